@@ -1,4 +1,4 @@
-"""What the console checks of a vendor application, and the clock of an alert."""
+"""The console's checks of a vendor application, and the clock of an alert."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the scale drill computes: the ports of its processes, the addresses of its servers, and the unavailability."""
+"""Computations of the scale drill: the ports of its processes, the addresses of its servers, and the unavailability."""
 
 from collections import Counter
 from pathlib import Path

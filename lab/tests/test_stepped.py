@@ -1,4 +1,4 @@
-"""What crash points, races and the simulation share: the gateway's webhooks, commands, and steps made of functions."""
+"""Shared parts of crash points, races and the simulation: the gateway's webhooks, commands, and steps made of functions."""
 
 from collections.abc import Iterator
 from random import Random

@@ -1,4 +1,4 @@
-"""What the accounts of the broker may and may not do, tried on a real broker (decision 31)."""
+"""Rights of the accounts of the broker, tried on a real broker (decision 31)."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -76,7 +76,7 @@ Attempt = Callable[[AbstractChannel], Awaitable[object]]
 
 
 async def refused(url: str, attempt: Attempt) -> bool:
-    """Whether the broker rejects it, on a channel of its own, which the rejection closes."""
+    """Return whether the broker rejects it, on a channel of its own, which the rejection closes."""
     async with channel_of(url) as channel:
         try:
             await attempt(channel)

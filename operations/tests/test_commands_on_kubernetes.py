@@ -16,7 +16,7 @@ from testkit.kubernetes_api import KubernetesApi, kubernetes_api
 
 # The entry point of the images; it prints its arguments and its input, or fails as a service's command does.
 START = """#!/bin/sh
-[ "$1" = verify-book ] && { echo "$CHAIN"; [ -z "$BROKEN" ] || { echo "$BROKEN" >&2; exit 4; }; exit 0; }
+[ "$1" = verify-ledger ] && { echo "$CHAIN"; [ -z "$BROKEN" ] || { echo "$BROKEN" >&2; exit 4; }; exit 0; }
 [ "$1" = webhook-trail ] && exit 0
 [ "$1" = action-trail ] && { echo "$ACTION"; exit 0; }
 [ "$1" = broken ] && { echo "no such row" >&2; exit 3; }

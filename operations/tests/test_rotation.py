@@ -1,4 +1,4 @@
-"""What a rotation writes, and what the check decides from the metrics."""
+"""Writes of a rotation, and decisions of the check from the metrics."""
 
 import json
 import threading

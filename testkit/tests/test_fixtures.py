@@ -1,4 +1,4 @@
-"""What tests of the whole workspace rely on: databases and virtual hosts of their own."""
+"""Fixtures of the whole workspace: databases and virtual hosts of their own."""
 
 import asyncpg
 import httpx

@@ -112,7 +112,7 @@ def is_meant(peer: dict[str, Any], other: Place | str) -> bool:
 
 
 def allows(policies: list[dict[str, Any]], place: Place, direction: str, other: Place | str, port: int) -> bool:
-    """Whether any policy of the place lets it talk so; a namespace without policies lets everything."""
+    """Return whether any policy of the place lets it talk so; a namespace without policies lets everything."""
     if place.namespace.get("kubernetes.io/metadata.name") != "campus":
         return True
     mine = [
@@ -131,7 +131,7 @@ def allows(policies: list[dict[str, Any]], place: Place, direction: str, other: 
 
 
 def ports_open_to_anywhere(policies: list[dict[str, Any]], place: Place) -> set[int]:
-    """Of the rules without a peer."""
+    """Return the ports of the rules without a peer."""
     mine = [it for it in policies if is_selected(it["podSelector"], place.labels)]
     assert all("from" in rule for policy in mine for rule in policy.get("ingress", []))
     nameless = [rule for policy in mine for rule in policy.get("egress", []) if "to" not in rule]

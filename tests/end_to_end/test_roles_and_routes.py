@@ -77,7 +77,7 @@ def expected(endpoint: Endpoint, knocker: Knocker) -> tuple[int, str] | None:
 
 
 def is_narrowed(endpoint: Endpoint, knocker: Knocker) -> bool:
-    """Whether the session lacks a second factor that the permission needs, or that might show the absent row."""
+    """Return whether the session lacks a second factor that the permission needs, or that might show the absent row."""
     if knocker.stepped_up or SECOND_FACTOR_ROLES.isdisjoint(knocker.roles):
         return False
     has_row = ":id" in endpoint.path and (endpoint.method in ("GET", "DELETE") or endpoint.name in UPLOADS)

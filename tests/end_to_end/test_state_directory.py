@@ -11,7 +11,7 @@ OPEN = {"lock", "processes.json"}
 
 
 def may_be_read(path: Path, below: Path) -> bool:
-    """Whether another account of the machine can reach and read the file."""
+    """Return whether another account of the machine can reach and read the file."""
     folders = [folder for folder in path.parents if folder.is_relative_to(below) and folder != below]
     return bool(path.stat().st_mode & 0o044) and all(folder.stat().st_mode & 0o055 for folder in folders)
 

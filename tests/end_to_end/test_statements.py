@@ -23,7 +23,7 @@ LAGOS_TIME = timedelta(hours=1)
 
 
 def lasts() -> bool:
-    """Whether the month of the vendors does not turn within the next minutes."""
+    """Return whether the month of the vendors does not turn within the next minutes."""
     now = datetime.now(UTC) + LAGOS_TIME
     return (now + timedelta(minutes=3)).month == now.month
 
@@ -78,13 +78,13 @@ async def test_a_month_is_equal_as_json_csv_and_page(market: Marketplace, users:
     ] == payout["id"]
 
     async def sealed():
-        code, output = system.command("payouts", "verify-book")
+        code, output = system.command("payouts", "verify-ledger")
         length, head = output.splitlines()[-1].split()[:2]
         return (length, head) if code == 0 and int(length) >= month["lines"] else None
 
     length, head = await market.until("the wallets' book to be sealed", sealed, 60)
-    assert system.command("payouts", "verify-book", length, "00" * 32)[0] == 1
-    assert system.command("payouts", "verify-book", length, head)[0] == 0
+    assert system.command("payouts", "verify-ledger", length, "00" * 32)[0] == 1
+    assert system.command("payouts", "verify-ledger", length, head)[0] == 0
     assert await findings_of(system.secrets, market.sandbox) == []
 
 

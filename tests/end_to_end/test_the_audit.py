@@ -1,4 +1,4 @@
-"""What the audit compares between the services is seen when it is broken by hand; nothing of the tampering stays."""
+"""The audit detects differences between the services that are made by hand; the tampering is undone."""
 
 from contextlib import AsyncExitStack
 from functools import partial

@@ -41,13 +41,13 @@ async def test_the_ledger_is_signed_verified_reconciled_and_exported(
     assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
 
     async def sealed():
-        code, output = system.command("payments", "verify-book")
+        code, output = system.command("payments", "verify-ledger")
         length, head = output.splitlines()[-1].split()[:2]
         return (length, head) if code == 0 and int(length) >= len(kinds) else None
 
     length, head = await market.until("the book to be sealed", sealed, 60)
-    assert system.command("payments", "verify-book", length, head)[0] == 0
-    assert system.command("payments", "verify-book", length, "00" * 32)[0] == 1
+    assert system.command("payments", "verify-ledger", length, head)[0] == 0
+    assert system.command("payments", "verify-ledger", length, "00" * 32)[0] == 1
 
     code, output = system.command("payments", "reconcile", "--from", began.isoformat(), "--to", period["to"])
     assert code == 0, output

@@ -56,7 +56,7 @@ async def outcomes(system: System, numbers: list[int]) -> list[str]:
 
 
 async def recorded(system: System, numbers: list[int]) -> bool:
-    """Whether each of these webhooks is stored once and processed."""
+    """Return whether each of these webhooks is stored once and processed."""
     assert await outcomes(system, numbers) == ["ignored"] * len(numbers)
     return True
 

@@ -21,7 +21,7 @@ mimetypes.add_type("application/manifest+json", ".webmanifest")
 
 
 def has_node() -> bool:
-    """Whether the storefront can be built on this machine."""
+    """Return whether the storefront can be built on this machine."""
     return shutil.which("npm") is not None
 
 

@@ -1,4 +1,4 @@
-"""What the storefront is on a slow line, without a connection, on the home screen, and for the keyboard."""
+"""The storefront on a slow line, without a connection, on the home screen, and for the keyboard."""
 
 import asyncio
 import json

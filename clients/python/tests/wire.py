@@ -117,7 +117,7 @@ def running_server() -> Iterator[Server]:
         do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = respond
 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-            """Nothing is logged."""
+            """Discard the log line."""
 
     http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     http.daemon_threads = True

@@ -58,7 +58,7 @@ class SecuredResponses:
 
 
 def is_same_origin(request: Request, console_url: str) -> bool:
-    """Whether a page of this console sent the form: its Origin is the public address, or names the host of the request.
+    """Return whether a page of this console sent the form: its Origin is the public address or the request's host.
 
     A proxy may call the console by another host, or write the default port.
     """
@@ -81,5 +81,5 @@ def _origin(address: str) -> tuple[str, str, int] | None:
 
 
 def has_csrf_token(form: Form, session: Session) -> bool:
-    """Whether the form was made for this session."""
+    """Return whether the form was made for this session."""
     return hmac.compare_digest(form[CSRF_FIELD].encode(), session.csrf_token.encode())

@@ -68,7 +68,7 @@ class Settings(BaseSettings):
 
     @property
     def is_secure(self) -> bool:
-        """Whether browsers reach the console over TLS."""
+        """Return whether browsers reach the console over TLS."""
         return self.console_url.startswith("https:")
 
     @classmethod

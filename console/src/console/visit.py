@@ -140,7 +140,7 @@ class HeldForms:
 
 
 class Visit:
-    """What a page or action works with."""
+    """Context of a page or an action."""
 
     def __init__(
         self, request: Request, session: Session, api: Api, templates: Environment, held_forms: HeldForms
@@ -176,7 +176,7 @@ class Visit:
         return str(self.request.path_params[name])
 
     def may(self, *permissions: str) -> bool:
-        """Whether the person holds one of these permissions: templates offer an action only then."""
+        """Return whether the person holds one of these permissions: templates offer an action only then."""
         return self.me is not None and not set(permissions).isdisjoint(self.me.permissions)
 
     def render(self, template: str, *, status: int = 200, title: str = "", **values: Any) -> Response:

@@ -95,7 +95,7 @@ def main() -> None:
 
 
 async def _run_all(trials: list[Trial], base_url: str, state_dir: Path, options: argparse.Namespace) -> bool:
-    """Whether a trial found a fault."""
+    """Return whether a trial found a fault."""
     turns = asyncio.Semaphore(_AT_ONCE)
 
     async def run(trial: Trial) -> bool:

@@ -59,7 +59,7 @@ def runtime(mechanisms: Mechanisms, bus: Bus) -> Runtime:
 async def test_readiness_names_a_loop_that_ended(runtime: Runtime) -> None:
     async with client_of(runtime) as client:
         assert await missing(client, READINESS) == ""
-        runtime.ended_loops.add("relay")
+        runtime.ended_loops.add("publish-outbox")
         assert await missing(client, READINESS) == "loops"
         assert await missing(client, SERVING) == "loops"
 

@@ -35,7 +35,7 @@ class Names:
 
 @dataclass
 class Server:
-    """What a server received: the head of each request, and the names of its TLS handshakes."""
+    """Record of a server: the head of each request, and the names of its TLS handshakes."""
 
     port: int = 0
     heads: list[str] = field(default_factory=list)

@@ -29,7 +29,7 @@ _SETTINGS: Final = {"MESSAGING_API_TOKEN", "SMS_API_KEY", "SMS_FALLBACK_API_KEY"
 
 
 class Target(StrEnum):
-    """What the cluster is for. A staging cluster has the sandbox in place of the providers, and demo accounts."""
+    """Purpose of the cluster. A staging cluster has the sandbox in place of the providers, and demo accounts."""
 
     production = "production"
     staging = "staging"
@@ -56,7 +56,7 @@ class Cluster:
         return {None, servers, *([Part.demo] if self.target is Target.staging else [])}
 
     def is_supplied(self, row: SecretSpec) -> bool:
-        """Whether a person must supply the value: a provider issues it, and the sandbox does not replace that provider."""
+        """Return whether a person must supply the value: a provider issues it, and the sandbox does not replace that provider."""
         return bool(row.issued_by) and (self.target is Target.production or row.in_staging is None)
 
     def rows(self) -> list[SecretSpec]:
@@ -73,7 +73,7 @@ class StoreForm(StrEnum):
 
 
 class SecretsRefused(Exception):
-    """Nothing was written; the message gives the reason."""
+    """Rejection before any file is written; the message gives the reason."""
 
 
 def new_values(

@@ -28,7 +28,7 @@ class KubectlFailed(Exception):
 
     @property
     def is_unreachable(self) -> bool:
-        """Whether no API server responded, or kubectl is not installed."""
+        """Return whether no API server responded, or kubectl is not installed."""
         return any(text in str(self) for text in _UNREACHABLE)
 
 

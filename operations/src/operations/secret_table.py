@@ -324,5 +324,5 @@ def secrets_of_process(reader: str) -> tuple[str, ...]:
 
 
 def _is_of_a_server(row: SecretSpec) -> bool:
-    """Whether a process has the value only as a part of an address."""
+    """Return whether a process has the value only as a part of an address."""
     return row.form in (Form.login, Form.password)

@@ -96,7 +96,7 @@ def write_secrets(path: Path, values: Mapping[str, str]) -> None:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether the text needs no quotes in a shell; simpler programs can read such values too."""
+    """Return whether the text needs no quotes in a shell; simpler programs can read such values too."""
     return all(character.isalnum() or character in "-_./:@=+,%" for character in text)
 
 
@@ -108,7 +108,9 @@ def _new_secrets() -> dict[str, str]:
 
 
 def _is_made(row: SecretSpec) -> bool:
-    """Whether a new system has it: the sandbox plays the provider, except of what a staging cluster is given too."""
+    """Return whether a new system has it: the sandbox plays the provider, except of what a staging cluster is
+    given too.
+    """
     return not row.issued_by or row.in_staging is not None
 
 

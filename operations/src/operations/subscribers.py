@@ -30,7 +30,7 @@ _MANIFEST_HEADING: Final = "# Written from deploy/subscribers.yaml by `campusctl
 
 
 class SubscribersRefused(Exception):
-    """Nothing was changed; the message gives the reason."""
+    """Rejection before any change; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,7 +139,7 @@ class _Snapshot:
         self._schema: list[int] = []
 
     @classmethod
-    async def taken(cls, admin_url: str) -> Self | None:
+    async def created(cls, admin_url: str) -> Self | None:
         """Return the snapshot of a database that no one uses yet; None without a superuser, who alone can reset it."""
         connection = await asyncpg.connect(admin_url, statement_cache_size=1000)
         if connection.get_settings().is_superuser != "on":
@@ -246,7 +246,7 @@ class Databases:
 
     @asynccontextmanager
     async def lending(self) -> AsyncIterator[Callable[[str], Awaitable[DatabaseUrls]]]:
-        """Yield a function that lends a migrated database of a service; all are taken back at the end."""
+        """Yield a function that lends a migrated database of a service; all are reset at the end."""
         lent: list[tuple[str, _Lent]] = []
 
         async def lend(service: str) -> DatabaseUrls:
@@ -256,7 +256,7 @@ class Databases:
 
         yield lend
         for service, database in lent:
-            await self._take_back(service, database)
+            await self._reset(service, database)
 
     @asynccontextmanager
     async def creating(self) -> AsyncIterator[Callable[[], Awaitable[DatabaseUrls]]]:
@@ -281,7 +281,7 @@ class Databases:
         for name in self._templates.values() if with_templates else ():
             await self._drop(name)
 
-    async def _take_back(self, service: str, database: _Lent) -> None:
+    async def _reset(self, service: str, database: _Lent) -> None:
         database.loans += 1
         kept = database.urls.connections.process_ids()
         if database.snapshot and database.loans < LOANS_MAX and await database.snapshot.restore(kept):
@@ -306,7 +306,7 @@ class Databases:
                 f'CREATE DATABASE "{name}" TEMPLATE "{template}" OWNER {service.owner_role} STRATEGY FILE_COPY'
             )
         urls = self._urls(service, name)
-        return _Lent(urls, await _Snapshot.taken(urls.admin))
+        return _Lent(urls, await _Snapshot.created(urls.admin))
 
     async def _migrated_template(self, service: Service) -> str:
         name = f"template_{service.import_name}_{self._run}"

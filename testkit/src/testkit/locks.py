@@ -1,4 +1,4 @@
-"""Whether a statement of a store locks what it names: a second transaction waits for the first one, and no third one does."""
+"""Check that a statement of a store locks the rows that it names: a second transaction waits for the first one, and no third one does."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -20,7 +20,7 @@ Locks = Mapping[str, tuple[str, Lock]]
 
 
 async def waits_for(database: Database, first: Action, second: Action) -> bool:
-    """Whether `second` waits until the transaction of `first` has ended. Raises the error of either."""
+    """Return whether `second` waits until the transaction of `first` has ended. Raises the error of either."""
     started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     async def run_second() -> None:

@@ -36,7 +36,7 @@ async def assert_isolated(story: Story[World], new_world: Callable[[], World], f
 
 
 async def _advance(story: AsyncIterator[str], states: int) -> bool:
-    """Whether the story had ended before it reached so many states."""
+    """Return whether the story had ended before it reached so many states."""
     for _ in range(states):
         try:
             await anext(story)

@@ -90,7 +90,7 @@ class Call(Generic[T]):
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether a second attempt is safe although the first one may have taken effect."""
+        """Return whether a second attempt is safe although the first one may have taken effect."""
         return (
             self.is_idempotent
             or self.key is not None
@@ -98,7 +98,7 @@ class Call(Generic[T]):
         )
 
     def may_repeat_after(self, response: httpx.Response) -> bool:
-        """Whether another attempt may have another result. The gateway counts a 429 and does not forward it."""
+        """Return whether another attempt may have another result. The gateway counts a 429 and does not forward it."""
         status = response.status_code
         if status == _CONFLICT:
             # An earlier attempt with the same key is still in progress.

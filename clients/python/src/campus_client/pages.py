@@ -24,7 +24,7 @@ class PageOfItems(Generic[Item, Meta]):
 
     @property
     def has_next(self) -> bool:
-        """Whether there is a further page."""
+        """Return whether there is a further page."""
         return self._next_call() is not None
 
     def _next_call(self) -> PageCall[Item, Meta] | None:

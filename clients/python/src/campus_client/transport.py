@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Transport(Protocol):
-    """What the client needs of the outside. Failures of the network are `TransportError`."""
+    """Transport of the client. Failures of the network are `TransportError`."""
 
     @property
     def http(self) -> httpx.Client | httpx.AsyncClient:

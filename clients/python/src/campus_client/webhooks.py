@@ -63,7 +63,7 @@ def verify_webhook(
 
 
 def _is_signed(content: bytes, signatures: Sequence[str], secrets: Sequence[str]) -> bool:
-    """Whether a signature belongs to a secret; one comparison takes equally long wherever the two differ."""
+    """Return whether a signature belongs to a secret; one comparison takes equally long wherever the two differ."""
     if not secrets:
         raise ValueError("There is no secret to verify the webhook with.")
     expected = [base64.b64encode(hmac.digest(_key_of(secret), content, hashlib.sha256)) for secret in secrets]

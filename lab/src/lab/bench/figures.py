@@ -118,7 +118,7 @@ class Row:
 
     @property
     def met(self) -> bool | None:
-        """Whether every goal is met; None without a goal."""
+        """Return whether every goal is met; None without a goal."""
         return all(goal.met_by(self.found(goal)) for goal in self.goals) if self.goals else None
 
 

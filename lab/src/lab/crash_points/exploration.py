@@ -19,7 +19,7 @@ _REPORTED_EVERY = 50
 
 @dataclass(slots=True)
 class Exploration:
-    """What the runs of one scenario found. `broken`: a line for each crash after which a promise did not hold."""
+    """Findings of the runs of one scenario. `broken`: a line for each crash after which a promise did not hold."""
 
     scenario: str
     points: Sequence[Effect]
@@ -112,7 +112,7 @@ async def _run(market: Marketplace, scenario: Scenario, exploration: Exploration
 
 
 async def finds_lost_messages(market: Marketplace) -> bool:
-    """Whether a run finds that a worker's crash loses a message, when the broker forgets it at its delivery."""
+    """Return whether a run finds that a worker's crash loses a message, when the broker forgets it at its delivery."""
 
     def before_the_credit(points: Sequence[Effect], crashes: list[Crash]) -> list[Crash]:
         is_commit = [point.process == "payouts-worker" and point.kind == "commit" for point in points]

@@ -20,7 +20,7 @@ _SWAPPED: Final = ((" < ", " <= "), (" <= ", " < "), (" > ", " >= "), (" >= ", "
 
 
 def is_statement(text: str) -> bool:
-    """Whether a text is SQL that the service executes."""
+    """Return whether a text is SQL that the service executes."""
     return re.match(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH|FROM)\s", text) is not None
 
 

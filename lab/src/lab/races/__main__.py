@@ -101,7 +101,7 @@ async def _explored(market: RacingMarketplace, pair: Pair, options: argparse.Nam
 
 
 async def finds_missing_locks(market: RacingMarketplace, pairs: Sequence[Pair], seed: int) -> bool:
-    """Whether the races of these pairs have wrong ends when `FOR UPDATE` locks no row."""
+    """Return whether the races of these pairs have wrong ends when `FOR UPDATE` locks no row."""
     ObservedConnection.locks_rows = False
     try:
         for pair in pairs:

@@ -1,4 +1,4 @@
-"""What a race is made of: situations, and the actions that are possible in each of them."""
+"""Parts of a race: situations, and the actions that are possible in each of them."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ class Action:
     prepare: Preparation = nothing
 
     def allows(self, response: str) -> bool:
-        """Whether the contract allows this response in a race."""
+        """Return whether the contract allows this response in a race."""
         status = int(response.split()[0])
         return 200 <= status < 300 or (self.kind == "command" and status in _LOST)
 

@@ -153,7 +153,7 @@ async def _verdict_of(market: RacingMarketplace, pair: Pair, race: Race) -> None
 async def _is_explained(
     market: RacingMarketplace, explored: Explored, race: Race, borders: dict[Actor, list[int]]
 ) -> bool:
-    """Whether a schedule with changes between transactions only has the same outcome, the nearest ones first."""
+    """Return whether a schedule with changes between transactions only has the same outcome, the nearest ones first."""
     places = [part.until or 0 for part in race.schedule[:2]]
     first = race.schedule[0].actor
 

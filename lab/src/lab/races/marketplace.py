@@ -96,7 +96,7 @@ class RacingMarketplace(Marketplace):
         return new
 
     async def revive(self) -> None:
-        """Nothing dies in a race, and another actor's request may be paused."""
+        """Ignore crashes: none happens in a race, and another actor's request may be paused."""
         if not self.is_racing:
             await super().revive()
 

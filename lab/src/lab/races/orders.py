@@ -54,7 +54,7 @@ def _timer(name: str, kind: str) -> Action:
         due = "UPDATE order_timers SET due_at = $3 WHERE order_id = $1 AND kind = $2"
         await market.databases["orders"].execute(due, order["id"], kind, market.clock.now())
 
-    return timer(name, name, "orders-worker", "timers", prepare)
+    return timer(name, name, "orders-worker", "fire-timers", prepare)
 
 
 def _at_gateway(act: str, key: str) -> Any:
@@ -101,7 +101,7 @@ PAYMENT_WINDOW: Final = _timer("payment_window_ended", "payment_window")
 VENDOR_IDLE: Final = _timer("vendor_idle", "vendor_idle")
 PIN_WINDOW: Final = _timer("pin_window_ended", "pin_window")
 SETTLE_REFUNDS: Final = timer(
-    "settle_refunds", "refund_settled refund_failed", "payments-worker", "settle refunds", _refunds_are_due
+    "settle_refunds", "refund_settled refund_failed", "payments-worker", "settle-refunds", _refunds_are_due
 )
 
 
@@ -125,7 +125,7 @@ async def _end_order(market: RacingMarketplace, order: Facts, end: str) -> Facts
     else:
         async with market.alone:
             await PAYMENT_WINDOW.prepare(market, order)
-            await market.timer("orders-worker", "timers")
+            await market.timer("orders-worker", "fire-timers")
     await market.run_until_idle()
     return order
 

@@ -108,7 +108,7 @@ COMPARE: Final = timer("compare_transfers", "queried", "payouts-worker", "compar
 
 
 def _due_timer(causes: str) -> Action:
-    return timer("due_transfers", f"claimed queried {causes}", "payouts-worker", "due-transfers", _due)
+    return timer("due_transfers", f"claimed queried {causes}", "payouts-worker", "claim-due-transfers", _due)
 
 
 # The situations

@@ -94,7 +94,7 @@ class _Replayed:
         ]
 
     async def _is_committed(self, unit: RecordedUnit, rows: Mapping[UUID, asyncpg.Record]) -> bool:
-        """Whether a commit without a response took effect."""
+        """Return whether a commit without a response took effect."""
         if not unit.event_ids:
             return any(posting_id in rows for posting_id in unit.posting_ids)
         return bool(await self.connection.fetchval(_CONSUMED, unit.event_ids))

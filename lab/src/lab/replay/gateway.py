@@ -47,7 +47,7 @@ class GatewayRecord:
         return sum(int(row["amount"]) for row in rows)
 
     def is_lost(self, dispute_id: str) -> bool:
-        """Whether the bank decided the dispute for the payer."""
+        """Return whether the bank decided the dispute for the payer."""
         dispute = self.disputes[dispute_id]
         return dispute["status"] == "resolved" and dispute["resolution"] in _LOST
 

@@ -112,7 +112,7 @@ class Recording:
         return result
 
     async def _commit(self, connection: asyncpg.Connection, run: Callable[[], Awaitable[Any]]) -> Any:
-        """Of two transactions that conflict, the second sends its commit after the first has ended: this is their order."""
+        """Record the order of commits: of two that conflict, the second is sent after the first has ended."""
         unit = self._open.pop(connection, None)
         process = CURRENT.get()
         if unit is None or process is None:

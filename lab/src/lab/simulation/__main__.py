@@ -79,7 +79,7 @@ async def run(options: argparse.Namespace) -> bool:
 
 
 async def is_repeatable(market: SimulatedMarketplace) -> bool:
-    """Whether each of some seeds gives the same steps, outcomes and verdict again."""
+    """Return whether each of some seeds gives the same steps, outcomes and verdict again."""
     for seed in _REPEATED_SEEDS:
         first, second = [await run_plan(market, plan_of(seed), audits=False) for _ in range(2)]
         if first != second:
@@ -91,7 +91,7 @@ async def is_repeatable(market: SimulatedMarketplace) -> bool:
 
 
 async def finds_planted_fault(market: SimulatedMarketplace) -> bool:
-    """Whether a seed breaks, and is shrunk, when the broker confirms the releases of escrow and forgets them."""
+    """Return whether a seed breaks, and is shrunk, when the broker confirms the releases of escrow and forgets them."""
     market.broker.dropped_type = EscrowReleased.TYPE
     for seed in range(1, _PLANTED_SEEDS_MAX + 1):
         if broken := await examine(market, seed, trials_max=_PLANTED_TRIALS_MAX):
@@ -102,7 +102,9 @@ async def finds_planted_fault(market: SimulatedMarketplace) -> bool:
 
 
 async def finds_planted_postings(market: SimulatedMarketplace, recording: Recording) -> bool:
-    """Whether a replay finds each fault that is planted in one transaction of each type, and nothing without one."""
+    """Return whether a replay finds each fault that is planted in one transaction of each type, and nothing
+    without one.
+    """
     if mismatches := await market.new_replay(recording).check():
         print(f"SELF-CHECK FAILED: a replay from the start finds {mismatches[0]}")
         return False

@@ -56,7 +56,7 @@ _REAL_WAITS: Final = (
 
 
 class SimulatedMarketplace(Marketplace):
-    """Nothing moves except by the methods of this class: one relay, some messages of a queue, one webhook, one timer."""
+    """Marketplace that advances only by the methods of this class: one relay, some messages of a queue, one webhook, one timer."""
 
     settings: ClassVar[Mapping[str, str]] = _SETTINGS
     broker: Broker
@@ -132,7 +132,7 @@ class SimulatedMarketplace(Marketplace):
 
     @property
     def has_everyone(self) -> bool:
-        """Whether identity and notifications run too."""
+        """Return whether identity and notifications run too."""
         return "notifications" in self.databases
 
     async def pass_time(self, time: timedelta) -> list[str]:
@@ -190,7 +190,7 @@ class SimulatedMarketplace(Marketplace):
         if self._replay is None:
             return []
         for name in _LEDGER_WORKERS:
-            await self.run_timers(name, "seal the book")
+            await self.run_timers(name, "link-postings")
         return await self._replay.check()
 
     @property

@@ -34,7 +34,7 @@ class OrderRecord:
 
     @property
     def facts(self) -> Facts:
-        """What a command about the order needs."""
+        """Return the arguments of a command about the order."""
         return {"id": self.id}
 
 

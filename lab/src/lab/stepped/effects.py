@@ -113,7 +113,7 @@ def crashes_of(log: EffectLog) -> list[Crash]:
 
 
 def distinct_crashes_of(log: EffectLog) -> list[Crash]:
-    """Of the crashes inside one transaction only the last one, before its commit: PostgreSQL rolls all of them back.
+    """Keep only the last crash inside one transaction, before its commit: PostgreSQL rolls all of them back.
 
     Effects that follow each other on one connection, while its transaction is open, have no other effect between them.
     """

@@ -55,17 +55,17 @@ _SEEDED_BY: Final = "identity-worker"
 USERS: Final = ("identity-api", "notifications-worker")
 # What real time brings within minutes. The others measure, purge, or run once a day.
 _TIMERS: Final = {
-    "orders-worker": ("timers",),
+    "orders-worker": ("fire-timers",),
     "payments-worker": (
-        "settle refunds",
-        "query unpaid payments",
-        "query revised webhooks",
-        "submit chargeback responses",
-        "query disputes",
-        "issue statements",
-        "seal the book",
+        "settle-refunds",
+        "query-unpaid-payments",
+        "query-revised-webhooks",
+        "submit-chargeback-responses",
+        "query-disputes",
+        "issue-statements",
+        "link-postings",
     ),
-    "payouts-worker": ("compare-transfers", "due-transfers", "releases", "seal the book"),
+    "payouts-worker": ("compare-transfers", "claim-due-transfers", "check-releases", "link-postings"),
 }
 _MINUTES: Final = timedelta(minutes=4)
 _RETRY_AFTER: Final = timedelta(minutes=1)

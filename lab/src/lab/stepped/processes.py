@@ -43,7 +43,7 @@ _MESSAGES_MAX: Final = 16
 _EDGE: Final = "api-gateway"
 _CLIENTS: Final = ("aiormq", "aio_pika", "aiohttp")
 # These loops run until the process ends; a turn is one round of them.
-_SENDERS: Final = {"send deliveries": "dispatcher", "send webhooks": "webhook_sender"}
+_SENDERS: Final = {"send-deliveries": "dispatcher", "send-webhooks": "webhook_sender"}
 
 
 class _Server(QuietServer):
@@ -183,7 +183,7 @@ class Process:
 
     @property
     def has_waiting_rows(self) -> bool:
-        """Whether rows that this process committed wait for its relay."""
+        """Return whether rows that this process committed wait for its relay."""
         return not self.is_dead and not self._runtime.database.handover.is_empty
 
     @property
@@ -306,7 +306,9 @@ def _stepped(loop: Loop, dependencies: Any) -> Loop:
 
 
 def _is_of_a_client(task: "asyncio.Task[Any]") -> bool:
-    """Whether the task serves a connection of the broker's or the providers' client, for as long as that is open."""
+    """Return whether the task serves a connection of the broker's or the providers' client, for as long as that is
+    open.
+    """
     code = getattr(task.get_coro(), "cr_code", None)
     return code is not None and any(f"/{name}/" in code.co_filename for name in _CLIENTS)
 

@@ -185,6 +185,6 @@ class Interleaving:
         changed.set()
 
     async def _is_blocked(self) -> bool:
-        """Whether one more statement than before waits for a lock."""
+        """Return whether one more statement than before waits for a lock."""
         before, self._waiting = self._waiting, await self._count_waiting()
         return self._waiting > before

@@ -134,7 +134,7 @@ class Broker:
 
 
 class Channel:
-    """What the product uses of a protocol channel."""
+    """The part of a protocol channel that the product uses."""
 
     def __init__(self, bus: "SimulatedBus", queue: str = "") -> None:
         self.is_closed = False
@@ -220,7 +220,7 @@ class SimulatedBus(ObservedBus):
         return [queue for queue, (channel, _) in self._channels.items() for _ in channel.unacknowledged]
 
     def drops(self, loss: Loss) -> bool:
-        """Whether the connection ends at this moment: once for each planned loss."""
+        """Return whether the connection ends at this moment: once for each planned loss."""
         if loss not in self.losses:
             return False
         self.losses.discard(loss)

@@ -33,12 +33,12 @@ class GatewayResponse:
 
     @property
     def is_success(self) -> bool:
-        """Whether the gateway itself reports that the request was executed."""
+        """Return whether the gateway itself reports that the request was executed."""
         return self.status < 300 and self.own_status is True
 
     @property
     def is_own_error(self) -> bool:
-        """Whether the gateway itself sent the error, and no proxy between us."""
+        """Return whether the gateway itself sent the error, and no proxy between us."""
         return self.own_status is False
 
     @property

@@ -65,7 +65,7 @@ def balance_of(response: GatewayResponse, currency: str) -> int | None:
 
 
 def has_no_such_account(response: GatewayResponse) -> bool:
-    """Whether Paystack itself reports that the bank has no such account.
+    """Return whether Paystack itself reports that the bank has no such account.
 
     A fault of the bank's processor, of Paystack or of a proxy between us is no such report.
     """

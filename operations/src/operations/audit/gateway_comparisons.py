@@ -144,7 +144,7 @@ async def compare_charges(databases: Connections, statement: Statement, gateways
 
 
 async def _is_known_by_reference(payments: asyncpg.Connection, theirs: Reported | None) -> bool:
-    """Whether it is a charge that was reported without the gateway's id."""
+    """Return whether it is a charge that was reported without the gateway's id."""
     if theirs is None:
         return False
     amounts = await payments.fetch(_CHARGE_OF_REFERENCE, theirs.reference)
@@ -207,7 +207,7 @@ async def compare_refunds(databases: Connections, statement: Statement, gateways
 
 
 async def _is_of_a_refund(payments: asyncpg.Connection, ids: list[str]) -> bool:
-    """Whether a refund without our note is one that we recorded by its id; its own attempt is compared then."""
+    """Return whether a refund without our note is one that we recorded by its id; its own attempt is compared then."""
     return all([await payments.fetchval(_REFUND_OF_GATEWAY, key) is not None for key in ids])
 
 

@@ -149,7 +149,7 @@ def _verdict_of(report: Report) -> str:
 
 
 def is_with_gateway(rule: str) -> bool:
-    """Whether the rule compares with the payment gateway."""
+    """Return whether the rule compares with the payment gateway."""
     return any(comparison.rule == rule and comparison.needs_gateway for comparison in COMPARISONS)
 
 
@@ -213,7 +213,7 @@ class Check:
 
 
 def _agreed(offences: list[Offence] | None) -> bool:
-    """Whether a rule was checked, and only decisions of staff are left."""
+    """Return whether a rule was checked, and only decisions of staff are left."""
     return offences is not None and all(offence.kind == "open" for offence in offences)
 
 

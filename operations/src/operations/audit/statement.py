@@ -1,4 +1,4 @@
-"""What the gateways report: their lists page by page in a file, and their balance.
+"""Reports of the gateways: their lists page by page in a file, and their balance.
 
 A list of the gateway is ordered by its own ids and our rows by theirs, so the pages go to a SQLite file that is read in our
 order. Each page commits with the position after it: an interrupted audit continues there.

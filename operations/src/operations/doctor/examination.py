@@ -1,4 +1,4 @@
-"""What all checks share: the settings of the services, an HTTP client, a resolver of names and the clock."""
+"""Context of all checks: the settings of the services, an HTTP client, a resolver of names and the clock."""
 
 import asyncio
 import ssl

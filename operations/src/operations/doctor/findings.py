@@ -1,4 +1,4 @@
-"""What a check found, and what to do about it."""
+"""Findings of a check, each with its remedy."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -131,7 +131,7 @@ def _development(examination: Examination) -> list[Finding]:
 
 
 def is_of_development(host: str) -> bool:
-    """Whether a host can only be this machine, a private network, the sandbox or an example."""
+    """Return whether a host can only be this machine, a private network, the sandbox or an example."""
     try:
         return not ipaddress.ip_address(host).is_global
     except ValueError:

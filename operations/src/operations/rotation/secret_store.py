@@ -41,7 +41,7 @@ _MADE_HERE = (Secret.service_role, *ENCRYPTING)
 
 
 class RotationRefused(Exception):
-    """Nothing was changed; the message gives the reason."""
+    """Rejection before any change; the message gives the reason."""
 
 
 def previous_of(secret: Secret) -> str | None:
@@ -95,7 +95,7 @@ def switched(kept: Mapping[str, str], secret: Secret) -> dict[str, str]:
 
 
 def may_encrypt(kept: Mapping[str, str], secret: Secret) -> bool:
-    """Whether the newer key may have encrypted values. Before `switch` it has not, and the rotation can be cancelled."""
+    """Return whether the newer key may have encrypted values. Before `switch` it has not, and the rotation can be cancelled."""
     return kept.get(f"{VARIABLE_OF[secret]}_PHASE") != READABLE
 
 

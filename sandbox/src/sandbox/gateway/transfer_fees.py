@@ -1,4 +1,4 @@
-"""What the gateway charges for a transfer in naira."""
+"""Fees of the gateway for a transfer in naira."""
 
 # Up to this many kobo, this fee; above, the last one's.
 TIERS = ((500_000, 1_000), (5_000_000, 2_500))

@@ -57,7 +57,7 @@ class ClientAddresses:
         return subject_of(nearest)
 
     def trusts(self, peer: str) -> bool:
-        """Whether the peer is one of the trusted proxies."""
+        """Return whether the peer is one of the trusted proxies."""
         address = _parse(peer) if self._trusted else None
         return address is not None and self._is_trusted(address)
 

@@ -127,8 +127,8 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
         dependencies.windows.sweep(int(dependencies.clock.now().timestamp() * MICROSECONDS))
 
     return (
-        Loop("quota windows", sweep_windows, SWEEP_EVERY_SECONDS),
-        Loop("resolve trusted proxies", dependencies.edge.addresses.resolve, RESOLVE_EVERY_SECONDS),
+        Loop("sweep-quota-windows", sweep_windows, SWEEP_EVERY_SECONDS),
+        Loop("resolve-trusted-proxies", dependencies.edge.addresses.resolve, RESOLVE_EVERY_SECONDS),
     )
 
 

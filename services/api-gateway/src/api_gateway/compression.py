@@ -36,7 +36,7 @@ class Accepted:
     refuses_plain: bool
 
     def compresses(self, size: int) -> bool:
-        """Whether a body of this size is sent compressed."""
+        """Return whether a body of this size is sent compressed."""
         return self.gzip and (size >= COMPRESSED_FROM_BYTES or self.refuses_plain)
 
 

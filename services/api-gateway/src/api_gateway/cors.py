@@ -58,7 +58,7 @@ class CrossOrigin:
 
     @staticmethod
     def is_preflight(method: str, request: Mapping[bytes, bytes]) -> bool:
-        """Whether the request is a browser's preflight."""
+        """Return whether the request is a browser's preflight."""
         return method == "OPTIONS" and b"access-control-request-method" in request and b"origin" in request
 
     def preflight_headers(self, request: Mapping[bytes, bytes], methods: str) -> Headers:

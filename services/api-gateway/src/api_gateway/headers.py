@@ -107,7 +107,7 @@ def passed_from_gateway(headers: Iterable[tuple[bytes, bytes]], *, private: bool
 
 
 def etag_matches(tag: bytes, if_none_match: bytes | None) -> bool:
-    """Whether `If-None-Match` holds the ETag (RFC 9110, 13.1.2: weak comparison)."""
+    """Return whether `If-None-Match` holds the ETag (RFC 9110, 13.1.2: weak comparison)."""
     if if_none_match is None or not tag:
         return False
     weak = tag.removeprefix(b"W/")
@@ -156,7 +156,7 @@ def without_policy(headers: Headers) -> Headers:
 
 
 def has_content_policy(headers: Headers) -> bool:
-    """Whether a service's response has its own content policy."""
+    """Return whether a service's response has its own content policy."""
     return any(name == _CONTENT_POLICY for name, _ in headers)
 
 

@@ -92,5 +92,5 @@ def fingerprint_of(method: str, canonical_path: str, query: bytes, body: bytes) 
 
 
 def is_stored(status: int) -> bool:
-    """Whether the response is final. A response that a retry may change is not stored."""
+    """Return whether the response is final. A response that a retry may change is not stored."""
     return 200 <= status < 300 or status in _STORED_ERRORS

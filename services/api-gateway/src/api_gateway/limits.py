@@ -1,4 +1,4 @@
-"""What the edge waits for and holds: the limits that no operator sets, and tests replace."""
+"""Limits of the edge's waits and buffers: those that no operator sets, and tests replace."""
 
 from dataclasses import dataclass
 

@@ -26,7 +26,7 @@ class Load:
     is_draining: bool = False
 
     def is_exceeded(self, *, of_machines: bool) -> bool:
-        """Whether the request that was counted last exceeds the limit."""
+        """Return whether the request that was counted last exceeds the limit."""
         if self.running <= self.limit:
             return False
         return not of_machines or self.running > self.limit + self.limit // _RESERVE_PARTS

@@ -256,7 +256,7 @@ class EdgeProtocol(JoinedProtocol):
             self.transport.close()
 
     def _timeout_is_off(self) -> bool:
-        """Whether no other timeout ends this connection: no request is running and it is not idle."""
+        """Return whether no other timeout ends this connection: no request is running and it is not idle."""
         return self.timeout_keep_alive_task is None and (self.cycle is None or self.cycle.response_complete)
 
     def _start_client_timer(self) -> None:

@@ -71,7 +71,7 @@ def allowed_methods(routes: Mapping[str, Route]) -> str:
 
 
 def is_past_sunset(route: Route, now: datetime) -> bool:
-    """Whether the sunset has passed: from then on the route is 404."""
+    """Return whether the sunset has passed: from then on the route is 404."""
     return route.sunset_at is not None and now >= route.sunset_at
 
 

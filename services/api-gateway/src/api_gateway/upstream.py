@@ -224,7 +224,7 @@ class Upstreams:
 
     def __init__(self, addresses: dict[str, str], connections_max: int, limits: EdgeLimits = LIMITS) -> None:
         self._by_name = {name: Upstream(name, url, connections_max, limits) for name, url in addresses.items()}
-        self._sweeping = asyncio.create_task(run_loop(Loop("upstream deadlines", self._sweep_once, SWEEP_SECONDS)))
+        self._sweeping = asyncio.create_task(run_loop(Loop("close-late-upstreams", self._sweep_once, SWEEP_SECONDS)))
 
     def __getitem__(self, name: str) -> Upstream:
         return self._by_name[name]

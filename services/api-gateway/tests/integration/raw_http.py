@@ -81,7 +81,7 @@ class Client:
             return Result(status, headers, await self._reader.readexactly(length))
 
     async def is_closed(self) -> bool:
-        """Whether the gateway has closed the connection after its response."""
+        """Return whether the gateway has closed the connection after its response."""
         try:
             async with asyncio.timeout(60):
                 return await self._reader.read(1) == b""
@@ -89,7 +89,7 @@ class Client:
             return True
 
     async def lives(self) -> bool:
-        """Whether the connection serves another request with the response of that request."""
+        """Return whether the connection serves another request with the response of that request."""
         await self.send(b"GET /health/liveness HTTP/1.1\r\nHost: x\r\n\r\n")
         response = await self.response()
         return response.status == 200 and b'"alive"' in response.body

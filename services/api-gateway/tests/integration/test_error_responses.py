@@ -1,4 +1,4 @@
-"""What the gateway refuses itself, and that nothing of it reaches a service."""
+"""The gateway rejects these requests itself; none of them reaches a service."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What passes through the gateway, in both directions."""
+"""The gateway forwards requests and responses."""
 
 import asyncio
 import socket

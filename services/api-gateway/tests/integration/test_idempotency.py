@@ -402,7 +402,7 @@ async def test_an_image_whose_key_is_in_progress_or_that_is_too_large_reaches_no
 
 
 async def test_a_form_without_a_boundary_is_compared_byte_by_byte(app: GatewayApp) -> None:
-    """What makes no sense is the service's to refuse, once."""
+    """A malformed part is rejected by the service, once."""
     user, key, url = new_id(), uuid4(), f"/api/products/{uuid4()}/images"
     app.upstream.response = (422, {"code": "VALIDATION_FAILED"})
     headers = {

@@ -1,4 +1,4 @@
-"""What passes the gateway."""
+"""Headers that pass the gateway."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a key is, and what makes two requests the same."""
+"""Syntax of a key, and the identity of two requests."""
 
 from uuid import uuid4
 

@@ -156,15 +156,15 @@ def loops(dependencies: Dependencies) -> list[Loop]:
     """Return the background loops of the worker."""
     return [
         Loop(
-            "sessions of distrusted issuers",
+            "revoke-distrusted-sessions",
             partial(revoke_distrusted_sessions_once, dependencies),
             CHECK_EVERY_SECONDS,
         ),
-        Loop("age of the signing key", partial(record_signing_key_age_once, dependencies), CHECK_EVERY_SECONDS),
+        Loop("measure-signing-key-age", partial(record_signing_key_age_once, dependencies), CHECK_EVERY_SECONDS),
+        Loop("measure-erasure-age", partial(record_erasure_age_once, dependencies), ERASURE_METRIC_EVERY_SECONDS),
         Loop(
-            "age of requests to be erased", partial(record_erasure_age_once, dependencies), ERASURE_METRIC_EVERY_SECONDS
+            "measure-guessed-accounts", partial(record_guessed_accounts_once, dependencies), GUESS_METRIC_EVERY_SECONDS
         ),
-        Loop("guessed accounts", partial(record_guessed_accounts_once, dependencies), GUESS_METRIC_EVERY_SECONDS),
     ]
 
 

@@ -1,4 +1,4 @@
-"""What exists from the first start on: tables as declared, and the first administrator (contract section 10)."""
+"""The first start creates the tables as declared, and the first administrator (contract section 10)."""
 
 import asyncio
 

@@ -342,13 +342,13 @@ def _circuit_limits(settings: Settings) -> CircuitLimits:
 
 def loops(dependencies: Dependencies) -> Sequence[Loop]:
     return [
-        Loop("send deliveries", dependencies.dispatcher.run, POLL_SECONDS),
-        Loop("send webhooks", dependencies.webhook_sender.run, WEBHOOKS_POLL_SECONDS),
-        Loop("repeat open alerts", lambda: repeat_open_alerts_once(dependencies), OPEN_ALERTS_EVERY_SECONDS),
-        Loop("forward PINs", lambda: advance_pins_once(dependencies), PINS_EVERY_SECONDS, PINS_IDLE_SECONDS),
-        Loop("resolve abandoned deliveries", lambda: resolve_abandoned_once(dependencies), SWEEP_EVERY_SECONDS),
+        Loop("send-deliveries", dependencies.dispatcher.run, POLL_SECONDS),
+        Loop("send-webhooks", dependencies.webhook_sender.run, WEBHOOKS_POLL_SECONDS),
+        Loop("repeat-open-alerts", lambda: repeat_open_alerts_once(dependencies), OPEN_ALERTS_EVERY_SECONDS),
+        Loop("forward-pins", lambda: advance_pins_once(dependencies), PINS_EVERY_SECONDS, PINS_IDLE_SECONDS),
+        Loop("resolve-abandoned-deliveries", lambda: resolve_abandoned_once(dependencies), SWEEP_EVERY_SECONDS),
         Loop(
-            "remove images",
+            "remove-images",
             lambda: remove_images_once(dependencies.database, dependencies.media, MEDIA, dependencies.clock),
             IMAGES_EVERY_SECONDS,
         ),

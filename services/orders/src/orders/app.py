@@ -116,9 +116,9 @@ async def re_encrypt_command(dependencies: Dependencies, option: str = "") -> No
 def loops(dependencies: Dependencies) -> list[Loop]:
     """Return the timers of orders, and the cleanup of unreferenced images."""
     return [
-        Loop("timers", lambda: fire_timers_once(dependencies), TIMERS_EVERY_SECONDS, TIMERS_IDLE_SECONDS),
+        Loop("fire-timers", lambda: fire_timers_once(dependencies), TIMERS_EVERY_SECONDS, TIMERS_IDLE_SECONDS),
         Loop(
-            "image cleanup",
+            "remove-images",
             lambda: remove_images_once(dependencies.database, dependencies.media, MEDIA, dependencies.clock),
             IMAGES_EVERY_SECONDS,
         ),

@@ -1,4 +1,4 @@
-"""What happens to one order changes no row of another order, whatever state that one is in."""
+"""A change of one order changes no row of another order, whatever state that one is in."""
 
 from collections.abc import AsyncIterator
 from uuid import UUID, uuid4

@@ -143,7 +143,7 @@ async def test_units_go_back_once_and_each_change_has_a_revision(market: Market)
 
 
 async def reserved_again(market: Market, order: dict[str, Any]) -> bool:
-    """Whether an order whose units are free reserves them again. It frees them afterwards."""
+    """Return whether an order whose units are free reserves them again. It frees them afterwards."""
     async with market.unit_of_work() as uow:
         await stock.free_stock(uow, UUID(order["id"]))
         reserved = bool(await stock.reserve_stock_again(uow, UUID(order["id"])))

@@ -1,4 +1,4 @@
-"""What holds the service together: its subscriptions, its routes."""
+"""Definition of the service: its subscriptions, its routes."""
 
 from common.process.runtime import Service
 from contracts.identity import SessionRevoked

@@ -113,33 +113,33 @@ async def compose(
 
 def loops(dependencies: Dependencies) -> Sequence[Loop]:
     return [
-        Loop("settle refunds", lambda: settle_refunds_once(dependencies), POLL_EVERY_SECONDS),
+        Loop("settle-refunds", lambda: settle_refunds_once(dependencies), POLL_EVERY_SECONDS),
         Loop(
-            "query revised webhooks",
+            "query-revised-webhooks",
             lambda: query_revised_webhooks_once(dependencies),
             QUERY_REVISED_EVERY_SECONDS,
             QUERY_REVISED_IDLE_SECONDS,
         ),
         Loop(
-            "query unpaid payments",
+            "query-unpaid-payments",
             lambda: query_unpaid_attempts_once(dependencies),
             QUERY_UNPAID_EVERY_SECONDS,
         ),
         Loop(
-            "submit chargeback responses", lambda: submit_responses_once(dependencies), SUBMIT_RESPONSES_EVERY_SECONDS
+            "submit-chargeback-responses", lambda: submit_responses_once(dependencies), SUBMIT_RESPONSES_EVERY_SECONDS
         ),
-        Loop("query disputes", lambda: query_disputes_once(dependencies), QUERY_DISPUTES_EVERY_SECONDS),
-        Loop("alert due chargebacks", lambda: alert_due_chargebacks_once(dependencies), ALERT_DUE_EVERY_SECONDS),
-        Loop("recheck rejected keys", lambda: recheck_rejected_keys_once(dependencies), RECHECK_KEYS_EVERY_SECONDS),
+        Loop("query-disputes", lambda: query_disputes_once(dependencies), QUERY_DISPUTES_EVERY_SECONDS),
+        Loop("alert-due-chargebacks", lambda: alert_due_chargebacks_once(dependencies), ALERT_DUE_EVERY_SECONDS),
+        Loop("recheck-rejected-keys", lambda: recheck_rejected_keys_once(dependencies), RECHECK_KEYS_EVERY_SECONDS),
         *LEDGER_CHAIN.loops(dependencies.database, dependencies.clock),
-        Loop("measure", lambda: update_metrics_once(dependencies.database), METRICS_EVERY_SECONDS),
-        Loop("issue statements", lambda: issue_statements_once(dependencies.database), ISSUE_EVERY_SECONDS),
-        Loop("reconcile", lambda: reconcile_once(dependencies), CHECK_EVERY_SECONDS),
+        Loop("update-payment-metrics", lambda: update_metrics_once(dependencies.database), METRICS_EVERY_SECONDS),
+        Loop("issue-statements", lambda: issue_statements_once(dependencies.database), ISSUE_EVERY_SECONDS),
+        Loop("reconcile-gateway", lambda: reconcile_once(dependencies), CHECK_EVERY_SECONDS),
     ]
 
 
 async def verify_ledger_command(dependencies: Dependencies, *earlier: str) -> None:
-    """`verify-book [<length> <head>]`: verify the hash chain; status 1 and the first broken row on failure.
+    """`verify-ledger [<length> <head>]`: verify the hash chain; status 1 and the first broken row on failure.
 
     With the length and head of an earlier report, that link must be unchanged.
     """
@@ -195,7 +195,8 @@ SERVICE = Service(
     loops=loops,
     retention_rules=lambda dependencies: retention.retention_rules(dependencies.webhook_retention),
     commands={
-        "verify-book": verify_ledger_command,
+        "verify-ledger": verify_ledger_command,
+        "verify-book": verify_ledger_command,  # Its name in earlier releases.
         "reconcile": reconcile_command,
         "publish-escrows": publish_escrows_command,
         "webhook-trail": webhook_trail_command,

@@ -1,4 +1,4 @@
-"""What happens to one order, refund or chargeback changes no row of another, whatever state that one is in."""
+"""A change of one order, refund or chargeback changes no row of another, whatever state that one is in."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace

@@ -12,7 +12,7 @@ from common.primitives.ids import new_id
 from common.primitives.signatures import SigningKey, VerifyKeys
 from contracts.orders import OrderDelivered, OrderPlaced
 from contracts.payments import statement_message
-from payments.domain.identifiers import release_on_delivery
+from payments.domain.identifiers import delivery_release_id
 from payments.settings import Settings
 from payments.timers import issue_statements_once
 from payments.use_cases.escrow.release_on_delivery import release_on_delivery as release
@@ -54,7 +54,7 @@ async def test_statements_count_and_sum_movements(app: PaymentsApp) -> None:
     [released] = await app.published("payments.escrow_released.v1")
     [refunded] = await app.published("payments.escrow_refunded.v1")
     keys = VerifyKeys.of(KEY)
-    assert is_proven(released, f"release:{release_on_delivery(placed.order_id)}", released["netMinor"], keys)
+    assert is_proven(released, f"release:{delivery_release_id(placed.order_id)}", released["netMinor"], keys)
     assert is_proven(refunded, f"refund:{refund_id}", -refunded["fromVendorMinor"], keys)
     assert (released["statement"]["sequence"], released["statement"]["netMinor"]) == (1, released["netMinor"])
     left = released["netMinor"] - refunded["fromVendorMinor"]
@@ -66,7 +66,7 @@ async def test_a_statement_verifies_only_its_own_movement(app: PaymentsApp) -> N
     placed = await app.paid_order()
     await deliver(app, placed)
     [event] = await app.published("payments.escrow_released.v1")
-    source, amount_minor = f"release:{release_on_delivery(placed.order_id)}", event["netMinor"]
+    source, amount_minor = f"release:{delivery_release_id(placed.order_id)}", event["netMinor"]
     keys = VerifyKeys.of(KEY)
     assert is_proven(event, source, amount_minor, keys)
     assert not is_proven(event, source, amount_minor + 1, keys)

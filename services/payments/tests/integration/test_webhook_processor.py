@@ -18,7 +18,7 @@ LEASED = UNPUBLISHED + " AND next_attempt_at BETWEEN now() AND now() + interval 
 
 @asynccontextmanager
 async def locked_order(app: PaymentsApp, connect_as: ConnectAs, order_id: Any) -> AsyncIterator[None]:
-    """Nothing settles the order in the meantime."""
+    """Keep the order unsettled in the meantime."""
     async with connect_as(app, "owner") as other, other.transaction():
         await other.execute("SELECT FROM payable_orders WHERE id = $1 FOR UPDATE", order_id)
         yield

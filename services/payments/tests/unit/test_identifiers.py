@@ -11,13 +11,13 @@ FIRST, SECOND = UUID(int=1), UUID(int=2)
 
 def test_releases_and_refunds_keep_their_ids_over_versions() -> None:
     computed = (
-        identifiers.release_on_delivery(FIRST),
-        identifiers.release_of_resolution(FIRST, 1),
-        identifiers.release_of_resolution(FIRST, 2),
-        identifiers.release_of_won_chargeback(FIRST, 1),
-        identifiers.refund_of_quarantine("ch-1/7"),
-        identifiers.refund_of_overpayment("ch-1/7"),
-        identifiers.refund_of_reversal(FIRST, 1, SECOND),
+        identifiers.delivery_release_id(FIRST),
+        identifiers.resolution_release_id(FIRST, 1),
+        identifiers.resolution_release_id(FIRST, 2),
+        identifiers.won_chargeback_release_id(FIRST, 1),
+        identifiers.quarantine_refund_id("ch-1/7"),
+        identifiers.overpayment_refund_id("ch-1/7"),
+        identifiers.reversal_refund_id(FIRST, 1, SECOND),
     )
     assert [str(identifier) for identifier in computed] == [
         "34a66abd-6071-5813-806b-479e98725355",
@@ -31,8 +31,8 @@ def test_releases_and_refunds_keep_their_ids_over_versions() -> None:
 
 
 def test_a_second_loss_of_a_dispute_has_ids_of_its_own() -> None:
-    assert identifiers.release_of_won_chargeback(FIRST, 2) != identifiers.release_of_won_chargeback(FIRST, 1)
-    assert identifiers.refund_of_reversal(FIRST, 2, SECOND) != identifiers.refund_of_reversal(FIRST, 1, SECOND)
+    assert identifiers.won_chargeback_release_id(FIRST, 2) != identifiers.won_chargeback_release_id(FIRST, 1)
+    assert identifiers.reversal_refund_id(FIRST, 2, SECOND) != identifiers.reversal_refund_id(FIRST, 1, SECOND)
 
 
 def test_references_are_a_prefix_and_32_hex_digits() -> None:

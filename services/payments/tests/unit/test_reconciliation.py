@@ -91,7 +91,7 @@ def test_a_charge_without_a_posting_is_a_difference_of_its_whole_amount() -> Non
 def test_a_charge_differs_by_a_kobo_or_by_its_currency(
     reported: dict[str, Any], recorded: dict[str, Any], ours: int, theirs: int, currency: str
 ) -> None:
-    """Of our two amounts, the row's and the ledger's, the one that is wrong is shown."""
+    """The comparison shows the wrong one of our two amounts, the row's or the ledger's."""
     [difference] = compare_charge(replace(CHARGE, **reported), replace(RECORDED, **recorded))
     assert _facts(difference) == ("charge_differs", "charge:ch-1/7", ours, theirs, currency, "ch-1", ORDER)
 

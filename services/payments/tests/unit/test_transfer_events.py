@@ -1,4 +1,4 @@
-"""What each shape of Paystack's transfer events means."""
+"""Each shape of Paystack's transfer events has one meaning."""
 
 from datetime import UTC, datetime
 

@@ -176,14 +176,14 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
 
     return [
         Loop("compare-transfers", compare, COMPARE_EVERY_SECONDS),
-        Loop("gateway-balance", observe_balance, BALANCE_EVERY_SECONDS),
-        Loop("bank-list", list_banks, BANKS_EVERY_SECONDS),
-        Loop("failure-rate", watch, CHECK_EVERY_SECONDS),
-        Loop("releases", check_releases, RELEASES_EVERY_SECONDS),
-        Loop("due-transfers", claim_transfer, CLAIM_EVERY_SECONDS),
-        Loop("scheduled-payouts", request_scheduled, POLL_EVERY_SECONDS),
+        Loop("observe-gateway-balance", observe_balance, BALANCE_EVERY_SECONDS),
+        Loop("refresh-banks", list_banks, BANKS_EVERY_SECONDS),
+        Loop("check-failure-rate", watch, CHECK_EVERY_SECONDS),
+        Loop("check-releases", check_releases, RELEASES_EVERY_SECONDS),
+        Loop("claim-due-transfers", claim_transfer, CLAIM_EVERY_SECONDS),
+        Loop("request-scheduled-payouts", request_scheduled, POLL_EVERY_SECONDS),
         *LEDGER.loops(dependencies.database, dependencies.clock),
-        Loop("open-account-numbers", encrypt, ENCRYPT_EVERY_SECONDS),
+        Loop("encrypt-account-numbers", encrypt, ENCRYPT_EVERY_SECONDS),
     ]
 
 
@@ -193,7 +193,7 @@ def retention_rules(dependencies: Dependencies) -> Sequence[Rule]:
 
 
 async def verify_ledger_command(dependencies: Dependencies, *earlier: str) -> None:
-    """`verify-book [<length> <head>]`: verifies the ledger's hash chain. Exits with 1 and names the first broken row."""
+    """`verify-ledger [<length> <head>]`: verifies the ledger's hash chain. Exits with 1 and names the first broken row."""
     await LEDGER.verify_by_command(dependencies.database, *earlier)
 
 
@@ -262,7 +262,8 @@ SERVICE = Service(
     loops=loops,
     commands={
         "demo-data": load_demo,
-        "verify-book": verify_ledger_command,
+        "verify-ledger": verify_ledger_command,
+        "verify-book": verify_ledger_command,  # Its name in earlier releases.
         "compare-transfers": compare_command,
         "explain-transfer": explain_command,
         REENCRYPT: re_encrypt_command,

@@ -19,7 +19,7 @@ async def test_a_changed_posting_is_named_and_alerted(
     await scenario.payout(vendor, 400)
     await scenario.release(vendor, 50)
     database = scenario.database
-    [encrypt] = [loop for loop in SERVICE.loops(scenario.dependencies) if loop.name == "seal the book"]
+    [encrypt] = [loop for loop in SERVICE.loops(scenario.dependencies) if loop.name == "link-postings"]
     assert await encrypt.run_once() == 3
     await verify_ledger_command(scenario.dependencies)
     length, head = capsys.readouterr().out.splitlines()[-1].split()

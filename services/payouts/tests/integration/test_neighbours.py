@@ -1,4 +1,4 @@
-"""What happens to one payout or vendor changes no row of another, whatever state that one is in."""
+"""A change of one payout or vendor changes no row of another, whatever state that one is in."""
 
 from collections.abc import AsyncIterator
 from typing import Any

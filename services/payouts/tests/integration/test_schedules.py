@@ -91,7 +91,7 @@ async def test_a_week_of_downtime_requests_one_payout(scenario: Scenario, clock:
     vendor = await scenario.ready_vendor(1_000)
     await put_schedule(scenario, vendor, DAILY)
     clock.advance(timedelta(days=7, hours=7))
-    [timer] = [loop for loop in SERVICE.loops(scenario.dependencies) if loop.name == "scheduled-payouts"]
+    [timer] = [loop for loop in SERVICE.loops(scenario.dependencies) if loop.name == "request-scheduled-payouts"]
     assert await timer.run_once() == 1
     [decided] = await scheduled_payouts(scenario, vendor)
     assert (str(decided["period"]), decided["outcome"]) == ("2026-01-08", "requested")

@@ -1,4 +1,4 @@
-"""Whether a wallet is covered by payments' statements: every case of the comparison, and the signed text."""
+"""Coverage of a wallet by payments' statements: every case of the comparison, and the signed text."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

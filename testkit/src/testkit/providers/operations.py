@@ -28,7 +28,7 @@ class Operation:
         return f"{self.method} {self.path}"
 
     def fits(self, method: str, path: str) -> bool:
-        """Whether a request is of this operation; a variable of the path is any text without a slash."""
+        """Return whether a request is of this operation; a variable of the path is any text without a slash."""
         pattern = re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(self.path))
         return method == self.method and re.fullmatch(pattern, path) is not None
 

@@ -136,7 +136,7 @@ def _error(entry: Described, status: int, named: Mapping[str, Problem], componen
 
 
 def _is_own(problems: Mapping[str, Problem]) -> bool:
-    """Whether the examples name parameters of the operation."""
+    """Return whether the examples name parameters of the operation."""
     unknown = problems.get("unknown")
     return "missing" in problems or (unknown is not None and not unknown.explanation.endswith("takes no parameters."))
 

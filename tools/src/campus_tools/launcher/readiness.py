@@ -4,7 +4,7 @@ import http.client
 
 
 def responds_ready(port: int) -> bool:
-    """Whether the process on this port reports readiness."""
+    """Return whether the process on this port reports readiness."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     try:
         connection.request("GET", "/health/readiness")

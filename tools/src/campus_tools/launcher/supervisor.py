@@ -97,7 +97,7 @@ class SupervisedProcess:
         return self.kill()
 
     def has_environment(self, environment: Mapping[str, str]) -> bool:
-        """Whether the running process was started with this environment."""
+        """Return whether the running process was started with this environment."""
         return self._environment == environment
 
     def roll(self, environment: Mapping[str, str], *, stop_within: float, ready_within: float) -> None:

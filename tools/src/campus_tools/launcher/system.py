@@ -107,7 +107,7 @@ class System:
 
     @property
     def runtime(self) -> Runtime:
-        """What runs the programs of the plan."""
+        """Return the runtime of the plan's programs."""
         return self._runtime
 
     @property

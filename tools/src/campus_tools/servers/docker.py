@@ -45,7 +45,7 @@ def have_images(images: Sequence[str], report: Callable[[str], None]) -> None:
 
 @dataclass(frozen=True)
 class ContainerPlan:
-    """What to run: the published ports are (port on this machine, port inside)."""
+    """Container to run: the published ports are (port on this machine, port inside)."""
 
     name: str
     image: str

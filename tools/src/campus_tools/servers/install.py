@@ -20,7 +20,7 @@ LOCK_SECONDS_MAX = 180.0
 
 
 def can_install() -> bool:
-    """Whether packages can be installed: root, and apt."""
+    """Return whether packages can be installed: root, and apt."""
     return os.geteuid() == 0 and shutil.which("apt-get") is not None
 
 

@@ -172,7 +172,7 @@ def _docker_offers_servers(given: Mapping[str, str], report: Callable[[str], Non
 
 
 def _docker_engine_listens() -> bool:
-    """Whether a local Docker engine has its socket: a remote one would publish the ports on its own host."""
+    """Return whether a local Docker engine has its socket: a remote one would publish the ports on its own host."""
     address = urlsplit(os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock")
     return address.scheme == "npipe" or (address.scheme == "unix" and Path(address.path).is_socket())
 
@@ -217,7 +217,7 @@ def _rabbitmq_container(state_dir: Path, ports: ServerPorts) -> "tuple[Container
 
 
 def _speaks_postgresql(port: int) -> bool:
-    """Whether PostgreSQL itself responds: Docker's proxy accepts connections earlier.
+    """Return whether PostgreSQL itself responds: Docker's proxy accepts connections earlier.
 
     The response to an SSL request is one byte, also while the server starts up. The first start's temporary server
     listens on no port and does not count.

@@ -210,7 +210,7 @@ class PrivateRabbitmq:
 
 
 def speaks_amqp(port: int, host: str = "127.0.0.1") -> bool:
-    """Whether a broker responds to the protocol header; an open port is not enough."""
+    """Return whether a broker responds to the protocol header; an open port is not enough."""
     try:
         with socket.create_connection((host, port), timeout=2) as connection:
             connection.sendall(b"AMQP\x00\x00\x09\x01")

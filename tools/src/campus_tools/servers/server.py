@@ -15,7 +15,7 @@ class Server(Protocol):
 
     @property
     def private(self) -> bool:
-        """Whether this program starts, kills and stops it."""
+        """Return whether this program starts, kills and stops it."""
 
     @property
     def places(self) -> list[tuple[str, int, int]]:
@@ -31,7 +31,7 @@ class Server(Protocol):
         """Stop it in order, when it runs."""
 
     def has_died(self) -> bool:
-        """Whether it ended without `kill` or `stop`."""
+        """Return whether it ended without `kill` or `stop`."""
 
 
 @runtime_checkable

@@ -95,7 +95,7 @@ def _base() -> Component:
 
 
 def _is_installed(requirement: Requirement) -> bool:
-    """Whether the image installs it: some requirements are for other systems."""
+    """Return whether the image installs it: some requirements are for other systems."""
     python = _base_image()[1].partition("-")[0]
     place = {
         "sys_platform": "linux",

@@ -112,7 +112,7 @@ def _words(text: str) -> set[str]:
 
 
 def _alike(one: str, other: str) -> bool:
-    """Whether two names are the same without case, blanks and punctuation."""
+    """Return whether two names are the same without case, blanks and punctuation."""
     return bool(one) and re.sub(r"\W", "", one.casefold()) == re.sub(r"\W", "", other.casefold())
 
 

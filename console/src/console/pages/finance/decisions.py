@@ -37,7 +37,7 @@ def approved(visit: Visit, decision: Json, notice: str) -> str:
 
 
 def is_outdated(visit: Visit, present_hash: str | None) -> bool:
-    """Whether the refused form carried another hash than the decision has now."""
+    """Return whether the refused form carried another hash than the decision has now."""
     return visit.error is not None and bool(visit.form["hash"]) and visit.form["hash"] != present_hash
 
 

@@ -25,7 +25,7 @@ class ServiceCommands:
     system: System
 
     def runs(self, arguments: Sequence[str]) -> bool:
-        """Whether this command of campusctl needs a service's code."""
+        """Return whether this command of campusctl needs a service's code."""
         group, verb, *rest = arguments
         if group != "rotation":
             return group == "service"

@@ -1,4 +1,4 @@
-"""What became of every order and payout: read in the databases and at the sandbox's payment gateway."""
+"""Outcome of every order and payout: read in the databases and at the sandbox's payment gateway."""
 
 from collections import Counter
 from typing import Final

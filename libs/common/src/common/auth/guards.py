@@ -49,7 +49,7 @@ class Guard:
         return self.step_up or (self.step_up_with is not None and caller.may(self.step_up_with))
 
     def hides_rows_of(self, caller: Caller) -> bool:
-        """Whether rows decide, and staff without a second factor see fewer of them (contract section 5.4)."""
+        """Return whether rows decide, and staff without a second factor see fewer of them (contract section 5.4)."""
         if not (self.is_decided_by_rows and caller.withheld):
             return False
         return not self.one_of or not caller.withheld.isdisjoint(self.one_of)
@@ -61,12 +61,12 @@ class Guard:
 
     @property
     def is_decided_by_rows(self) -> bool:
-        """Whether callers with several rights come here, and their rights decide on the rows."""
+        """Return whether callers with several rights come here, and their rights decide on the rows."""
         return self.access is Access.TOKEN and self.permission is None
 
     @property
     def anonymous(self) -> bool:
-        """Whether callers without a token and without the service key are admitted."""
+        """Return whether callers without a token and without the service key are admitted."""
         return self.access not in (Access.TOKEN, Access.SERVICE_KEY)
 
     @property

@@ -234,7 +234,7 @@ def _at(claims: Mapping[str, Any], path: ClaimPath) -> Any:
 
 
 def _is_true(value: Any) -> bool:
-    """Whether a claim is true. Some issuers write the flag as a text; any other value is false."""
+    """Return whether a claim is true. Some issuers write the flag as a text; any other value is false."""
     return value is True or value == "true"
 
 

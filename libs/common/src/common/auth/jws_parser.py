@@ -41,7 +41,7 @@ class ReadToken:
     claims: dict[str, Any]
 
     def is_signed_with(self, key: jwt.PyJWK) -> bool:
-        """Whether the key, for its one algorithm, verifies the signature."""
+        """Return whether the key, for its one algorithm, verifies the signature."""
         try:
             _JWS.decode_complete(self.token, key)
         except jwt.PyJWTError:
@@ -76,7 +76,7 @@ def instant_of(stamp: Any, *, fractions: bool = False) -> datetime:
 
 
 def is_second_factor(method: Any) -> bool:
-    """Whether a method of `amr` is a second factor."""
+    """Return whether a method of `amr` is a second factor."""
     return isinstance(method, str) and (method in SECOND_FACTORS or method.startswith(SECOND_FACTOR_PREFIX))
 
 

@@ -61,7 +61,7 @@ class Revocations:
             self.users_not_before[user_id] = max(not_before, self.users_not_before.get(user_id, not_before))
 
     def cover(self, caller: Caller) -> bool:
-        """Whether this caller's token was revoked."""
+        """Return whether this caller's token was revoked."""
         if caller.session_id in self.sessions:
             return True
         not_before = self.users_not_before.get(caller.id)

@@ -35,7 +35,7 @@ SYMMETRIC: Final[Mapping[str, int]] = {"HS256": 32, "HS384": 48, "HS512": 64}
 RSA_BITS_MIN: Final = 2_048
 _PUBLIC_MEMBERS: Final = ("kty", "crv", "x", "y", "n", "e")
 
-# Keys older than this are fetched again at the next use; the loop "verification keys" renews our own sooner.
+# Keys older than this are fetched again at the next use; the loop "refresh-verification-keys" renews our own sooner.
 JWKS_SECONDS: Final = 300
 # An unknown `kid` causes a fetch at most this often.
 JWKS_REFETCH_SECONDS: Final = 5
@@ -51,7 +51,7 @@ class KeySource(Protocol):
         ...
 
     def holds(self, kid: str | None) -> bool:
-        """Whether the issuer had a key with this id at the last fetch."""
+        """Return whether the issuer had a key with this id at the last fetch."""
         ...
 
 

@@ -125,7 +125,7 @@ class Handover:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no row waits for the relay of this process."""
+        """Return whether no row waits for the relay of this process."""
         return not self._rows
 
     def add(self, rows: Sequence[OutboxRow], *, wakes_relay: bool = True) -> None:

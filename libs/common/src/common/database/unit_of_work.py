@@ -70,7 +70,7 @@ BROKEN = (ConnectionError, TimeoutError, asyncpg.InternalClientError)
 
 
 def is_unavailable(error: BaseException) -> bool:
-    """Whether the error is an outage of the database, after which the same work can be retried."""
+    """Return whether the error is an outage of the database, after which the same work can be retried."""
     if isinstance(error, asyncpg.InterfaceError):
         # asyncpg has one class for closed connections and for misuse; only the text distinguishes them.
         return "closed" in str(error) or "closing" in str(error)
@@ -86,7 +86,7 @@ class Signatures:
 
 
 class Reads(Protocol):
-    """What a query needs: a unit of work, or the single statements of `Database.reads_for`."""
+    """Source of rows for a query: a unit of work, or the single statements of `Database.reads_for`."""
 
     async def fetch(self, statement: str, *values: Any) -> list[asyncpg.Record]:
         """All rows of a bounded statement."""

@@ -48,8 +48,8 @@ class LedgerChain:
     def loops(self, database: Database, clock: Clock) -> Sequence[Loop]:
         """Return the background loops of a worker for the hash chain."""
         return [
-            Loop("seal the book", lambda: self.extend(database), EXTEND_EVERY_SECONDS, EXTEND_IDLE_SECONDS),
-            Loop("verify the book", lambda: self.verify_when_due(database, clock), CHECK_EVERY_SECONDS),
+            Loop("link-postings", lambda: self.extend(database), EXTEND_EVERY_SECONDS, EXTEND_IDLE_SECONDS),
+            Loop("verify-hash-chain", lambda: self.verify_when_due(database, clock), CHECK_EVERY_SECONDS),
         ]
 
     async def extend(self, database: Database) -> int:
@@ -90,7 +90,7 @@ class LedgerChain:
         return report
 
     async def verify_by_command(self, database: Database, *earlier: str) -> None:
-        """`verify-book [<length> <head>]`: prints length and head; exits with status 1 and names the first broken row.
+        """`verify-ledger [<length> <head>]`: prints length and head; exits with status 1 and names the first broken row.
 
         With the length and head of an earlier report, that link must be unchanged.
         """
@@ -100,7 +100,7 @@ class LedgerChain:
                 length, head = earlier
                 expected = (int(length), bytes.fromhex(head))
             except ValueError:
-                sys.exit("verify-book: expected nothing, or the length and the head of an earlier report")
+                sys.exit("verify-ledger: expected nothing, or the length and the head of an earlier report")
         report = await self.verify(database, expected)
         sys.stdout.write(f"{report.length} {report.head.hex()}\n")
         if report.broken is not None:

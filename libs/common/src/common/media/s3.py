@@ -47,7 +47,7 @@ class S3Error(Exception):
 
     @property
     def advice(self) -> str | None:
-        """What an operator must do; None where a retry may succeed (SlowDown, InternalError)."""
+        """Return the action that an operator must take; None where a retry may succeed (SlowDown, InternalError)."""
         return ADVICE.get(self.code)
 
 

@@ -110,7 +110,7 @@ class Bus:
 
     @property
     def is_consuming(self) -> bool:
-        """Whether every queue that is consumed has its consumer."""
+        """Return whether every queue that is consumed has its consumer."""
         return not self._not_consuming_since
 
     def seconds_without_broadcasts(self) -> float:

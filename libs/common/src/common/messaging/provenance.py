@@ -108,7 +108,7 @@ def check_broadcast(route: Route, received: Received, *, account_required: bool)
 
 
 def is_work_queue(queue: str) -> bool:
-    """Whether `queue` holds a service's own work. Queues of events are named `<service>.<publisher>`."""
+    """Return whether `queue` holds a service's own work. Queues of events are named `<service>.<publisher>`."""
     return queue.partition(".")[2] not in SERVICES | {SHARED_PUBLISHER}
 
 

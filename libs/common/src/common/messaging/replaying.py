@@ -41,7 +41,7 @@ ORDER BY position LIMIT {BATCH}
 
 
 class ReplayRefused(Exception):
-    """Nothing was published; the message gives the reason."""
+    """Rejection of a replay before its first message; the message gives the reason."""
 
 
 async def replay(database: Database, broker_url: str, queue: str, types: Sequence[str], since: datetime) -> int:

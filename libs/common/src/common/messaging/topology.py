@@ -57,7 +57,7 @@ class Topology:
     ladder: RetryLadder = field(default_factory=RetryLadder)
 
     def listeners_of(self, event_type: str) -> bool:
-        """Whether any queue must receive this type, so that an unroutable message is a fault."""
+        """Return whether any queue must receive this type, so that an unroutable message is a fault."""
         return any(event_type in types for types in self.bindings.values())
 
     @property

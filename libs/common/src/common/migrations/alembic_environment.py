@@ -79,7 +79,7 @@ def _migrate(connection: sa.Connection, metadata: sa.MetaData) -> None:
 
 
 def _is_new() -> bool:
-    """Whether the database has no revision yet.
+    """Return whether the database has no revision yet.
 
     Raises:
         UnknownRevision: it has one that is not among the migrations of this version.

@@ -33,7 +33,7 @@ ORDER BY c.relname, a.attnum
 
 
 def holds_secret(relation: str, column: str, kind: str, audit_reads: Collection[str] = ()) -> bool:
-    """Whether a column of this name and type holds a password's hash, a sealed value or another secret."""
+    """Return whether a column of this name and type holds a password's hash, a sealed value or another secret."""
     if f"{relation}.{column}" in _MESSAGES:
         return f"{relation}.{column}" not in audit_reads
     return kind in _TYPES and _SECRET.search(column) is not None

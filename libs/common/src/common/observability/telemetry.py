@@ -132,7 +132,7 @@ def trace_headers() -> dict[str, str]:
 
 
 def is_recording() -> bool:
-    """Whether spans are recorded in this process."""
+    """Return whether spans are recorded in this process."""
     return not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
 
 

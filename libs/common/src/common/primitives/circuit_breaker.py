@@ -56,7 +56,7 @@ class Circuit:
 
     @property
     def is_paused(self) -> bool:
-        """Whether `admit` would reject a call. Reading it starts no probe."""
+        """Return whether `admit` would reject a call. Reading it starts no probe."""
         return self._closed_to is not None and self._clock.now() < self._closed_to
 
     def succeeded(self) -> bool:

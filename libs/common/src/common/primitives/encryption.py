@@ -126,7 +126,7 @@ class Encryptor:
 
     @property
     def writes_old_format(self) -> bool:
-        """Whether texts are still encrypted for the previous release; re-encryption is impossible then."""
+        """Return whether texts are still encrypted for the previous release; re-encryption is impossible then."""
         return not self._current.id
 
     @property

@@ -28,7 +28,7 @@ def new_request_id() -> str:
 
 
 def is_request_id(text: str) -> bool:
-    """Whether a client's value is a valid request id."""
+    """Return whether a client's value is a valid request id."""
     return _REQUEST_ID.fullmatch(text) is not None
 
 

@@ -20,7 +20,7 @@ class RetryLadder:
         return len(self.delays_seconds) + 1
 
     def is_last(self, attempt: int) -> bool:
-        """Whether no retry follows this attempt."""
+        """Return whether no retry follows this attempt."""
         return attempt >= self.attempts_max
 
     def delay_after(self, attempt: int) -> float | None:

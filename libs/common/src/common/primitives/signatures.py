@@ -60,7 +60,7 @@ class VerifyKeys:
         return cls([key.public_text])
 
     def verify(self, key_id: str, message: bytes, signature: str) -> bool:
-        """Whether an accepted key made this signature over these bytes. A malformed signature is invalid."""
+        """Return whether an accepted key made this signature over these bytes. A malformed signature is invalid."""
         key = self._keys.get(key_id)
         if key is None:
             return False

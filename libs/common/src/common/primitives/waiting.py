@@ -62,7 +62,7 @@ async def never_ending(name: str, loop: Awaitable[None], on_end: Callable[[str],
 
 
 def is_cancelled_by_us() -> bool:
-    """Whether the current task was cancelled; else its CancelledError comes from a library."""
+    """Return whether the current task was cancelled; else its CancelledError comes from a library."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 

@@ -123,15 +123,15 @@ def background(service: Service, runtime: Runtime, dependencies: object, command
         runtime.ended_loops.add(name)
 
     # A consumer may store a revocation while no process receives the broadcast: stored ones are loaded again.
-    loops = [Loop("stored revocations", lambda: load_stored_revocations(runtime), RELOAD_REVOCATIONS_SECONDS)]
+    loops = [Loop("load-revocations", lambda: load_stored_revocations(runtime), RELOAD_REVOCATIONS_SECONDS)]
     tasks: list[tuple[str, Awaitable[None]]] = [
-        ("relay", run_relay(runtime.database, runtime.bus)),
+        ("publish-outbox", run_relay(runtime.database, runtime.bus)),
         ("event loop", telemetry.watch_event_loop()),
         # A worker holds no open responses, which are the only use of the other broadcasts.
         ("broadcasts", consume_broadcasts(runtime, revocations_only=command == "worker")),
     ]
     if command in ("api", "all"):
-        loops.append(Loop("verification keys", runtime.verifier.renew_keys_once, RENEW_KEYS_EVERY_SECONDS))
+        loops.append(Loop("refresh-verification-keys", runtime.verifier.renew_keys_once, RENEW_KEYS_EVERY_SECONDS))
     if command in ("worker", "all"):
         subscriptions = [*service.subscriptions, Subscription(SessionRevoked, on_session_revoked)]
         consumers = Consumers(
@@ -148,8 +148,10 @@ def background(service: Service, runtime: Runtime, dependencies: object, command
         tasks.append(("consumers", consumers.run()))
         rules = (*runtime.retention_rules, *service.retention_rules(dependencies))
         loops += [
-            Loop("measures", lambda: measure_once(runtime.database), MEASURE_EVERY_SECONDS),
-            Loop("retention", lambda: purge_expired_once(runtime.database, rules, runtime.clock), EVERY_SECONDS),
+            Loop("update-metrics", lambda: measure_once(runtime.database), MEASURE_EVERY_SECONDS),
+            Loop(
+                "purge-expired-rows", lambda: purge_expired_once(runtime.database, rules, runtime.clock), EVERY_SECONDS
+            ),
             *service.loops(dependencies),
         ]
     tasks += [(loop.name, run_loop(loop)) for loop in loops]

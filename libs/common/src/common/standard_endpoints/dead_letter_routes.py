@@ -13,7 +13,9 @@ from common.auth.caller import THE_SERVICE
 from common.auth.guards import permission
 from common.database.unit_of_work import Database
 from common.messaging.bus import Bus
-from common.messaging.dead_letters import Closure, close_dead_letter, replay_dead_letter
+from common.messaging.dead_letters import Closure
+from common.messaging.dead_letters import close_dead_letter as close
+from common.messaging.dead_letters import replay_dead_letter as replay
 from common.primitives.clock import iso, iso_or_none
 from common.standard_endpoints.pending_work import WorkKind
 from common.web.endpoints import Endpoints
@@ -113,10 +115,10 @@ def dead_letter_endpoints(service: str, database: Database, bus: Bus) -> Endpoin
         returns=DeadLetterReplay,
         allow=permission("webhooks:replay", step_up=True),
     )
-    async def replay_dead_letter_route(request: Request, letter_id: UUID) -> Response:
+    async def replay_dead_letter(request: Request, letter_id: UUID) -> Response:
         """Enqueues the message again as a first attempt. The inbox ignores effects that it already had."""
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            await replay_dead_letter(uow, bus, letter_id)
+            await replay(uow, bus, letter_id)
         return ok(request, {"id": letter_id, "service": service, "status": "queued"})
 
     @endpoint(
@@ -126,12 +128,12 @@ def dead_letter_endpoints(service: str, database: Database, bus: Bus) -> Endpoin
         returns=ClosedDeadLetter,
         allow=permission("webhooks:replay", step_up=True),
     )
-    async def close_dead_letter_route(
+    async def close_dead_letter(
         request: Request, caller: CurrentCaller, letter_id: UUID, body: CloseDeadLetterRequest
     ) -> Response:
         """Close the dead letter without a replay, with a reason: its effect is not needed, or can never succeed."""
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            closure = await close_dead_letter(uow, letter_id, caller.id, body.reason)
+            closure = await close(uow, letter_id, caller.id, body.reason)
         return respond_closed(request, service, letter_id, closure)
 
     return endpoint

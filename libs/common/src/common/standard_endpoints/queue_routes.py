@@ -53,7 +53,7 @@ def queue_endpoints(service: str, database: Database, bus: Bus) -> Endpoints:
         returns=ServiceQueues,
         allow=permission("alerts:read"),
     )
-    async def show_queues(request: Request) -> Response:
+    async def get_queues(request: Request) -> Response:
         """Return the messages that wait in the queues of this service, and the age of its outbox."""
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             [outbox] = await uow.fetch(_OUTBOX)

@@ -137,7 +137,7 @@ class EndpointRoute(APIRoute):
 
     @property
     def has_one_order(self) -> bool:
-        """Whether this is a list without a declared sort, which has exactly one order (contract section 1.5)."""
+        """Return whether this is a list without a declared sort, which has exactly one order (contract section 1.5)."""
         declared = names_in_query(self.dependant)
         return "limit" in declared and "sort" not in declared
 

@@ -52,7 +52,7 @@ def health_endpoints(serving: Mapping[str, Check], readiness: Mapping[str, Check
 
 
 async def _holds(check: Check) -> bool:
-    """Whether a check holds; a dependency that is away or does not answer fails it."""
+    """Return whether a check holds; a dependency that is away or does not answer fails it."""
     try:
         return await bounded(check(), CHECK_SECONDS_MAX)
     except (NoResponse, Unavailable):

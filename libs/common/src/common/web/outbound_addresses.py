@@ -63,7 +63,7 @@ class OutboundRules:
     allow_high_ports: bool = False
 
     def trusts(self, url: str) -> bool:
-        """Whether the address belongs to the trusted origin."""
+        """Return whether the address belongs to the trusted origin."""
         return bool(self.trusted_origin) and origin_of(url) == self.trusted_origin
 
     def fault_of(self, url: str) -> str | None:
@@ -90,7 +90,7 @@ class OutboundRules:
         return None
 
     def allows(self, number: str, scheme: str) -> bool:
-        """Whether a call by that scheme may connect to the IP address; http is limited to loopback."""
+        """Return whether a call by that scheme may connect to the IP address; http is limited to loopback."""
         if self.allow_loopback and _is_loopback(number):
             return True
         return scheme == "https" and is_public(number)
@@ -110,7 +110,7 @@ def origin_of(address: str) -> str:
 
 
 def is_public(number: str) -> bool:
-    """Whether an IP address is public unicast. Addresses that translate to IPv4 are not."""
+    """Return whether an IP address is public unicast. Addresses that translate to IPv4 are not."""
     try:
         address = ipaddress.ip_address(number)
     except ValueError:
@@ -128,6 +128,6 @@ def _is_loopback(number: str) -> bool:
 
 
 def _is_number(host: str) -> bool:
-    """Whether a host is an IP address in any notation; public services have names."""
+    """Return whether a host is an IP address in any notation; public services have names."""
     last = host.rpartition(".")[2]
     return ":" in host or last.isdigit() or last.startswith("0x")

@@ -187,11 +187,11 @@ def verify_ledger(
 
 
 def _walk(operator: Operator, ledger: Ledger, earlier: tuple[str, ...]) -> dict[str, Any]:
-    ended = operator.runner.run(ledger.value, "verify-book", *earlier)
+    ended = operator.runner.run(ledger.value, "verify-ledger", *earlier)
     report = ended.output.splitlines()[-1].split() if ended.output else []
     if len(report) != 2 or not report[0].isdigit():
         words = ended.complained.splitlines() or [f"exit code {ended.exit_code}"]
-        raise Refused(words[-1], f"Failed command: python -m {ledger.value} verify-book")
+        raise Refused(words[-1], f"Failed command: python -m {ledger.value} verify-ledger")
     broken = ended.complained.splitlines()[-1] if ended.exit_code != 0 else None
     return {
         "book": ledger.value,

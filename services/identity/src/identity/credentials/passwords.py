@@ -39,7 +39,7 @@ class Passwords:
         return await self._in_thread(self._hash, password)
 
     async def matches(self, password_hash: str | None, password: str) -> bool:
-        """Whether the password matches. None is an unknown address: the same work, never a match."""
+        """Return whether the password matches. None is an unknown address: the same work, never a match."""
         matched = await self._in_thread(self._matches, password_hash or self._dummy_hash, password)
         return matched and password_hash is not None
 
@@ -51,7 +51,7 @@ class Passwords:
         return await self._in_thread(self._digest, password, salt)
 
     def is_outdated(self, password_hash: str) -> bool:
-        """Whether the hash was created with other parameters than the current ones."""
+        """Return whether the hash was created with other parameters than the current ones."""
         return self._hasher.check_needs_rehash(password_hash)
 
     def close(self) -> None:

@@ -30,5 +30,5 @@ class RecoveryCodes:
 
 
 def is_recovery_code(text: str) -> bool:
-    """Whether the text has the form of a recovery code, which differs from every TOTP code."""
+    """Return whether the text has the form of a recovery code, which differs from every TOTP code."""
     return _FORM.fullmatch(text) is not None

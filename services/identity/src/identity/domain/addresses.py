@@ -18,7 +18,7 @@ def normal_email(text: str) -> str:
 
 
 def has_address_form(address: str) -> bool:
-    """Whether both sides of an `@` exist, without control characters and without unquoted spaces.
+    """Return whether both sides of an `@` exist, without control characters and without unquoted spaces.
 
     Wider than `is_email`: another system has already accepted the address, and quoted local parts and other scripts are
     valid.
@@ -31,7 +31,7 @@ def has_address_form(address: str) -> bool:
 
 
 def is_email(address: str) -> bool:
-    """Whether a normal address has the form `local@domain` and can receive mail."""
+    """Return whether a normal address has the form `local@domain` and can receive mail."""
     local, at, domain = address.rpartition("@")
     return (
         bool(at)

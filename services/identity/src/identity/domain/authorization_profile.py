@@ -29,7 +29,7 @@ class AuthorizationProfile:
 
     @property
     def awaits_confirmation(self) -> bool:
-        """Whether the address must be confirmed before tokens are issued (contract section 10.1)."""
+        """Return whether the address must be confirmed before tokens are issued (contract section 10.1)."""
         return self.signs_in_here and not self.email_confirmed
 
     def without_email_rights(self) -> "AuthorizationProfile":

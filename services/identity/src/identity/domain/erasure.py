@@ -1,4 +1,4 @@
-"""Whether a user may be erased, by the open obligations that other services report (decision 25)."""
+"""Decide the erasure of a user by the open obligations that other services report (decision 25)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, get_args

@@ -61,7 +61,7 @@ class TextPolicy:
     shared_addresses: SharedAddresses
 
     def accepts(self, phone: str) -> bool:
-        """Whether an E.164 number is a mobile number of a country that texts are sent to.
+        """Return whether an E.164 number is a mobile number of a country that texts are sent to.
 
         Premium, satellite, landline and foreign numbers cost much, and pay those who have them called.
         """

@@ -70,7 +70,7 @@ class IssuedCode:
 
 
 def is_redeemable(code: IssuedCode, now: datetime) -> bool:
-    """Whether the code is unused, unexpired, and has tries left."""
+    """Return whether the code is unused, unexpired, and has tries left."""
     return code.used_at is None and now < code.expires_at and code.tries < TRIES_MAX
 
 

@@ -1,4 +1,4 @@
-"""Whether a referral token earns the reward, evaluated once when the profile is created (contract section 10)."""
+"""Decide the reward of a referral token, evaluated once when the profile is created (contract section 10)."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -68,5 +68,5 @@ class Provisioned:
 
     @property
     def pending(self) -> bool:
-        """Whether the reward waits for the proof of the address."""
+        """Return whether the reward waits for the proof of the address."""
         return self.reward_minor > 0 and not self.email_confirmed

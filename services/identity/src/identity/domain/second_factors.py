@@ -54,7 +54,7 @@ class RequiredByAppointment:
 def check_removal(
     factor: Factor, owned: Collection[Factor], roles: Collection[str]
 ) -> Removable | RequiredByAppointment:
-    """Whether a user with these roles may remove the factor. Unconfirmed factors do not count."""
+    """Return whether a user with these roles may remove the factor. Unconfirmed factors do not count."""
     is_last = factor.confirmed and sum(other.confirmed for other in owned) == 1
     if is_last and not STAFF_ROLES.isdisjoint(roles):
         return RequiredByAppointment()

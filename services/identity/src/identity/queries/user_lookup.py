@@ -12,6 +12,6 @@ FROM profiles p WHERE p.id = $1 AND p.erased_at IS NULL
 
 
 async def is_session_revoked(uow: UnitOfWork, user_id: UUID, session_id: UUID | None) -> bool | None:
-    """Whether this session of the user was revoked; None for a user without a profile."""
+    """Return whether this session of the user was revoked; None for a user without a profile."""
     row = await uow.fetch_row(_PRESENCE, user_id, session_id)
     return bool(row["session_revoked"]) if row else None

@@ -12,7 +12,9 @@ from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, depende
 from common.web.pages import created_position, cursor_page, respond_page, time_position
 from identity.dependencies import Dependencies
 from identity.domain.campuses import NewHub
-from identity.queries.campuses import get_campus, get_hub, page_of_campuses, page_of_hubs
+from identity.queries.campuses import get_campus as find_campus
+from identity.queries.campuses import get_hub as find_hub
+from identity.queries.campuses import page_of_campuses, page_of_hubs
 from identity.responses.campuses import Campus, Hub
 from identity.schemas.campuses import CreateCampusRequest, CreateHubRequest, UpdateCampusRequest, UpdateHubRequest
 from identity.use_cases.campuses.change_campus import change_campus
@@ -45,11 +47,11 @@ async def list_campuses(
 
 
 @endpoint("GET", "/api/campuses/{campus_id}", id="campuses.get", returns=Campus, allow=PUBLIC, compressed=True)
-async def read_campus(request: Request, caller: CurrentCaller, campus_id: UUID) -> Response:
+async def get_campus(request: Request, caller: CurrentCaller, campus_id: UUID) -> Response:
     """One campus."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        campus = (await get_campus(uow, campus_id)).response()
+        campus = (await find_campus(uow, campus_id)).response()
     return ok(request, campus, headers=etag(campus.revision))
 
 
@@ -62,7 +64,7 @@ async def list_hubs(
     scope = ("hubs", campus_id, caller.user_id)
     after = time_position(dependencies.cursors, scope, cursor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        await get_campus(uow, campus_id)
+        await find_campus(uow, campus_id)
         hubs = await page_of_hubs(uow, campus_id, after, limit)
     page = cursor_page(
         dependencies.cursors, scope, hubs, limit, position_of=created_position, item_of=lambda hub: hub.response()
@@ -73,12 +75,12 @@ async def list_hubs(
 @endpoint(
     "POST", "/api/campuses", id="campuses.create", returns=Campus, status=201, allow=permission("campuses:manage_all")
 )
-async def open_campus_route(request: Request, caller: CurrentCaller, body: CreateCampusRequest) -> Response:
+async def create_campus(request: Request, caller: CurrentCaller, body: CreateCampusRequest) -> Response:
     """Open a campus."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         campus_id = await open_campus(uow, caller, body.name, body.domain, now=dependencies.clock.now())
-        campus = (await get_campus(uow, campus_id)).response()
+        campus = (await find_campus(uow, campus_id)).response()
     return ok(request, campus, status=201, headers=etag(campus.revision))
 
 
@@ -89,7 +91,7 @@ async def open_campus_route(request: Request, caller: CurrentCaller, body: Creat
     returns=Campus,
     allow=one_of("campuses:manage", "campuses:manage_all"),
 )
-async def change_campus_route(
+async def update_campus(
     request: Request, caller: CurrentCaller, campus_id: UUID, body: UpdateCampusRequest, if_match: IfMatch = None
 ) -> Response:
     """Change the given fields of a campus. A stale revision is 409."""
@@ -98,7 +100,7 @@ async def change_campus_route(
     revision = revision_meant(if_match, body.revision)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await change_campus(uow, caller, campus_id, changes, revision, now=dependencies.clock.now())
-        campus = (await get_campus(uow, campus_id)).response()
+        campus = (await find_campus(uow, campus_id)).response()
     return ok(request, campus, headers=etag(campus.revision))
 
 
@@ -110,29 +112,29 @@ async def change_campus_route(
     status=201,
     allow=one_of("campuses:manage", "campuses:manage_all"),
 )
-async def open_hub_route(request: Request, caller: CurrentCaller, campus_id: UUID, body: CreateHubRequest) -> Response:
+async def create_hub(request: Request, caller: CurrentCaller, campus_id: UUID, body: CreateHubRequest) -> Response:
     """Open a hub on a campus."""
     dependencies = dependencies_of(request, Dependencies)
     hub = NewHub(body.name, body.address, body.delivery_fee_minor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         hub_id = await open_hub(uow, caller, campus_id, hub, now=dependencies.clock.now())
-        shown = (await get_hub(uow, hub_id)).response()
+        shown = (await find_hub(uow, hub_id)).response()
     return ok(request, shown, status=201, headers=etag(shown.revision))
 
 
 @endpoint("GET", "/api/hubs/{hub_id}", id="hubs.get", returns=Hub, allow=PUBLIC, compressed=True)
-async def read_hub(request: Request, caller: CurrentCaller, hub_id: UUID) -> Response:
+async def get_hub(request: Request, caller: CurrentCaller, hub_id: UUID) -> Response:
     """One hub."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        hub = (await get_hub(uow, hub_id)).response()
+        hub = (await find_hub(uow, hub_id)).response()
     return ok(request, hub, headers=etag(hub.revision))
 
 
 @endpoint(
     "PATCH", "/api/hubs/{hub_id}", id="hubs.update", returns=Hub, allow=one_of("campuses:manage", "campuses:manage_all")
 )
-async def change_hub_route(
+async def update_hub(
     request: Request, caller: CurrentCaller, hub_id: UUID, body: UpdateHubRequest, if_match: IfMatch = None
 ) -> Response:
     """Change the given fields of a hub. A stale revision is 409."""
@@ -141,5 +143,5 @@ async def change_hub_route(
     revision = revision_meant(if_match, body.revision)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await change_hub(uow, caller, hub_id, changes, revision, now=dependencies.clock.now())
-        hub = (await get_hub(uow, hub_id)).response()
+        hub = (await find_hub(uow, hub_id)).response()
     return ok(request, hub, headers=etag(hub.revision))

@@ -26,11 +26,12 @@ from identity.schemas.codes import (
     VerifyCodeRequest,
 )
 from identity.use_cases.accounts.match_password import match_password
-from identity.use_cases.codes.request_code import request_code
+from identity.use_cases.codes.request_code import request_code as send
 from identity.use_cases.codes.request_text import request_text
-from identity.use_cases.codes.verify_code import verify_code
-from identity.use_cases.passwords.change_password import PasswordChange, change_password
-from identity.use_cases.passwords.reset_password import reset_password
+from identity.use_cases.codes.verify_code import verify_code as verify
+from identity.use_cases.passwords.change_password import PasswordChange
+from identity.use_cases.passwords.change_password import change_password as change
+from identity.use_cases.passwords.reset_password import reset_password as reset
 from identity.use_cases.sessions.open_federated_session import open_federated_session
 
 endpoint = Endpoints("auth")
@@ -45,7 +46,7 @@ endpoint = Endpoints("auth")
     quota=Quota.ACCOUNT,
     passes_token=True,
 )
-async def request_code_route(request: Request, caller: OptionalCaller, body: SendCodeRequest) -> Response:
+async def request_code(request: Request, caller: OptionalCaller, body: SendCodeRequest) -> Response:
     """Send a code to a mail address or a mobile number. The response is the same without an account.
 
     A signed-in caller confirms their own number with it. 429 when no further code is sent; the last two stay valid.
@@ -78,7 +79,7 @@ async def request_code_route(request: Request, caller: OptionalCaller, body: Sen
     quota=Quota.ACCOUNT,
     passes_token=True,
 )
-async def verify_code_route(request: Request, caller: OptionalCaller, body: VerifyCodeRequest) -> Response:
+async def verify_code(request: Request, caller: OptionalCaller, body: VerifyCodeRequest) -> Response:
     """Confirm the address with its code and signs in.
 
     The first confirmation ends older sessions and removes credentials that were set before it.
@@ -89,7 +90,7 @@ async def verify_code_route(request: Request, caller: OptionalCaller, body: Veri
 
     verified = await dependencies.database.transact(
         acting_as=AUTHENTICATING,
-        work=lambda uow: verify_code(
+        work=lambda uow: verify(
             uow,
             dependencies.hashes,
             dependencies.signing_keys,
@@ -134,11 +135,11 @@ async def forgot_password(request: Request, body: ForgotPasswordRequest) -> Resp
     allow=CREDENTIALS,
     quota=Quota.ACCOUNT,
 )
-async def reset_password_route(request: Request, body: ResetPasswordRequest) -> Response:
+async def reset_password(request: Request, body: ResetPasswordRequest) -> Response:
     """Set a new password with the mailed token and ends all sessions."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
-    user_id, revoked = await reset_password(
+    user_id, revoked = await reset(
         dependencies.database,
         dependencies.passwords,
         dependencies.hashes,
@@ -160,11 +161,11 @@ async def reset_password_route(request: Request, body: ResetPasswordRequest) -> 
     quota=Quota.SENSITIVE,
     idempotency=Idempotency.IGNORED,
 )
-async def change_password_route(request: Request, caller: CurrentCaller, body: ChangePasswordRequest) -> Response:
+async def change_password(request: Request, caller: CurrentCaller, body: ChangePasswordRequest) -> Response:
     """Set a new password and ends all other sessions."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
-    revoked = await change_password(
+    revoked = await change(
         dependencies.database,
         dependencies.passwords,
         dependencies.throttle,
@@ -181,7 +182,7 @@ async def change_password_route(request: Request, caller: CurrentCaller, body: C
 async def _mail_requested(request: Request, purpose: Literal["sign_in", "password_reset"], email: str) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
-        await request_code(
+        await send(
             uow,
             dependencies.encryption.codes,
             dependencies.hashes,

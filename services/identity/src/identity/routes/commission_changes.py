@@ -18,8 +18,8 @@ from identity.queries.commission_changes import find_commission_change, page_of_
 from identity.responses.commission_changes import CommissionChange
 from identity.routes.service_callers import DECIDING
 from identity.schemas.commission_changes import RejectCommissionChangeRequest
-from identity.use_cases.vendors.approve_commission_change import approve_commission_change
-from identity.use_cases.vendors.reject_commission_change import reject_commission_change
+from identity.use_cases.vendors.approve_commission_change import approve_commission_change as approve
+from identity.use_cases.vendors.reject_commission_change import reject_commission_change as reject
 
 endpoint = Endpoints("commission changes")
 
@@ -58,7 +58,7 @@ async def list_commission_changes(
     returns=CommissionChange,
     allow=one_of("vendors:commission", "vendors:read"),
 )
-async def read_commission_change(request: Request, caller: CurrentCaller, change_id: UUID) -> Response:
+async def get_commission_change(request: Request, caller: CurrentCaller, change_id: UUID) -> Response:
     """One commission change."""
     return await _respond(request, caller, change_id)
 
@@ -70,13 +70,13 @@ async def read_commission_change(request: Request, caller: CurrentCaller, change
     returns=CommissionChange,
     allow=permission("vendors:commission", step_up=True),
 )
-async def approve_commission_change_route(
+async def approve_commission_change(
     request: Request, caller: CurrentCaller, change_id: UUID, body: DecisionApproval
 ) -> Response:
     """Apply the commission to the vendor's new orders. The maker of the change cannot approve it."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
-        await approve_commission_change(uow, caller, change_id, body.hash, now=dependencies.clock.now())
+        await approve(uow, caller, change_id, body.hash, now=dependencies.clock.now())
     return await _respond(request, caller, change_id)
 
 
@@ -87,14 +87,14 @@ async def approve_commission_change_route(
     returns=CommissionChange,
     allow=permission("vendors:commission", step_up=True),
 )
-async def reject_commission_change_route(
+async def reject_commission_change(
     request: Request, caller: CurrentCaller, change_id: UUID, body: RejectCommissionChangeRequest | None = None
 ) -> Response:
     """Reject the change; the commission stays."""
     dependencies = dependencies_of(request, Dependencies)
     reason = body.reason if body else None
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
-        await reject_commission_change(uow, caller, change_id, reason, now=dependencies.clock.now())
+        await reject(uow, caller, change_id, reason, now=dependencies.clock.now())
     return await _respond(request, caller, change_id)
 
 

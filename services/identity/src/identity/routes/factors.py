@@ -17,10 +17,10 @@ from identity.responses.factors import EnrolledFactor, Factor, RecoveryCodeCount
 from identity.responses.sessions import Tokens
 from identity.routes.service_callers import AUTHENTICATING
 from identity.schemas.factors import EnrollFactorRequest, VerifyFactorRequest
-from identity.use_cases.factors.enroll_factor import enroll_factor
-from identity.use_cases.factors.remove_factor import remove_factor
-from identity.use_cases.factors.renew_recovery_codes import renew_recovery_codes
-from identity.use_cases.factors.verify_factor import verify_factor
+from identity.use_cases.factors.enroll_factor import enroll_factor as enroll
+from identity.use_cases.factors.remove_factor import remove_factor as remove
+from identity.use_cases.factors.renew_recovery_codes import renew_recovery_codes as renew
+from identity.use_cases.factors.verify_factor import verify_factor as verify
 from identity.use_cases.sessions.open_federated_session import open_federated_session
 
 endpoint = Endpoints("auth")
@@ -35,15 +35,13 @@ endpoint = Endpoints("auth")
     quota=Quota.SENSITIVE,
     idempotency=Idempotency.IGNORED,
 )
-async def enroll_factor_route(
-    request: Request, caller: CurrentCaller, body: EnrollFactorRequest | None = None
-) -> Response:
+async def enroll_factor(request: Request, caller: CurrentCaller, body: EnrollFactorRequest | None = None) -> Response:
     """Create a TOTP factor. It counts after its first code, at `POST /api/auth/mfa/verify`."""
     dependencies = dependencies_of(request, Dependencies)
     name = body.name if body else None
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)
-        enrolled = await enroll_factor(uow, dependencies.totp, caller, name, now=dependencies.clock.now())
+        enrolled = await enroll(uow, dependencies.totp, caller, name, now=dependencies.clock.now())
     shown = EnrolledFactor(factor_id=enrolled.factor_id, secret=enrolled.secret, otpauth_uri=enrolled.otpauth_uri)
     return ok(request, shown)
 
@@ -57,12 +55,12 @@ async def enroll_factor_route(
     quota=Quota.SENSITIVE,
     idempotency=Idempotency.IGNORED,
 )
-async def verify_factor_route(request: Request, caller: CurrentCaller, body: VerifyFactorRequest) -> Response:
+async def verify_factor(request: Request, caller: CurrentCaller, body: VerifyFactorRequest) -> Response:
     """Verify a TOTP code or a recovery code, and returns tokens with `aal2`."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)
-        signed = await verify_factor(
+        signed = await verify(
             uow,
             dependencies.totp,
             dependencies.recovery_codes,
@@ -90,11 +88,11 @@ async def list_factors(request: Request, caller: CurrentCaller) -> Response:
 @endpoint(
     "DELETE", "/api/auth/mfa/factors/{factor_id}", id="auth.removeFactor", returns=RemovedFactor, allow=STEPPED_UP
 )
-async def remove_factor_route(request: Request, caller: CurrentCaller, factor_id: UUID) -> Response:
+async def remove_factor(request: Request, caller: CurrentCaller, factor_id: UUID) -> Response:
     """Remove a second factor."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
-        await remove_factor(uow, caller, factor_id, now=dependencies.clock.now())
+        await remove(uow, caller, factor_id, now=dependencies.clock.now())
     return ok(request, RemovedFactor(id=factor_id))
 
 
@@ -108,13 +106,11 @@ async def remove_factor_route(request: Request, caller: CurrentCaller, factor_id
     quota=Quota.SENSITIVE,
     idempotency=Idempotency.IGNORED,
 )
-async def renew_recovery_codes_route(
-    request: Request, caller: CurrentCaller, body: EmptyRequest | None = None
-) -> Response:
+async def renew_recovery_codes(request: Request, caller: CurrentCaller, body: EmptyRequest | None = None) -> Response:
     """Replace all recovery codes. The new ones are shown only here."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
-        codes = await renew_recovery_codes(uow, dependencies.recovery_codes, caller, now=dependencies.clock.now())
+        codes = await renew(uow, dependencies.recovery_codes, caller, now=dependencies.clock.now())
     return ok(request, RecoveryCodes(codes=codes), status=201)
 
 

@@ -17,7 +17,8 @@ from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.responses import NOT_MODIFIED
 from identity.dependencies import Dependencies
 from identity.domain.key_rotation import KEY_SET_SECONDS
-from identity.queries.keys import list_public_keys, page_of_signing_keys
+from identity.queries.keys import list_public_keys as published
+from identity.queries.keys import page_of_signing_keys
 from identity.responses.keys import JsonWebKeySet, SigningKey
 
 endpoint = Endpoints("auth")
@@ -32,11 +33,11 @@ endpoint = Endpoints("auth")
     allow=OPEN,
     quota=Quota.UNCOUNTED,
 )
-async def list_public_keys_route(request: Request) -> Response:
+async def list_public_keys(request: Request) -> Response:
     """Return the public keys that verify access tokens (RFC 7517)."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        keys = await list_public_keys(uow)
+        keys = await published(uow)
     body = msgspec.json.encode(JsonWebKeySet(keys=keys))
     tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     headers = {"Cache-Control": f"public, max-age={KEY_SET_SECONDS}", "ETag": tag}

@@ -16,10 +16,10 @@ from identity.responses.factors import Factor, PasskeyChallenge
 from identity.responses.sessions import Tokens
 from identity.routes.service_callers import AUTHENTICATING
 from identity.schemas.factors import RegisterPasskeyRequest, VerifyPasskeyRequest
-from identity.use_cases.factors.register_passkey import register_passkey
-from identity.use_cases.factors.start_passkey_assertion import start_passkey_assertion
-from identity.use_cases.factors.start_passkey_registration import start_passkey_registration
-from identity.use_cases.factors.verify_passkey import verify_passkey
+from identity.use_cases.factors.register_passkey import register_passkey as register
+from identity.use_cases.factors.start_passkey_assertion import start_passkey_assertion as start_assertion
+from identity.use_cases.factors.start_passkey_registration import start_passkey_registration as start
+from identity.use_cases.factors.verify_passkey import verify_passkey as verify
 from identity.use_cases.sessions.open_federated_session import open_federated_session
 
 endpoint = Endpoints("auth")
@@ -34,14 +34,14 @@ endpoint = Endpoints("auth")
     quota=Quota.SENSITIVE,
     idempotency=Idempotency.IGNORED,
 )
-async def start_passkey_registration_route(
+async def start_passkey_registration(
     request: Request, caller: CurrentCaller, body: EmptyRequest | None = None
 ) -> Response:
     """Return a challenge to create a passkey."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)
-        challenge = await start_passkey_registration(uow, dependencies.passkeys, caller, now=dependencies.clock.now())
+        challenge = await start(uow, dependencies.passkeys, caller, now=dependencies.clock.now())
     return ok(request, _challenge_response(challenge))
 
 
@@ -55,12 +55,12 @@ async def start_passkey_registration_route(
     quota=Quota.SENSITIVE,
     idempotency=Idempotency.IGNORED,
 )
-async def register_passkey_route(request: Request, caller: CurrentCaller, body: RegisterPasskeyRequest) -> Response:
+async def register_passkey(request: Request, caller: CurrentCaller, body: RegisterPasskeyRequest) -> Response:
     """Store the passkey that the browser created for a challenge."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)
-        factor = await register_passkey(
+        factor = await register(
             uow,
             dependencies.passkeys,
             caller,
@@ -81,14 +81,14 @@ async def register_passkey_route(request: Request, caller: CurrentCaller, body: 
     quota=Quota.SENSITIVE,
     idempotency=Idempotency.IGNORED,
 )
-async def start_passkey_assertion_route(
+async def start_passkey_assertion(
     request: Request, caller: CurrentCaller, body: EmptyRequest | None = None
 ) -> Response:
     """Return a challenge to present one of the caller's passkeys."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)
-        challenge = await start_passkey_assertion(uow, dependencies.passkeys, caller, now=dependencies.clock.now())
+        challenge = await start_assertion(uow, dependencies.passkeys, caller, now=dependencies.clock.now())
     return ok(request, _challenge_response(challenge))
 
 
@@ -101,12 +101,12 @@ async def start_passkey_assertion_route(
     quota=Quota.SENSITIVE,
     idempotency=Idempotency.IGNORED,
 )
-async def verify_passkey_route(request: Request, caller: CurrentCaller, body: VerifyPasskeyRequest) -> Response:
+async def verify_passkey(request: Request, caller: CurrentCaller, body: VerifyPasskeyRequest) -> Response:
     """Verify the passkey's response to a challenge, and returns tokens with `aal2`."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)
-        signed = await verify_passkey(
+        signed = await verify(
             uow,
             dependencies.passkeys,
             dependencies.signing_keys,

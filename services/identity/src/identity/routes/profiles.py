@@ -15,13 +15,13 @@ from identity.queries.profiles import profile_of, referral_of
 from identity.responses.profiles import Erasure, Profile, Referral
 from identity.schemas.profiles import RequestErasureRequest, UpdateProfileRequest
 from identity.use_cases.accounts.change_profile import change_profile
-from identity.use_cases.erasure.request_erasure import request_erasure
+from identity.use_cases.erasure.request_erasure import request_erasure as start
 
 endpoint = Endpoints("profiles")
 
 
 @endpoint("GET", "/api/profiles/current", id="profiles.getCurrent", returns=Profile, allow=SIGNED_IN)
-async def read_profile(request: Request, caller: CurrentCaller) -> Response:
+async def get_profile(request: Request, caller: CurrentCaller) -> Response:
     """Return the caller's own profile."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -30,7 +30,7 @@ async def read_profile(request: Request, caller: CurrentCaller) -> Response:
 
 
 @endpoint("PATCH", "/api/profiles/current", id="profiles.updateCurrent", returns=Profile, allow=SIGNED_IN)
-async def change_profile_route(
+async def update_profile(
     request: Request,
     caller: CurrentCaller,
     body: UpdateProfileRequest,
@@ -57,12 +57,12 @@ async def change_profile_route(
     allow=SIGNED_IN,
     quota=Quota.SENSITIVE,
 )
-async def request_erasure_route(
+async def request_erasure(
     request: Request, caller: CurrentCaller, body: RequestErasureRequest | None = None
 ) -> Response:
     """Request the erasure of one's account. It happens once orders, payments and payouts report no open obligation."""
     dependencies = dependencies_of(request, Dependencies)
-    await request_erasure(
+    await start(
         dependencies.database,
         dependencies.passwords,
         dependencies.throttle,
@@ -79,7 +79,7 @@ async def request_erasure_route(
 @endpoint(
     "GET", "/api/profiles/current/erasure", id="profiles.getErasure", returns=Erasure, errors=(404,), allow=SIGNED_IN
 )
-async def read_erasure(request: Request, caller: CurrentCaller) -> Response:
+async def get_erasure(request: Request, caller: CurrentCaller) -> Response:
     """Return the newest erasure request. `openMatters` lists the obligations that caused a rejection."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -90,7 +90,7 @@ async def read_erasure(request: Request, caller: CurrentCaller) -> Response:
 
 
 @endpoint("GET", "/api/referrals/current", id="profiles.getReferral", returns=Referral, allow=SIGNED_IN)
-async def read_referral(request: Request, caller: CurrentCaller) -> Response:
+async def get_referral(request: Request, caller: CurrentCaller) -> Response:
     """Return the caller's referral token, and the number of users who signed up with it."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:

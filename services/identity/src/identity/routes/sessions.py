@@ -20,9 +20,11 @@ from identity.responses.sessions import EndedSession, EndedSessions, Session, Si
 from identity.routes.revocations import apply_revocation
 from identity.routes.service_callers import AUTHENTICATING
 from identity.schemas.sessions import LogInRequest, RefreshRequest, SignUpRequest
-from identity.use_cases.accounts.sign_up import SignUp, sign_up
-from identity.use_cases.sessions.log_in import LogIn, log_in
-from identity.use_cases.sessions.log_out import log_out
+from identity.use_cases.accounts.sign_up import SignUp
+from identity.use_cases.accounts.sign_up import sign_up as create
+from identity.use_cases.sessions.log_in import LogIn
+from identity.use_cases.sessions.log_in import log_in as start
+from identity.use_cases.sessions.log_out import log_out as end
 from identity.use_cases.sessions.open_federated_session import open_federated_session
 from identity.use_cases.sessions.refresh_session import refresh_session
 from identity.use_cases.sessions.revoke_sessions import revoke_sessions
@@ -39,7 +41,7 @@ endpoint = Endpoints("auth")
     allow=CREDENTIALS,
     quota=Quota.ACCOUNT,
 )
-async def sign_up_route(request: Request, body: SignUpRequest) -> Response:
+async def sign_up(request: Request, body: SignUpRequest) -> Response:
     """Create an account and mails a code that confirms the address.
 
     The response is the same for an address that has an account.
@@ -48,7 +50,7 @@ async def sign_up_route(request: Request, body: SignUpRequest) -> Response:
     sign_up_request = SignUp(
         body.email, body.password, body.full_name, body.phone, body.referral_token, client_address_of(request)
     )
-    user_id = await sign_up(
+    user_id = await create(
         dependencies.database,
         dependencies.passwords,
         sign_up_request,
@@ -63,13 +65,13 @@ async def sign_up_route(request: Request, body: SignUpRequest) -> Response:
 
 
 @endpoint("POST", "/api/auth/login", id="auth.login", returns=Tokens, allow=CREDENTIALS, quota=Quota.ACCOUNT)
-async def log_in_route(request: Request, body: LogInRequest) -> Response:
+async def log_in(request: Request, body: LogInRequest) -> Response:
     """Signs in with mail address and password.
 
     403 with `confirmationRequired` until the address is confirmed; a code is then sent to it.
     """
     dependencies = dependencies_of(request, Dependencies)
-    signed = await log_in(
+    signed = await start(
         dependencies.database,
         dependencies.passwords,
         dependencies.throttle,
@@ -107,7 +109,7 @@ async def refresh_tokens(request: Request, body: RefreshRequest) -> Response:
 @endpoint(
     "POST", "/api/auth/logout", id="auth.logout", returns=EndedSession, allow=SIGNED_IN, idempotency=Idempotency.IGNORED
 )
-async def log_out_route(request: Request, caller: CurrentCaller, body: EmptyRequest | None = None) -> Response:
+async def log_out(request: Request, caller: CurrentCaller, body: EmptyRequest | None = None) -> Response:
     """End the session of the token."""
     dependencies = dependencies_of(request, Dependencies)
     if caller.session_id is None:
@@ -115,7 +117,7 @@ async def log_out_route(request: Request, caller: CurrentCaller, body: EmptyRequ
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)
-        await log_out(uow, caller.id, caller.session_id, now=now)
+        await end(uow, caller.id, caller.session_id, now=now)
     # This process applies the revocation before the broker delivers it.
     dependencies.revocations.add(caller.id, caller.session_id, now)
     return ok(request, EndedSession(session_id=caller.session_id))
@@ -168,7 +170,7 @@ async def end_session(request: Request, caller: CurrentCaller, session_id: UUID)
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
-        if not await log_out(uow, caller.id, session_id, now=now):
+        if not await end(uow, caller.id, session_id, now=now):
             raise NotFound
     dependencies.revocations.add(caller.id, session_id, now)
     return ok(request, EndedSession(session_id=session_id))

@@ -29,12 +29,12 @@ from identity.responses.staff import StaffAction, StaffGrant, StaffMember, Staff
 from identity.routes.revocations import apply_revocation
 from identity.routes.service_callers import DECIDING, NAMING
 from identity.schemas.staff import GrantRoleRequest, RevokeRoleRequest, StaffRole, SuspendUserRequest
-from identity.use_cases.staff.approve_staff_grant import approve_staff_grant
-from identity.use_cases.staff.grant_role import grant_role
-from identity.use_cases.staff.reinstate_user import reinstate_user
-from identity.use_cases.staff.reject_staff_grant import reject_staff_grant
-from identity.use_cases.staff.revoke_role import revoke_role
-from identity.use_cases.staff.suspend_user import suspend_user
+from identity.use_cases.staff.approve_staff_grant import approve_staff_grant as approve
+from identity.use_cases.staff.grant_role import grant_role as grant
+from identity.use_cases.staff.reinstate_user import reinstate_user as reinstate
+from identity.use_cases.staff.reject_staff_grant import reject_staff_grant as reject
+from identity.use_cases.staff.revoke_role import revoke_role as revoke
+from identity.use_cases.staff.suspend_user import suspend_user as suspend
 
 endpoint = Endpoints("staff")
 Page = Annotated[OffsetPage, Depends(offset_page("created_at"))]
@@ -63,7 +63,7 @@ async def list_staff(
 
 
 @endpoint("GET", "/api/staff/{user_id}", id="staff.get", returns=StaffMember, allow=permission("staff:read"))
-async def read_staff_member(request: Request, caller: CurrentCaller, user_id: UUID) -> Response:
+async def get_staff_member(request: Request, caller: CurrentCaller, user_id: UUID) -> Response:
     """One user with their roles."""
     return await _respond_member(request, caller, user_id)
 
@@ -76,14 +76,14 @@ async def read_staff_member(request: Request, caller: CurrentCaller, user_id: UU
     responses={201: {"model": StaffGrant}},
     allow=permission("staff:manage", step_up=True),
 )
-async def grant_role_route(request: Request, caller: CurrentCaller, user_id: UUID, body: GrantRoleRequest) -> Response:
+async def grant_role(request: Request, caller: CurrentCaller, user_id: UUID, body: GrantRoleRequest) -> Response:
     """Return 200 when the user holds the role now, 201 when the grant waits for a second platform_admin."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     requested = Appointment(body.role, body.campus_id, body.hub_id)
 
     grant_id = await dependencies.database.transact(
-        acting_as=DECIDING, work=lambda uow: grant_role(uow, caller, user_id, requested, now=now)
+        acting_as=DECIDING, work=lambda uow: grant(uow, caller, user_id, requested, now=now)
     )
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         if grant_id is None:
@@ -98,15 +98,13 @@ async def grant_role_route(request: Request, caller: CurrentCaller, user_id: UUI
     returns=StaffMember,
     allow=permission("staff:manage", step_up=True),
 )
-async def revoke_role_route(
-    request: Request, caller: CurrentCaller, user_id: UUID, body: RevokeRoleRequest
-) -> Response:
+async def revoke_role(request: Request, caller: CurrentCaller, user_id: UUID, body: RevokeRoleRequest) -> Response:
     """Revokes a role of a user and ends their sessions."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
 
     revoked = await dependencies.database.transact(
-        acting_as=DECIDING, work=lambda uow: revoke_role(uow, caller, user_id, body.role, now=now)
+        acting_as=DECIDING, work=lambda uow: revoke(uow, caller, user_id, body.role, now=now)
     )
     if revoked is not None:
         apply_revocation(dependencies, user_id, revoked.revocation, now)
@@ -120,7 +118,7 @@ async def revoke_role_route(
     returns=StaffMember,
     allow=permission("staff:manage", step_up=True),
 )
-async def suspend_user_route(
+async def suspend_user(
     request: Request, caller: CurrentCaller, user_id: UUID, body: SuspendUserRequest | None = None
 ) -> Response:
     """Suspends a user and ends their sessions."""
@@ -129,7 +127,7 @@ async def suspend_user_route(
 
     reason = body.reason if body else None
     revoked = await dependencies.database.transact(
-        acting_as=DECIDING, work=lambda uow: suspend_user(uow, caller, user_id, reason, now=now)
+        acting_as=DECIDING, work=lambda uow: suspend(uow, caller, user_id, reason, now=now)
     )
     if revoked is not None:
         apply_revocation(dependencies, user_id, revoked.revocation, now)
@@ -143,7 +141,7 @@ async def suspend_user_route(
     returns=StaffMember,
     allow=permission("staff:manage", step_up=True),
 )
-async def reinstate_user_route(
+async def reinstate_user(
     request: Request, caller: CurrentCaller, user_id: UUID, body: SuspendUserRequest | None = None
 ) -> Response:
     """End the suspension of a user."""
@@ -152,7 +150,7 @@ async def reinstate_user_route(
 
     reason = body.reason if body else None
     await dependencies.database.transact(
-        acting_as=DECIDING, work=lambda uow: reinstate_user(uow, caller, user_id, reason, now=now)
+        acting_as=DECIDING, work=lambda uow: reinstate(uow, caller, user_id, reason, now=now)
     )
     return await _respond_member(request, caller, user_id)
 
@@ -179,7 +177,7 @@ async def list_staff_grants(
 @endpoint(
     "GET", "/api/staff-grants/{grant_id}", id="staffGrants.get", returns=StaffGrant, allow=permission("staff:read")
 )
-async def read_staff_grant(request: Request, caller: CurrentCaller, grant_id: UUID) -> Response:
+async def get_staff_grant(request: Request, caller: CurrentCaller, grant_id: UUID) -> Response:
     """One grant of a role."""
     return await _respond_grant(request, caller, grant_id)
 
@@ -191,7 +189,7 @@ async def read_staff_grant(request: Request, caller: CurrentCaller, grant_id: UU
     returns=StaffGrant,
     allow=permission("staff:manage", step_up=True),
 )
-async def approve_staff_grant_route(
+async def approve_staff_grant(
     request: Request, caller: CurrentCaller, grant_id: UUID, body: DecisionApproval
 ) -> Response:
     """Grant the role from the user's next token on. The maker of the grant cannot approve it."""
@@ -199,7 +197,7 @@ async def approve_staff_grant_route(
     now = dependencies.clock.now()
 
     await dependencies.database.transact(
-        acting_as=DECIDING, work=lambda uow: approve_staff_grant(uow, caller, grant_id, body.hash, now=now)
+        acting_as=DECIDING, work=lambda uow: approve(uow, caller, grant_id, body.hash, now=now)
     )
     return await _respond_grant(request, caller, grant_id)
 
@@ -211,16 +209,14 @@ async def approve_staff_grant_route(
     returns=StaffGrant,
     allow=permission("staff:manage", step_up=True),
 )
-async def reject_staff_grant_route(
+async def reject_staff_grant(
     request: Request, caller: CurrentCaller, grant_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
     """Rejects the grant; the user's roles stay as they are."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
 
-    await dependencies.database.transact(
-        acting_as=DECIDING, work=lambda uow: reject_staff_grant(uow, caller, grant_id, now=now)
-    )
+    await dependencies.database.transact(acting_as=DECIDING, work=lambda uow: reject(uow, caller, grant_id, now=now))
     return await _respond_grant(request, caller, grant_id)
 
 

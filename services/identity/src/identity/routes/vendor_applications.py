@@ -21,8 +21,8 @@ from identity.responses.vendors import Applicant, VendorApplication
 from identity.routes.service_callers import DECIDING
 from identity.schemas.vendors import CreateVendorApplicationRequest, RejectApplicationRequest
 from identity.use_cases.vendors.apply_as_vendor import apply_as_vendor
-from identity.use_cases.vendors.approve_vendor_application import approve_vendor_application
-from identity.use_cases.vendors.reject_vendor_application import reject_vendor_application
+from identity.use_cases.vendors.approve_vendor_application import approve_vendor_application as approve
+from identity.use_cases.vendors.reject_vendor_application import reject_vendor_application as reject
 
 endpoint = Endpoints("vendor-applications")
 
@@ -35,7 +35,7 @@ endpoint = Endpoints("vendor-applications")
     status=201,
     allow=SIGNED_IN,
 )
-async def apply_as_vendor_route(
+async def create_vendor_application(
     request: Request, caller: CurrentCaller, body: CreateVendorApplicationRequest
 ) -> Response:
     """Apply to sell on a campus. It needs a confirmed mail address; one application may be pending."""
@@ -77,7 +77,7 @@ async def list_vendor_applications(
     returns=VendorApplication,
     allow=SIGNED_IN,
 )
-async def read_vendor_application(request: Request, caller: CurrentCaller, application_id: UUID) -> Response:
+async def get_vendor_application(request: Request, caller: CurrentCaller, application_id: UUID) -> Response:
     """One application, for its applicant and the staff of the campus."""
     return await _respond(request, caller, application_id)
 
@@ -89,14 +89,14 @@ async def read_vendor_application(request: Request, caller: CurrentCaller, appli
     returns=VendorApplication,
     allow=permission("vendor_applications:decide"),
 )
-async def approve_vendor_application_route(
+async def approve_vendor_application(
     request: Request, caller: CurrentCaller, application_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
     """Create the vendor. The applicant becomes a merchant with the next token."""
     dependencies = dependencies_of(request, Dependencies)
     await _check_may_decide(dependencies, caller, application_id)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
-        await approve_vendor_application(uow, application_id, by=caller.id, now=dependencies.clock.now())
+        await approve(uow, application_id, by=caller.id, now=dependencies.clock.now())
     return await _respond(request, caller, application_id)
 
 
@@ -107,14 +107,14 @@ async def approve_vendor_application_route(
     returns=VendorApplication,
     allow=permission("vendor_applications:decide"),
 )
-async def reject_vendor_application_route(
+async def reject_vendor_application(
     request: Request, caller: CurrentCaller, application_id: UUID, body: RejectApplicationRequest
 ) -> Response:
     """Rejects the application with a reason for the applicant."""
     dependencies = dependencies_of(request, Dependencies)
     await _check_may_decide(dependencies, caller, application_id)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
-        await reject_vendor_application(uow, application_id, body.reason, by=caller.id, now=dependencies.clock.now())
+        await reject(uow, application_id, body.reason, by=caller.id, now=dependencies.clock.now())
     return await _respond(request, caller, application_id)
 
 

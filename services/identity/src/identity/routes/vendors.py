@@ -34,8 +34,8 @@ from identity.routes.service_callers import DECIDING
 from identity.schemas.vendors import ReinstateVendorRequest, SuspendVendorRequest, UpdateVendorRequest
 from identity.use_cases.vendors.change_vendor import change_vendor
 from identity.use_cases.vendors.prepare_commission_change import prepare_commission_change
-from identity.use_cases.vendors.reinstate_vendor import reinstate_vendor
-from identity.use_cases.vendors.suspend_vendor import suspend_vendor
+from identity.use_cases.vendors.reinstate_vendor import reinstate_vendor as reinstate
+from identity.use_cases.vendors.suspend_vendor import suspend_vendor as suspend
 
 endpoint = Endpoints("vendors")
 
@@ -71,7 +71,7 @@ async def list_vendors(
 
 
 @endpoint("GET", "/api/vendors/{vendor_id}", id="vendors.get", returns=Vendor, allow=PUBLIC, compressed=True)
-async def read_vendor(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:
+async def get_vendor(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:
     """One vendor. The owner and staff see more fields than the public."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -89,7 +89,7 @@ async def read_vendor(request: Request, caller: CurrentCaller, vendor_id: UUID) 
     returns=Vendor,
     allow=one_of("catalog:own", "vendors:commission", step_up=True),
 )
-async def change_vendor_route(
+async def update_vendor(
     request: Request, caller: CurrentCaller, vendor_id: UUID, body: UpdateVendorRequest, if_match: IfMatch = None
 ) -> Response:
     """Change businessName, category or description as the owner, or commissionBasisPoints as the platform.
@@ -119,14 +119,14 @@ async def change_vendor_route(
     returns=Vendor,
     allow=permission("vendors:suspend"),
 )
-async def suspend_vendor_route(
+async def suspend_vendor(
     request: Request, caller: CurrentCaller, vendor_id: UUID, body: SuspendVendorRequest
 ) -> Response:
     """Suspends a vendor: checkouts are rejected and payouts are held; open orders continue."""
     dependencies = dependencies_of(request, Dependencies)
     await _check_may_suspend(dependencies, caller, vendor_id)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
-        await suspend_vendor(uow, vendor_id, body.reason, by=caller.id, now=dependencies.clock.now())
+        await suspend(uow, vendor_id, body.reason, by=caller.id, now=dependencies.clock.now())
     return await _respond(request, caller, vendor_id)
 
 
@@ -137,7 +137,7 @@ async def suspend_vendor_route(
     returns=Vendor,
     allow=permission("vendors:suspend"),
 )
-async def reinstate_vendor_route(
+async def reinstate_vendor(
     request: Request, caller: CurrentCaller, vendor_id: UUID, body: ReinstateVendorRequest | None = None
 ) -> Response:
     """End the suspension of a vendor."""
@@ -145,7 +145,7 @@ async def reinstate_vendor_route(
     await _check_may_suspend(dependencies, caller, vendor_id)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
         reason = body.reason if body else None
-        await reinstate_vendor(uow, vendor_id, reason, by=caller.id, now=dependencies.clock.now())
+        await reinstate(uow, vendor_id, reason, by=caller.id, now=dependencies.clock.now())
     return await _respond(request, caller, vendor_id)
 
 

@@ -148,7 +148,7 @@ async def find_sign_in_user(uow: UnitOfWork, destination: Destination) -> UUID |
 
 
 async def may_confirm_phone(uow: UnitOfWork, user_id: UUID, destination: Destination) -> bool:
-    """Whether the user's profile names the number: only then may they confirm it."""
+    """Return whether the user's profile names the number: only then may they confirm it."""
     if destination.channel != "sms" or not await uow.fetch_value(_NAMES_PHONE, user_id, destination.address):
         return False
     return not await uow.fetch_value(_IS_SUSPENDED, user_id)

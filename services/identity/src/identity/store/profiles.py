@@ -124,7 +124,7 @@ async def find_referrer(uow: UnitOfWork, referral_token: str) -> Referrer | None
 
 
 async def is_mailbox_known(uow: UnitOfWork, mailbox: str, mailbox_hash: bytes, *, besides: UUID) -> bool:
-    """Whether another user has this mailbox, or had it before their erasure."""
+    """Return whether another user has this mailbox, or had it before their erasure."""
     return bool(await uow.fetch_value(_MAILBOX_KNOWN, mailbox, mailbox_hash, besides))
 
 

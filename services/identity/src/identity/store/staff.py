@@ -102,7 +102,7 @@ async def is_admin(uow: UnitOfWork, user_id: UUID) -> bool:
 
 
 async def are_there_other_admins(uow: UnitOfWork, user_id: UUID) -> bool:
-    """Whether another active platform_admin exists. Call `lock_staff` before."""
+    """Return whether another active platform_admin exists. Call `lock_staff` before."""
     return bool(await uow.fetch_value(_OTHERS_HOLD, user_id, ADMIN))
 
 

@@ -56,7 +56,7 @@ async def lock_applicant(uow: UnitOfWork, user_id: UUID) -> bool:
 
 
 async def is_applicant_email_confirmed(uow: UnitOfWork, user_id: UUID) -> bool:
-    """Whether the mail address of the profile is confirmed."""
+    """Return whether the mail address of the profile is confirmed."""
     return bool(await uow.fetch_value(_IS_APPLICANT_EMAIL_CONFIRMED, user_id))
 
 

@@ -43,7 +43,7 @@ class AssistantToken(ResponseModel):
 
 
 class TokenUsage(ResponseModel):
-    """What the model counted."""
+    """Tokens that the model counted."""
 
     prompt_tokens: Annotated[int, Meta(description="Tokens that were read.")]
     completion_tokens: Annotated[int, Meta(description="Tokens that were written.")]

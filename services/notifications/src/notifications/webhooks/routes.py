@@ -75,7 +75,7 @@ async def create_webhook_endpoint(
 
 
 @endpoint("PATCH", ENDPOINT, id="webhookEndpoints.update", returns=WebhookEndpoint, allow=one_of(*_OWNERS))
-async def change_webhook_endpoint(
+async def update_webhook_endpoint(
     request: Request, caller: CurrentCaller, endpoint_id: UUID, body: ChangeWebhookEndpointRequest
 ) -> Response:
     """Change address, event types, description or status. Disabling it fails its pending deliveries.

@@ -190,7 +190,7 @@ def blocked_reader(scenario: Scenario, client: httpx.AsyncClient, last=None):
 
 
 def has_response(connection):
-    """Whether the response has started; it stays unread."""
+    """Return whether the response has started; it stays unread."""
     try:
         return connection.recv(15, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b"HTTP/1.1 200 OK"
     except BlockingIOError:

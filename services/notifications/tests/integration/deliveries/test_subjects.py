@@ -1,4 +1,4 @@
-"""What a client opens for a notification: in the feed, in its stream and in pushes (contract section 12.2)."""
+"""Subjects of notifications, which a client opens: in the feed, in its stream and in pushes (contract section 12.2)."""
 
 import json
 

@@ -33,7 +33,7 @@ class Webhook:
         return content
 
     def is_signed_by(self, secret: str) -> bool:
-        """Whether one of the signatures is that of the secret: HMAC-SHA256 over `id.timestamp.body`."""
+        """Return whether one of the signatures is that of the secret: HMAC-SHA256 over `id.timestamp.body`."""
         key = base64.b64decode(secret[len("whsec_") :], validate=True)
         digest = hmac.digest(
             key, b".".join([self.id.encode(), str(self.timestamp).encode(), self.body]), hashlib.sha256

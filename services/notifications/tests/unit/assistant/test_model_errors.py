@@ -1,4 +1,4 @@
-"""What the errors of a language model's provider mean for the user and the operators, in documented and odd shapes."""
+"""Errors of a language model's provider: their meaning for the user and the operators, in documented and odd shapes."""
 
 import pytest
 

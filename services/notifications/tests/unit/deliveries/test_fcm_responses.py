@@ -1,4 +1,4 @@
-"""What the errors of FCM mean for the device and the message, in documented and odd shapes."""
+"""Errors of FCM: their meaning for the device and the message, in documented and odd shapes."""
 
 import pytest
 

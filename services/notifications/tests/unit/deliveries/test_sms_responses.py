@@ -1,4 +1,4 @@
-"""What the responses of the SMS companies mean for a message, in every documented shape and in odd ones."""
+"""Responses of the SMS companies: their meaning for a message, in every documented shape and in odd ones."""
 
 import json
 from typing import Any

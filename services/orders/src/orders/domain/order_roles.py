@@ -63,32 +63,34 @@ def cancel_trigger(roles: frozenset[OrderRole]) -> Trigger | None:
 
 
 def may_decide_returns(actor: Actor, roles: frozenset[OrderRole]) -> bool:
-    """Whether the caller may decide on return requests: the order's vendor and support may."""
+    """Return whether the caller may decide on return requests: the order's vendor and support may."""
     return "vendor" in roles or "returns:decide" in actor.permissions
 
 
 def may_see_commission(actor: Actor, vendor_id: UUID) -> bool:
-    """Whether the caller sees `commissionMinor`: the order's vendor and staff do."""
+    """Return whether the caller sees `commissionMinor`: the order's vendor and staff do."""
     permissions = actor.permissions
     return bool(permissions & _STAFF_OF_ORDERS) or ("orders:fulfil" in permissions and actor.vendor_id == vendor_id)
 
 
 def may_see_delivery(actor: Actor, order: OrderParties) -> bool:
-    """Whether the caller sees where the order goes: every reader does but those with `charged_orders:read` alone."""
+    """Return whether the caller sees where the order goes: every reader does but those with `charged_orders:read`
+    alone.
+    """
     reads_campus = "campus_orders:read" in actor.permissions and actor.campus_id == order.campus_id
     return "orders:read" in actor.permissions or reads_campus or bool(roles_of(actor, order))
 
 
 def may_sell_for(actor: Actor, vendor_id: UUID) -> bool:
-    """Whether the caller sets the prices of this vendor's products."""
+    """Return whether the caller sets the prices of this vendor's products."""
     return "catalog:own" in actor.permissions and actor.vendor_id == vendor_id
 
 
 def may_propose_sales_at(actor: Actor, campus_id: UUID) -> bool:
-    """Whether the caller is staff who may propose and end flash sales on this campus."""
+    """Return whether the caller is staff who may propose and end flash sales on this campus."""
     return "flash_sales:propose" in actor.permissions and actor.campus_id == campus_id
 
 
 def is_own_vendor(actor: Actor, vendor_id: UUID, owner_user_id: UUID | None) -> bool:
-    """Whether the caller sells for the vendor or owns it. A token may be older than the ownership, so both are checked."""
+    """Return whether the caller sells for the vendor or owns it. A token may be older than the ownership, so both are checked."""
     return actor.vendor_id == vendor_id or (owner_user_id is not None and actor.user_id == owner_user_id)

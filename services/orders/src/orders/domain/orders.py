@@ -31,7 +31,7 @@ class Order:
 
     @property
     def stock_is_reserved(self) -> bool:
-        """Whether units are reserved for this order and not dispatched."""
+        """Return whether units are reserved for this order and not dispatched."""
         return self.status in ("Processing", "paid_escrow")
 
 

@@ -59,7 +59,7 @@ async def list_evidence(uow: UnitOfWork, order_id: UUID) -> list[DisputeEvidence
 
 
 async def has_evidence(uow: UnitOfWork, order_id: UUID, evidence_id: UUID) -> bool:
-    """Whether the image belongs to the dispute of this order and is visible to the caller."""
+    """Return whether the image belongs to the dispute of this order and is visible to the caller."""
     return bool(await uow.fetch_value(_HAS_EVIDENCE, evidence_id, order_id))
 
 

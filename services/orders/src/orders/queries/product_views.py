@@ -1,4 +1,4 @@
-"""What the public list and the vendor's own list of products share: columns, images, the running flash sale."""
+"""Shared parts of the public list and the vendor's own list of products: columns, images, the running flash sale."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -54,7 +54,9 @@ class SalesQuery:
 
 
 async def is_vendor_visible(uow: UnitOfWork, caller: Caller, vendor_id: UUID) -> bool:
-    """Whether the caller sees sales of this vendor: its merchants, the admins of its campus, finance and auditors."""
+    """Return whether the caller sees sales of this vendor: its merchants, the admins of its campus, finance and
+    auditors.
+    """
     if caller.may("orders:fulfil") and caller.vendor_id == vendor_id:
         return True
     if not (caller.may("ledger:read") or caller.may("campus_orders:read")):

@@ -13,8 +13,8 @@ from orders.dependencies import Dependencies
 from orders.queries.carts import find_cart
 from orders.responses.carts import Cart
 from orders.schemas.carts import SetCartItemRequest
-from orders.use_cases.carts.remove_cart_item import remove_cart_item
-from orders.use_cases.carts.set_cart_item import set_cart_item
+from orders.use_cases.carts.remove_cart_item import remove_cart_item as remove
+from orders.use_cases.carts.set_cart_item import set_cart_item as replace
 
 endpoint = Endpoints("carts")
 
@@ -23,7 +23,7 @@ ONE_ITEM: Final = f"{CART}/items/{{product_id}}"
 
 
 @endpoint("GET", CART, id="carts.get", returns=Cart, allow=permission("orders:place"))
-async def show_cart(request: Request, caller: CurrentCaller) -> Response:
+async def get_cart(request: Request, caller: CurrentCaller) -> Response:
     """Return the caller's cart with current prices. Stock is reserved at checkout only."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -32,26 +32,26 @@ async def show_cart(request: Request, caller: CurrentCaller) -> Response:
 
 
 @endpoint("PUT", ONE_ITEM, id="carts.setItem", returns=Cart, allow=permission("orders:place"))
-async def set_cart_item_route(
+async def set_cart_item(
     request: Request, caller: CurrentCaller, product_id: UUID, body: SetCartItemRequest
 ) -> Response:
     """Add a product to the cart or changes its quantity, and resets `priceChanged`."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        await set_cart_item(uow, caller, product_id, body.quantity, now=now)
+        await replace(uow, caller, product_id, body.quantity, now=now)
         cart = await find_cart(uow, caller.id, now=now)
     return ok(request, cart)
 
 
 @endpoint("DELETE", ONE_ITEM, id="carts.removeItem", returns=Cart, allow=permission("orders:place"))
-async def remove_cart_item_route(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
+async def remove_cart_item(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
     """Remove a product from the cart. A product that is not in the cart changes nothing."""
     return await _remove(request, caller, product_id)
 
 
 @endpoint("DELETE", CART, id="carts.clear", returns=Cart, allow=permission("orders:place"))
-async def empty_cart(request: Request, caller: CurrentCaller) -> Response:
+async def clear_cart(request: Request, caller: CurrentCaller) -> Response:
     """Remove all lines from the caller's cart."""
     return await _remove(request, caller, None)
 
@@ -59,6 +59,6 @@ async def empty_cart(request: Request, caller: CurrentCaller) -> Response:
 async def _remove(request: Request, caller: CurrentCaller, product_id: UUID | None) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        await remove_cart_item(uow, caller, product_id)
+        await remove(uow, caller, product_id)
         cart = await find_cart(uow, caller.id, now=dependencies.clock.now())
     return ok(request, cart)

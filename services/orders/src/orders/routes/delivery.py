@@ -22,8 +22,9 @@ from orders.routes.order_commands import found, roles_in_order
 from orders.routes.orders import ONE_ORDER
 from orders.schemas.delivery import VerifyDeliveryRequest
 from orders.use_cases.delivery.explain_missing_pin import explain_missing_pin
-from orders.use_cases.delivery.reissue_delivery_pin import reissue_delivery_pin
-from orders.use_cases.delivery.verify_delivery import PinAttempt, verify_delivery
+from orders.use_cases.delivery.reissue_delivery_pin import reissue_delivery_pin as reissue
+from orders.use_cases.delivery.verify_delivery import PinAttempt
+from orders.use_cases.delivery.verify_delivery import verify_delivery as verify
 
 endpoint = Endpoints("delivery")
 
@@ -39,14 +40,14 @@ NEVER_STORED: Final = {"Cache-Control": "no-store"}
     allow=SIGNED_IN,
     idempotency=Idempotency.REQUIRED,
 )
-async def verify_delivery_route(
+async def verify_delivery(
     request: Request, caller: CurrentCaller, order_id: UUID, key: IdempotencyKey, body: VerifyDeliveryRequest
 ) -> Response:
     """For the vendor, a hub agent of the order's campus, or the buyer. Five wrong attempts in total lock the PIN."""
     dependencies = dependencies_of(request, Dependencies)
     roles = await roles_in_order(request, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        wrong = await verify_delivery(
+        wrong = await verify(
             uow,
             dependencies.pins.key,
             PinAttempt(order_id, body.pin, caller.id, key),
@@ -62,7 +63,7 @@ async def verify_delivery_route(
 
 
 @endpoint("GET", f"{ONE_ORDER}/delivery-pin", id="orders.getDeliveryPin", returns=DeliveryPin, allow=SIGNED_IN)
-async def show_delivery_pin(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
+async def get_delivery_pin(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     """For the buyer while the PIN is valid; 409 before the payment and after its use. 404 for everyone else."""
     dependencies = dependencies_of(request, Dependencies)
     reads = dependencies.database.reads_for(caller)
@@ -83,15 +84,13 @@ async def show_delivery_pin(request: Request, caller: CurrentCaller, order_id: U
     allow=SIGNED_IN,
     idempotency=Idempotency.IGNORED,
 )
-async def reissue_delivery_pin_route(
+async def reissue_delivery_pin(
     request: Request, caller: CurrentCaller, order_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
     """Replace the buyer's PIN and sends the new one, at most three times. The old PIN becomes invalid."""
     dependencies = dependencies_of(request, Dependencies)
     roles = await roles_in_order(request, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        pin, reissues_remaining = await reissue_delivery_pin(
-            uow, dependencies.pins, order_id, roles, dependencies.clock.now()
-        )
+        pin, reissues_remaining = await reissue(uow, dependencies.pins, order_id, roles, dependencies.clock.now())
     shown = ReissuedDeliveryPin(pin=pin, attempts_remaining=WRONG_ATTEMPTS_MAX, reissues_remaining=reissues_remaining)
     return ok(request, shown, headers=NEVER_STORED)

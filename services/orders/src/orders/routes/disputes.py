@@ -45,9 +45,7 @@ _WEBP: Final = "image/webp"
 
 
 @endpoint("POST", f"{ONE_ORDER}/dispute", id="disputes.open", returns=Order, allow=SIGNED_IN)
-async def dispute_order_route(
-    request: Request, caller: CurrentCaller, order_id: UUID, body: OpenDisputeRequest
-) -> Response:
+async def open_dispute(request: Request, caller: CurrentCaller, order_id: UUID, body: OpenDisputeRequest) -> Response:
     """For the buyer of a paid, undelivered order: freezes its money until staff decide."""
     dependencies = dependencies_of(request, Dependencies)
     complaint = Complaint("buyer", body.reason, body.details, caller.id)
@@ -62,7 +60,7 @@ async def dispute_order_route(
 
 
 @endpoint("GET", f"{ONE_ORDER}/dispute", id="disputes.get", returns=Dispute, allow=SIGNED_IN)
-async def show_dispute(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
+async def get_dispute(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     """Return the order's dispute, for its buyer, its vendor and staff."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -115,7 +113,7 @@ async def list_dispute_evidence(request: Request, caller: CurrentCaller, order_i
     content=_WEBP,
     allow=SIGNED_IN,
 )
-async def show_dispute_evidence(request: Request, caller: CurrentCaller, order_id: UUID, evidence_id: UUID) -> Response:
+async def get_dispute_evidence(request: Request, caller: CurrentCaller, order_id: UUID, evidence_id: UUID) -> Response:
     """Return the image, for readers of the dispute; it has no public address."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -172,7 +170,7 @@ async def list_dispute_resolutions(
 
 
 @endpoint("GET", ONE_RESOLUTION, id="disputeResolutions.get", returns=DisputeResolution, allow=one_of(*READERS))
-async def show_dispute_resolution(request: Request, caller: CurrentCaller, resolution_id: UUID) -> Response:
+async def get_dispute_resolution(request: Request, caller: CurrentCaller, resolution_id: UUID) -> Response:
     """One resolution with its complaint."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:

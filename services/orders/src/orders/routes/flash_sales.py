@@ -19,9 +19,9 @@ from orders.queries.flash_sales import find_public_sale, find_sale, page_of_sale
 from orders.responses.flash_sales import FlashSale
 from orders.routes.order_commands import found
 from orders.schemas.flash_sales import ApproveFlashSaleRequest, CreateFlashSaleRequest, FlashSaleQuery
-from orders.use_cases.flash_sales.approve_flash_sale import approve_flash_sale
-from orders.use_cases.flash_sales.create_flash_sale import create_flash_sale
-from orders.use_cases.flash_sales.end_flash_sale import end_flash_sale
+from orders.use_cases.flash_sales.approve_flash_sale import approve_flash_sale as approve
+from orders.use_cases.flash_sales.create_flash_sale import create_flash_sale as create
+from orders.use_cases.flash_sales.end_flash_sale import end_flash_sale as end
 
 endpoint = Endpoints("flash sales")
 
@@ -46,7 +46,7 @@ async def list_flash_sales(
 
 
 @endpoint("GET", f"{SALES}/{{sale_id}}", id="flashSales.get", returns=FlashSale, allow=PUBLIC, compressed=True)
-async def show_flash_sale(request: Request, caller: CurrentCaller, sale_id: UUID) -> Response:
+async def get_flash_sale(request: Request, caller: CurrentCaller, sale_id: UUID) -> Response:
     """Return a flash sale. Only the vendor and the staff of the campus see a prepared sale."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
@@ -65,7 +65,7 @@ async def show_flash_sale(request: Request, caller: CurrentCaller, sale_id: UUID
     status=201,
     allow=one_of(*SALE_PERMISSIONS, step_up_with="flash_sales:propose"),
 )
-async def create_flash_sale_route(request: Request, caller: CurrentCaller, body: CreateFlashSaleRequest) -> Response:
+async def create_flash_sale(request: Request, caller: CurrentCaller, body: CreateFlashSaleRequest) -> Response:
     """Create a sale of the vendor's product. While it runs, the product is sold under its terms only.
 
     Staff of the campus propose a sale with AAL2: it is `prepared` and has no effect until the vendor approves it.
@@ -76,7 +76,7 @@ async def create_flash_sale_route(request: Request, caller: CurrentCaller, body:
         body.product_id, body.price_minor, body.quantity, body.per_buyer_limit, body.starts_at, body.ends_at
     )
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        sale_id = await create_flash_sale(uow, caller, terms, now=now)
+        sale_id = await create(uow, caller, terms, now=now)
         sale = await find_sale(uow, sale_id, now=now)
     return ok(request, sale, status=201)
 
@@ -88,7 +88,7 @@ async def create_flash_sale_route(request: Request, caller: CurrentCaller, body:
     returns=FlashSale,
     allow=permission("flash_sales:keep"),
 )
-async def approve_flash_sale_route(
+async def approve_flash_sale(
     request: Request, caller: CurrentCaller, sale_id: UUID, body: ApproveFlashSaleRequest | None = None
 ) -> Response:
     """Approves a sale that staff proposed, for its vendor. `end` declines it."""
@@ -98,7 +98,7 @@ async def approve_flash_sale_route(
         proposed = found(await find_sale(uow, sale_id, now=now))
     approved_hash = body.hash if body else None
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await approve_flash_sale(uow, caller, sale_id, proposed.product_id, approved_hash, now=now)
+        await approve(uow, caller, sale_id, proposed.product_id, approved_hash, now=now)
         sale = await find_sale(uow, sale_id, now=now)
     return ok(request, sale)
 
@@ -110,13 +110,13 @@ async def approve_flash_sale_route(
     returns=FlashSale,
     allow=one_of(*SALE_PERMISSIONS, step_up_with="flash_sales:propose"),
 )
-async def end_flash_sale_route(
+async def end_flash_sale(
     request: Request, caller: CurrentCaller, sale_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
     """End the sale now, or declines a proposed one. Placed orders keep their price."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        await end_flash_sale(uow, caller, sale_id, now=now)
+        await end(uow, caller, sale_id, now=now)
         sale = await find_sale(uow, sale_id, now=now)
     return ok(request, sale)

@@ -29,7 +29,7 @@ _WEBP: Final = "image/webp"
     allow=PUBLIC,
     quota=Quota.IMAGES,
 )
-async def show_image(request: Request, image_id: UUID) -> Response:
+async def get_image(request: Request, image_id: UUID) -> Response:
     """At most 1,600 pixels wide and high."""
     return await _show(request, image_name(image_id))
 
@@ -43,7 +43,7 @@ async def show_image(request: Request, image_id: UUID) -> Response:
     allow=PUBLIC,
     quota=Quota.IMAGES,
 )
-async def show_thumbnail(request: Request, image_id: UUID) -> Response:
+async def get_thumbnail(request: Request, image_id: UUID) -> Response:
     """At most 320 pixels wide and high."""
     return await _show(request, thumbnail_name(image_id))
 

@@ -24,8 +24,8 @@ from orders.routes.order_commands import found, order_after, roles_in_order
 from orders.routes.order_filters import OrderFilters
 from orders.schemas.orders import CancelOrderRequest, CheckoutRequest
 from orders.use_cases.carts.check_out_cart import check_out_cart
-from orders.use_cases.orders.cancel_order import cancel_order
-from orders.use_cases.orders.dispatch_order import dispatch_order
+from orders.use_cases.orders.cancel_order import cancel_order as cancel
+from orders.use_cases.orders.dispatch_order import dispatch_order as dispatch
 from orders.use_cases.orders.place_order import Checkout, FromCart, place_order
 
 endpoint = Endpoints("orders")
@@ -102,7 +102,7 @@ async def list_orders(
 
 
 @endpoint("GET", ONE_ORDER, id="orders.get", returns=Order, allow=SIGNED_IN)
-async def show_order(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
+async def get_order(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     """One order, for its buyer, its vendor, the agents of its hub and staff."""
     return ok(request, await _visible_order(request, caller, order_id))
 
@@ -126,7 +126,7 @@ async def list_order_items(
 
 
 @endpoint("GET", f"{ONE_ORDER}/timeline", id="orders.getTimeline", returns=list[OrderTimelineEntry], allow=SIGNED_IN)
-async def show_order_timeline(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
+async def get_order_timeline(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     """Each transition of the order and each event of its PIN with its instant, oldest first, for readers of the order.
 
     Transitions before the release that introduced this endpoint are absent.
@@ -136,9 +136,7 @@ async def show_order_timeline(request: Request, caller: CurrentCaller, order_id:
 
 
 @endpoint("POST", f"{ONE_ORDER}/cancel", id="orders.cancel", returns=Order, allow=SIGNED_IN)
-async def cancel_order_route(
-    request: Request, caller: CurrentCaller, order_id: UUID, body: CancelOrderRequest
-) -> Response:
+async def cancel_order(request: Request, caller: CurrentCaller, order_id: UUID, body: CancelOrderRequest) -> Response:
     """Cancel an order: an unpaid one becomes `cancelled`; a paid one becomes `refund_pending` and is refunded in full.
 
     Staff need a second factor of the last 15 minutes to cancel a paid order.
@@ -150,12 +148,12 @@ async def cancel_order_route(
         request,
         caller,
         order_id,
-        lambda uow: cancel_order(uow, order_id, roles, body.reason, by=caller, now=now, windows=windows),
+        lambda uow: cancel(uow, order_id, roles, body.reason, by=caller, now=now, windows=windows),
     )
 
 
 @endpoint("POST", f"{ONE_ORDER}/dispatch", id="orders.dispatch", returns=Order, allow=permission("orders:fulfil"))
-async def dispatch_order_route(
+async def dispatch_order(
     request: Request, caller: CurrentCaller, order_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
     """Send a paid order on its way, as its vendor. 409 in any other state; repeating it has no further effect."""
@@ -163,7 +161,7 @@ async def dispatch_order_route(
     roles = await roles_in_order(request, caller, order_id)
     now, windows = dependencies.clock.now(), dependencies.windows
     return await order_after(
-        request, caller, order_id, lambda uow: dispatch_order(uow, order_id, roles, now=now, windows=windows)
+        request, caller, order_id, lambda uow: dispatch(uow, order_id, roles, now=now, windows=windows)
     )
 
 

@@ -26,7 +26,8 @@ from orders.schemas.own_products import CreateProductRequest, ReplaceProductRequ
 from orders.use_cases.products.attach_image import attach_image
 from orders.use_cases.products.change_product import change_product
 from orders.use_cases.products.check_image_upload import check_image_upload
-from orders.use_cases.products.create_product import ProductContent, create_product
+from orders.use_cases.products.create_product import ProductContent
+from orders.use_cases.products.create_product import create_product as create
 from orders.use_cases.products.detach_image import detach_image
 from orders.use_cases.products.remove_product import remove_product
 
@@ -36,7 +37,7 @@ endpoint = Endpoints("products")
 @endpoint(
     "POST", "/api/products", id="products.create", returns=OwnProduct, status=201, allow=permission("catalog:own")
 )
-async def create_product_route(request: Request, caller: CurrentCaller, body: CreateProductRequest) -> Response:
+async def create_product(request: Request, caller: CurrentCaller, body: CreateProductRequest) -> Response:
     """Publish a product, or saves it as a draft that only its merchant sees."""
     dependencies = dependencies_of(request, Dependencies)
     content = ProductContent(
@@ -49,7 +50,7 @@ async def create_product_route(request: Request, caller: CurrentCaller, body: Cr
     )
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         now = dependencies.clock.now()
-        product_id = await create_product(uow, content, vendor_id=caller.vendor_id, now=now)
+        product_id = await create(uow, content, vendor_id=caller.vendor_id, now=now)
         product = await find_own_product(uow, product_id, _vendor_of(caller), now=now, media_url=dependencies.media_url)
     return ok(request, product, status=201)
 

@@ -18,7 +18,8 @@ from common.web.http import CurrentCaller, caller_of, dependencies_of
 from common.web.responses import NOT_MODIFIED
 from orders.dependencies import Dependencies
 from orders.queries.own_products import find_own_product
-from orders.queries.products import find_product, list_categories, page_of_products
+from orders.queries.products import find_product, page_of_products
+from orders.queries.products import list_categories as find_categories
 from orders.responses.products import Category, Product
 from orders.routes.entity_tags import ok_or_unchanged
 from orders.routes.order_commands import found
@@ -76,7 +77,7 @@ async def list_products(request: Request) -> Response:
     shared=True,
     compressed=True,
 )
-async def show_product(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
+async def get_product(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
     """Return a listed product; its merchant sees a draft too."""
     dependencies = dependencies_of(request, Dependencies)
     media_url = dependencies.media_url
@@ -95,10 +96,10 @@ async def show_product(request: Request, caller: CurrentCaller, product_id: UUID
 @endpoint(
     "GET", "/api/categories", id="categories.list", returns=list[Category], allow=PUBLIC, shared=True, compressed=True
 )
-async def list_categories_route(request: Request, caller: CurrentCaller) -> Response:
+async def list_categories(request: Request, caller: CurrentCaller) -> Response:
     """Return the hundred largest categories with the number of their listed products."""
     dependencies = dependencies_of(request, Dependencies)
-    return ok_or_unchanged(request, await list_categories(dependencies.database), caller)
+    return ok_or_unchanged(request, await find_categories(dependencies.database), caller)
 
 
 def _query_of(request: Request) -> ProductQuery:

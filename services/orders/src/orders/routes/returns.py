@@ -21,10 +21,10 @@ from orders.routes.order_commands import found, roles_in_order
 from orders.routes.orders import ONE_ORDER
 from orders.schemas.returns import DecideReturnRequest, RequestReturnRequest
 from orders.use_cases.orders.find_order_roles import find_order_roles
-from orders.use_cases.returns.approve_return import approve_return
+from orders.use_cases.returns.approve_return import approve_return as approve
 from orders.use_cases.returns.find_returned_order import find_returned_order
-from orders.use_cases.returns.reject_return import reject_return
-from orders.use_cases.returns.request_return import request_return
+from orders.use_cases.returns.reject_return import reject_return as reject
+from orders.use_cases.returns.request_return import request_return as open_return
 
 endpoint = Endpoints("returns")
 
@@ -37,7 +37,7 @@ DECIDERS: Final = ("orders:fulfil", "returns:decide")
 @endpoint(
     "POST", f"{ONE_ORDER}/return-requests", id="returns.request", returns=ReturnRequest, status=201, allow=SIGNED_IN
 )
-async def request_return_route(
+async def request_return(
     request: Request,
     caller: CurrentCaller,
     order_id: UUID,
@@ -50,7 +50,7 @@ async def request_return_route(
     roles = await roles_in_order(request, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         now = dependencies.clock.now()
-        request_id = await request_return(uow, order_id, roles, items, body.reason, now, command)
+        request_id = await open_return(uow, order_id, roles, items, body.reason, now, command)
         requested = await find_return_request(uow, request_id)
     return ok(request, requested, status=201)
 
@@ -88,7 +88,7 @@ async def list_return_requests(
 
 
 @endpoint("GET", ONE_REQUEST, id="returns.get", returns=ReturnRequest, allow=SIGNED_IN)
-async def show_return_request(request: Request, caller: CurrentCaller, request_id: UUID) -> Response:
+async def get_return_request(request: Request, caller: CurrentCaller, request_id: UUID) -> Response:
     """One return request, for its buyer, its vendor and support."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -102,7 +102,7 @@ async def show_return_request(request: Request, caller: CurrentCaller, request_i
     returns=ReturnRequest,
     allow=one_of(*DECIDERS, step_up_with="returns:decide"),
 )
-async def approve_return_route(
+async def approve_return(
     request: Request, caller: CurrentCaller, request_id: UUID, body: DecideReturnRequest | None = None
 ) -> Response:
     """For the order's vendor or support: approves the return and refunds its items."""
@@ -112,7 +112,7 @@ async def approve_return_route(
         order_id = await find_returned_order(uow, caller, request_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         now, windows = dependencies.clock.now(), dependencies.windows
-        await approve_return(uow, request_id, order_id, reason, by=caller.id, now=now, windows=windows)
+        await approve(uow, request_id, order_id, reason, by=caller.id, now=now, windows=windows)
         decided = await find_return_request(uow, request_id)
     return ok(request, decided)
 
@@ -124,7 +124,7 @@ async def approve_return_route(
     returns=ReturnRequest,
     allow=one_of(*DECIDERS, step_up_with="returns:decide"),
 )
-async def reject_return_route(
+async def reject_return(
     request: Request, caller: CurrentCaller, request_id: UUID, body: DecideReturnRequest | None = None
 ) -> Response:
     """For the order's vendor or support: rejects the return."""
@@ -133,6 +133,6 @@ async def reject_return_route(
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         order_id = await find_returned_order(uow, caller, request_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await reject_return(uow, request_id, order_id, reason, by=caller.id, now=dependencies.clock.now())
+        await reject(uow, request_id, order_id, reason, by=caller.id, now=dependencies.clock.now())
         decided = await find_return_request(uow, request_id)
     return ok(request, decided)

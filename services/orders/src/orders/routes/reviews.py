@@ -17,9 +17,9 @@ from orders.queries.reviews import find_rating, find_review, page_of_moderated_r
 from orders.responses.reviews import OwnReview, ReviewList
 from orders.routes.order_commands import found
 from orders.schemas.reviews import CreateReviewRequest, HideReviewRequest, ModerationQuery
-from orders.use_cases.reviews.hide_review import hide_review
+from orders.use_cases.reviews.hide_review import hide_review as hide
 from orders.use_cases.reviews.post_review import ReviewContent, post_review
-from orders.use_cases.reviews.restore_review import restore_review
+from orders.use_cases.reviews.restore_review import restore_review as restore
 
 endpoint = Endpoints("reviews")
 
@@ -46,7 +46,7 @@ async def list_reviews_of_product(
 @endpoint(
     "POST", OF_VENDOR, id="reviews.createForVendor", returns=OwnReview, status=201, allow=permission("orders:place")
 )
-async def review_vendor(
+async def create_review_of_vendor(
     request: Request, caller: CurrentCaller, vendor_id: UUID, body: CreateReviewRequest
 ) -> Response:
     """For the buyer of a delivered order of this vendor, once for each order."""
@@ -56,7 +56,7 @@ async def review_vendor(
 @endpoint(
     "POST", OF_PRODUCT, id="reviews.createForProduct", returns=OwnReview, status=201, allow=permission("orders:place")
 )
-async def review_product(
+async def create_review_of_product(
     request: Request, caller: CurrentCaller, product_id: UUID, body: CreateReviewRequest
 ) -> Response:
     """For the buyer of a delivered order with this product, once for each order."""
@@ -82,13 +82,11 @@ async def list_reviews(
 @endpoint(
     "POST", "/api/reviews/{review_id}/hide", id="reviews.hide", returns=OwnReview, allow=permission("reviews:moderate")
 )
-async def hide_review_route(
-    request: Request, caller: CurrentCaller, review_id: UUID, body: HideReviewRequest
-) -> Response:
+async def hide_review(request: Request, caller: CurrentCaller, review_id: UUID, body: HideReviewRequest) -> Response:
     """Hides the review from the public; its author still sees it with the reason."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        await hide_review(uow, caller, review_id, body.reason, now=dependencies.clock.now())
+        await hide(uow, caller, review_id, body.reason, now=dependencies.clock.now())
         review = await find_review(uow, review_id)
     return ok(request, review)
 
@@ -100,13 +98,13 @@ async def hide_review_route(
     returns=OwnReview,
     allow=permission("reviews:moderate"),
 )
-async def restore_review_route(
+async def restore_review(
     request: Request, caller: CurrentCaller, review_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
     """Show a hidden review to the public again."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        await restore_review(uow, review_id)
+        await restore(uow, review_id)
         review = await find_review(uow, review_id)
     return ok(request, review)
 

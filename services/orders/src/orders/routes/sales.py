@@ -19,7 +19,8 @@ from common.web.schemas import QueryInstant
 from orders.dependencies import Dependencies
 from orders.domain.errors import ExportTooLong
 from orders.domain.sales import EXPORT_GROUPS_MAX
-from orders.queries.sales import SALE_SORTS, SalesQuery, is_vendor_visible, list_sales, page_of_sales
+from orders.queries.sales import SALE_SORTS, SalesQuery, is_vendor_visible, page_of_sales
+from orders.queries.sales import list_sales as find_sales
 from orders.responses.sales import SalesGroup
 
 endpoint = Endpoints("sales")
@@ -66,7 +67,7 @@ async def list_sales_of_vendor(
 
 
 @endpoint("GET", "/api/sales", id="sales.list", returns=list[SalesGroup], responses=_OR_CSV, allow=one_of(*READERS))
-async def list_sales_route(
+async def list_sales(
     request: Request,
     caller: CurrentCaller,
     page: _Page,
@@ -85,14 +86,14 @@ async def _sales(request: Request, caller: CurrentCaller, query: SalesQuery, pag
             raise NotFound
         if not _prefers_csv(request.headers.get("accept", "")):
             return respond_offset_page(request, page, await page_of_sales(uow, caller, query, page))
-        exported = await list_sales(uow, caller, query, EXPORT_GROUPS_MAX + 1)
+        exported = await find_sales(uow, caller, query, EXPORT_GROUPS_MAX + 1)
     if len(exported) > EXPORT_GROUPS_MAX:
         raise ExportTooLong(EXPORT_GROUPS_MAX)
     return Response(_csv(exported), headers=_FILE_HEADERS, media_type=_CSV)
 
 
 def _prefers_csv(accept: str) -> bool:
-    """Whether the header names CSV, and JSON not before it."""
+    """Return whether the header names CSV, and JSON not before it."""
     named = [media.partition(";")[0].strip().lower() for media in accept.split(",")]
     return _CSV in named and "application/json" not in named[: named.index(_CSV)]
 

@@ -44,7 +44,7 @@ class ContactEncryption:
 async def save_user_contact(
     uow: UnitOfWork, user_id: UUID, short_name: str | None, contact_encrypted: str, sequence: int
 ) -> bool:
-    """Whether this is newer than the recorded contact of the user."""
+    """Return whether this is newer than the recorded contact of the user."""
     return await uow.execute(_SAVE_USER_CONTACT, user_id, short_name, contact_encrypted, sequence) == 1
 
 

@@ -40,7 +40,7 @@ WHERE known.sequence < excluded.sequence
 async def save_buyer_addresses(
     uow: UnitOfWork, user_id: UUID, email_hash: bytes | None, phone_hash: bytes | None, sequence: int
 ) -> bool:
-    """Whether this is newer than the recorded hashes of the user."""
+    """Return whether this is newer than the recorded hashes of the user."""
     return await uow.execute(_SAVE_BUYER_ADDRESSES, user_id, email_hash, phone_hash, sequence) == 1
 
 

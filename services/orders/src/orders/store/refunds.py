@@ -57,5 +57,5 @@ async def save_failed_refund(uow: UnitOfWork, refund_id: UUID, refund: Refund, s
 
 
 async def has_failed_refund(uow: UnitOfWork, order_id: UUID) -> bool:
-    """Whether a refund of the locked order is failed."""
+    """Return whether a refund of the locked order is failed."""
     return bool(await uow.fetch_value(_HAS_FAILED_REFUND, order_id))

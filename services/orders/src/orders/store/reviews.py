@@ -59,7 +59,7 @@ async def record_review_if_new(
 
 
 async def lock_review(uow: UnitOfWork, review_id: UUID) -> bool | None:
-    """Whether the review is hidden; None when it is absent or invisible."""
+    """Return whether the review is hidden; None when it is absent or invisible."""
     hidden: bool | None = await uow.fetch_value(_LOCK_REVIEW, review_id)
     return hidden
 

@@ -45,5 +45,7 @@ async def list_line_totals(uow: UnitOfWork, order_id: UUID) -> dict[UUID, int]:
 
 
 async def save_sale_lines(uow: UnitOfWork, lines: Sequence[SaleLine], sold_at: datetime, sequence: int) -> bool:
-    """Whether these lines of an order are newer than the saved ones. The order's `refundedMinor` becomes their sum."""
+    """Return whether these lines of an order are newer than the saved ones. The order's `refundedMinor` becomes
+    their sum.
+    """
     return bool(await uow.fetch_value(_SAVE_LINES, sold_at, sequence, *map(list, zip(*lines, strict=True))))

@@ -1,1 +1,1 @@
-"""What the service can do: one verb, one file."""
+"""Operations of the service: one verb, one file."""

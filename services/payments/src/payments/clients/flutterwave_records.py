@@ -138,7 +138,7 @@ def event_type_of_state(kind: SubjectKind, data: Fields) -> str | None:
 
 
 def moved_money(event_type: str, data: Fields) -> bool:
-    """Whether the event is a paid charge or a refund that was paid out."""
+    """Return whether the event is a paid charge or a refund that was paid out."""
     status = text_of(data.get("status")) or ""
     if event_type == REFUND_EVENT:
         return _REFUND_STATUSES.get(status) == "processed"

@@ -91,7 +91,7 @@ class GatewayEvents(Protocol):
 
     @property
     def confirms_webhooks(self) -> bool:
-        """Whether a webhook only causes a query: its signature does not cover its content, or its content is incomplete."""
+        """Return whether a webhook only causes a query: its signature does not cover its content, or its content is incomplete."""
 
     @property
     def known_events(self) -> frozenset[str]:

@@ -22,7 +22,7 @@ def origin_of(url: str) -> str | None:
 
 
 def is_allowed_callback(url: str, origins: Iterable[str]) -> bool:
-    """Whether the address belongs to one of the allowed origins, default ports and case apart. A port of `*` allows any port."""
+    """Return whether the address belongs to one of the allowed origins, default ports and case apart. A port of `*` allows any port."""
     origin = origin_of(url)
     if origin is None:
         return False

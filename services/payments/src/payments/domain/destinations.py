@@ -29,7 +29,7 @@ class Recipient(NamedTuple):
 
 
 def names_match(named: str, at_bank: str | None) -> bool:
-    """Whether both names have the same words, in any order and case."""
+    """Return whether both names have the same words, in any order and case."""
     return at_bank is not None and _words(named) == _words(at_bank)
 
 

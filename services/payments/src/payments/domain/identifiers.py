@@ -8,37 +8,37 @@ _NAMESPACE: Final = UUID("6f1c7a0e-53d2-5c58-9c4b-2f0d9b1f6a11")
 _REFUND_NOTE: Final = re.compile(r"re-([0-9a-f]{32})", re.ASCII)
 
 
-def release_on_delivery(order_id: UUID) -> UUID:
+def delivery_release_id(order_id: UUID) -> UUID:
     """Return the full release after an order's delivery."""
     return uuid5(_NAMESPACE, f"release:delivery:{order_id}")
 
 
-def release_of_resolution(order_id: UUID, sequence: int) -> UUID:
+def resolution_release_id(order_id: UUID, sequence: int) -> UUID:
     """Return the release by one resolution of a dispute."""
     return uuid5(_NAMESPACE, f"release:resolution:{order_id}:{sequence}")
 
 
-def release_of_won_chargeback(chargeback_id: UUID, loss: int) -> UUID:
+def won_chargeback_release_id(chargeback_id: UUID, loss: int) -> UUID:
     """Return the release of money that a reversed loss, the `loss`-th of its dispute, returned to a finished order."""
     return uuid5(_NAMESPACE, f"release:chargeback_won:{chargeback_id}{_suffix(loss)}")
 
 
-def refund_of_quarantine(charge_identity: str) -> UUID:
+def quarantine_refund_id(charge_identity: str) -> UUID:
     """Return the refund of a returned quarantined charge."""
     return uuid5(_NAMESPACE, f"refund:quarantine:{charge_identity}")
 
 
-def refund_of_overpayment(charge_identity: str) -> UUID:
+def overpayment_refund_id(charge_identity: str) -> UUID:
     """Return the refund of a charge's surplus over the order's total."""
     return uuid5(_NAMESPACE, f"refund:overpayment:{charge_identity}")
 
 
-def refund_of_reversal(chargeback_id: UUID, loss: int, refund_id: UUID) -> UUID:
+def reversal_refund_id(chargeback_id: UUID, loss: int, refund_id: UUID) -> UUID:
     """Return the refund that replaces one which a chargeback's loss had offset, after the chargeback is won."""
     return uuid5(_NAMESPACE, f"refund:chargeback_won:{chargeback_id}:{refund_id}{_suffix(loss)}")
 
 
-def refund_of_outside(gateway_refund_id: str) -> UUID:
+def outside_refund_id(gateway_refund_id: str) -> UUID:
     """Return the row of a refund that was made in the gateway's dashboard."""
     return uuid5(_NAMESPACE, f"refund:outside:{gateway_refund_id}")
 

@@ -107,7 +107,7 @@ class RecordedRefund:
 
 
 def is_within_webhook_grace(at: datetime | None, now: datetime) -> bool:
-    """Whether the webhook of an event at this time may still arrive."""
+    """Return whether the webhook of an event at this time may still arrive."""
     return at is not None and now - at < WEBHOOK_GRACE_PERIOD
 
 
@@ -141,7 +141,7 @@ def compare_charge(reported: Charge, recorded: RecordedCharge | None) -> list[Di
 
 
 def is_fee_missing(reported: Charge, recorded: RecordedCharge) -> bool:
-    """Whether the gateway reports a fee of this charge that is not in the ledger. It reports some only after the webhook."""
+    """Return whether the gateway reports a fee of this charge that is not in the ledger. It reports some only after the webhook."""
     is_same = (reported.amount_minor, reported.currency) == (recorded.amount_minor, recorded.currency)
     return is_same and reported.fee_minor > 0 and recorded.fee_minor == 0
 

@@ -169,7 +169,7 @@ def trigger_of_outside(update: RefundUpdate) -> RefundTrigger:
 
 
 def may_call(decided_at: datetime, now: datetime) -> bool:
-    """Whether a refund that was marked `submitting` at `decided_at` may still be sent."""
+    """Return whether a refund that was marked `submitting` at `decided_at` may still be sent."""
     return now < decided_at + CALL_WITHIN
 
 

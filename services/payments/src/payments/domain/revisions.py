@@ -49,7 +49,7 @@ class QueriedEvent:
 
 
 def is_gateway_response(webhook_id: str) -> bool:
-    """Whether the row is the gateway's response to a query, and not a webhook."""
+    """Return whether the row is the gateway's response to a query, and not a webhook."""
     return webhook_id.startswith(_RESPONSE)
 
 

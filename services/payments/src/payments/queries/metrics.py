@@ -49,7 +49,7 @@ async def count_dead_webhooks(uow: UnitOfWork) -> int:
 
 
 async def find_latest_audit(uow: UnitOfWork) -> tuple[bool, datetime | None]:
-    """Whether the latest audit is broken, and the end of the latest one that was compared with the gateway.
+    """Return whether the latest audit is broken, and the end of the latest one that was compared with the gateway.
 
     Without such an audit it is the time of the first posting; None: there is none.
     """

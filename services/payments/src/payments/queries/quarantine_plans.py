@@ -1,4 +1,4 @@
-"""What the outcomes of a quarantined charge would post, for its maker and checker."""
+"""Postings of each outcome of a quarantined charge, for its maker and checker."""
 
 from typing import Final
 from uuid import UUID
@@ -58,9 +58,9 @@ async def plan_outcomes(uow: UnitOfWork, charge_id: UUID) -> list[QuarantinePlan
 def _posting(row: Row, acceptance: Acceptance, outcome: Outcome) -> Posting:
     identity = row["identity"]
     refund_id = (
-        identifiers.refund_of_overpayment(identity)
+        identifiers.overpayment_refund_id(identity)
         if outcome == "accept"
-        else identifiers.refund_of_quarantine(identity)
+        else identifiers.quarantine_refund_id(identity)
     )
     return postings.quarantine_release(
         identity,

@@ -46,7 +46,7 @@ class QuarantinedCharge(ResponseModel):
 
 
 class QuarantinePlan(ResponseModel):
-    """What the approval of an outcome would post at this moment."""
+    """Postings of an outcome if it were approved at this moment."""
 
     outcome: Outcome
     reason: Annotated[str | None, Meta(description="Why this outcome is impossible now; null when it is possible.")]

@@ -18,7 +18,7 @@ from payments.domain.audits import Audit, AuditFinding, Verdict
 from payments.queries.audits import find_audit, page_of_audits
 from payments.responses import audits as responses
 from payments.schemas import audits as schemas
-from payments.use_cases.audits.record_audit import record_audit
+from payments.use_cases.audits.record_audit import record_audit as record
 
 endpoint = Endpoints("audits")
 
@@ -38,7 +38,7 @@ async def list_audits(
 
 
 @endpoint("GET", "/api/audits/{audit_id}", id="audits.get", returns=responses.Audit, allow=permission("audits:read"))
-async def show_audit(request: Request, caller: CurrentCaller, audit_id: UUID) -> Response:
+async def get_audit(request: Request, caller: CurrentCaller, audit_id: UUID) -> Response:
     """One audit with its findings."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -54,12 +54,12 @@ async def show_audit(request: Request, caller: CurrentCaller, audit_id: UUID) ->
     allow=SERVICE_KEY,
     body_bytes_max=MIB,
 )
-async def record_audit_route(request: Request, body: schemas.RecordAuditRequest) -> Response:
+async def record_audit(request: Request, body: schemas.RecordAuditRequest) -> Response:
     """Record the result of an audit once by its id. A broken one alerts the on-call staff."""
     dependencies = dependencies_of(request, Dependencies)
     findings = tuple(AuditFinding(**finding.model_dump()) for finding in body.findings)
     audit = Audit(body.id, body.started_at, body.finished_at, body.gateway_reason, findings)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await record_audit(uow, audit, dependencies.clock.now())
+        await record(uow, audit, dependencies.clock.now())
         recorded = await find_audit(uow, audit.id)
     return ok(request, recorded)

@@ -19,7 +19,7 @@ from payments.queries.chargebacks import find_chargeback, page_of_chargebacks
 from payments.responses.chargebacks import Chargeback, ChargebackDetail
 from payments.schemas.chargebacks import ResolveChargebackRequest, SubmitChargebackEvidenceRequest
 from payments.use_cases.chargebacks.add_evidence import add_evidence
-from payments.use_cases.chargebacks.resolve_chargeback import resolve_chargeback
+from payments.use_cases.chargebacks.resolve_chargeback import resolve_chargeback as resolve
 
 Status = Literal["opened", "won", "lost"]
 
@@ -47,7 +47,7 @@ async def list_chargebacks(
 
 
 @endpoint("GET", ONE_CHARGEBACK, id="chargebacks.get", returns=ChargebackDetail, allow=permission("ledger:read"))
-async def show_chargeback(request: Request, caller: CurrentCaller, chargeback_id: UUID) -> Response:
+async def get_chargeback(request: Request, caller: CurrentCaller, chargeback_id: UUID) -> Response:
     """One chargeback with the responses to it."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -81,13 +81,13 @@ async def submit_chargeback_evidence(
     returns=ChargebackDetail,
     allow=permission("chargebacks:respond", step_up=True),
 )
-async def resolve_chargeback_route(
+async def resolve_chargeback(
     request: Request, caller: CurrentCaller, chargeback_id: UUID, body: ResolveChargebackRequest
 ) -> Response:
     """Accept or contests the claim, once. The gateway's decision arrives later, and only it moves money."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await resolve_chargeback(
+        await resolve(
             uow,
             chargeback_id,
             body.resolution,

@@ -117,7 +117,7 @@ async def export_transactions(
     returns=LedgerTransaction,
     allow=permission("ledger:read"),
 )
-async def show_transaction(request: Request, caller: CurrentCaller, transaction_id: UUID) -> Response:
+async def get_transaction(request: Request, caller: CurrentCaller, transaction_id: UUID) -> Response:
     """Return one transaction with its entries."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -132,7 +132,7 @@ async def show_transaction(request: Request, caller: CurrentCaller, transaction_
     returns=list[TrialBalanceLine],
     allow=permission("ledger:read"),
 )
-async def show_trial_balance(
+async def get_trial_balance(
     request: Request,
     caller: CurrentCaller,
     at: Annotated[QueryInstant | None, Query(description="Entries up to this instant.")] = None,

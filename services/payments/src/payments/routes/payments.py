@@ -72,14 +72,14 @@ async def list_payments(
 
 
 @endpoint("GET", "/api/payments/{payment_id}", id="payments.get", returns=Payment, allow=SIGNED_IN)
-async def show_payment(request: Request, caller: CurrentCaller, payment_id: UUID) -> Response:
+async def get_payment(request: Request, caller: CurrentCaller, payment_id: UUID) -> Response:
     """One payment."""
     dependencies = dependencies_of(request, Dependencies)
     return ok(request, await find_payment(dependencies.database.reads_for(caller), payment_id))
 
 
 @endpoint("GET", "/api/rewards/balance", id="rewards.getBalance", returns=RewardBalance, allow=SIGNED_IN)
-async def show_reward_balance(request: Request, caller: CurrentCaller) -> Response:
+async def get_reward_balance(request: Request, caller: CurrentCaller) -> Response:
     """Return the caller's referral rewards."""
     dependencies = dependencies_of(request, Dependencies)
     balance_minor = await find_reward_balance(dependencies.database.reads_for(caller), caller.id)

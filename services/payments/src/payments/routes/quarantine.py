@@ -53,7 +53,7 @@ async def list_quarantined_charges(
 
 
 @endpoint("GET", ONE_CHARGE, id="quarantinedCharges.get", returns=QuarantinedCharge, allow=one_of(*READERS))
-async def show_quarantined_charge(request: Request, caller: CurrentCaller, charge_id: UUID) -> Response:
+async def get_quarantined_charge(request: Request, caller: CurrentCaller, charge_id: UUID) -> Response:
     """One quarantined charge with its newest decision."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -68,7 +68,7 @@ async def show_quarantined_charge(request: Request, caller: CurrentCaller, charg
     returns=list[QuarantinePlan],
     allow=permission("ledger:read"),
 )
-async def show_postings(request: Request, caller: CurrentCaller, charge_id: UUID) -> Response:
+async def list_postings(request: Request, caller: CurrentCaller, charge_id: UUID) -> Response:
     """Return what each outcome would post now, account by account with the balances before it. Empty for a decided
     charge.
     """

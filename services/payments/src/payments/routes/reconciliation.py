@@ -49,7 +49,7 @@ async def list_reconciliation_cases(
     returns=ReconciliationCase,
     allow=one_of("ledger:read", "exceptions:read"),
 )
-async def show_reconciliation_case(request: Request, caller: CurrentCaller, case_id: UUID) -> Response:
+async def get_reconciliation_case(request: Request, caller: CurrentCaller, case_id: UUID) -> Response:
     """One difference between the ledger and the payment gateway."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:

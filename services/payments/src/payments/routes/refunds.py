@@ -21,9 +21,10 @@ from payments.queries.refunds import find_refund, page_of_refunds
 from payments.responses.decisions import Refund
 from payments.schemas.decisions import PrepareRefundDecisionRequest, RejectDecisionRequest
 from payments.use_cases.outside_refunds.prepare_correction import prepare_correction
-from payments.use_cases.refunds.approve_refund import approve_refund
-from payments.use_cases.refunds.prepare_refund import RefundPlan, prepare_refund
-from payments.use_cases.refunds.reject_refund import reject_refund
+from payments.use_cases.refunds.approve_refund import approve_refund as approve
+from payments.use_cases.refunds.prepare_refund import RefundPlan
+from payments.use_cases.refunds.prepare_refund import prepare_refund as prepare
+from payments.use_cases.refunds.reject_refund import reject_refund as reject
 
 endpoint = Endpoints("refunds")
 
@@ -54,7 +55,7 @@ async def list_refunds(
 
 
 @endpoint("GET", ONE_REFUND, id="refunds.get", returns=Refund, allow=SIGNED_IN)
-async def show_refund(request: Request, caller: CurrentCaller, refund_id: UUID) -> Response:
+async def get_refund(request: Request, caller: CurrentCaller, refund_id: UUID) -> Response:
     """One refund; its newest decision is for staff."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -69,7 +70,7 @@ async def show_refund(request: Request, caller: CurrentCaller, refund_id: UUID) 
     returns=Refund,
     allow=permission("refunds:prepare", step_up=True),
 )
-async def prepare_refund_route(
+async def prepare_refund(
     request: Request, caller: CurrentCaller, refund_id: UUID, body: PrepareRefundDecisionRequest
 ) -> Response:
     """For a failed refund: the same way again under a new reference, or to a bank account. A refund of kind `outside` that was
@@ -82,9 +83,7 @@ async def prepare_refund_route(
     else:
         destination = None if body.destination is None else Destination(**body.destination.model_dump())
         plan = RefundPlan(body.reason, destination)
-        await prepare_refund(
-            dependencies.database, dependencies.gateways, dependencies.clock, refund_id, plan, caller.id
-        )
+        await prepare(dependencies.database, dependencies.gateways, dependencies.clock, refund_id, plan, caller.id)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         refund = await find_refund(uow, refund_id)
     return ok(request, refund)
@@ -97,13 +96,11 @@ async def prepare_refund_route(
     returns=Refund,
     allow=permission("refunds:approve", step_up=True),
 )
-async def approve_refund_route(
-    request: Request, caller: CurrentCaller, refund_id: UUID, body: DecisionApproval
-) -> Response:
+async def approve_refund(request: Request, caller: CurrentCaller, refund_id: UUID, body: DecisionApproval) -> Response:
     """Approves the decision with this hash, which sends the refund again, or corrects it. Its maker is rejected, under any role."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await approve_refund(uow, refund_id, body.hash, caller.id, dependencies.clock.now())
+        await approve(uow, refund_id, body.hash, caller.id, dependencies.clock.now())
         refund = await find_refund(uow, refund_id)
     return ok(request, refund)
 
@@ -115,12 +112,12 @@ async def approve_refund_route(
     returns=Refund,
     allow=permission("refunds:approve", step_up=True),
 )
-async def reject_refund_route(
+async def reject_refund(
     request: Request, caller: CurrentCaller, refund_id: UUID, body: RejectDecisionRequest
 ) -> Response:
     """Reject the decision: the refund stays as it is, and may be prepared again."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await reject_refund(uow, refund_id, body.reason, caller.id, dependencies.clock.now())
+        await reject(uow, refund_id, body.reason, caller.id, dependencies.clock.now())
         refund = await find_refund(uow, refund_id)
     return ok(request, refund)

@@ -195,7 +195,7 @@ async def save_due(uow: UnitOfWork, chargeback_id: UUID, due_at: datetime) -> No
 
 
 async def save_responded(uow: UnitOfWork, chargeback_id: UUID, now: datetime) -> bool:
-    """Whether this is the first response, and its date had been alerted."""
+    """Return whether this is the first response, and its date had been alerted."""
     return bool(await uow.fetch_value(_SAVE_RESPONDED, chargeback_id, now))
 
 
@@ -204,7 +204,7 @@ async def list_due_chargebacks(reads: Reads, due_before: datetime) -> list[DueCh
 
 
 async def claim_due_alert(uow: UnitOfWork, chargeback_id: UUID, now: datetime, due_before: datetime) -> bool:
-    """Whether the alert is this caller's: one for each date."""
+    """Return whether the alert is this caller's: one for each date."""
     return bool(await uow.fetch_value(_CLAIM_DUE, chargeback_id, now, due_before))
 
 
@@ -223,12 +223,12 @@ async def chargeback_is_open(uow: UnitOfWork, order_id: UUID) -> bool:
 
 
 async def was_charged_back(uow: UnitOfWork, order_id: UUID) -> bool:
-    """Whether banks hold money of the order."""
+    """Return whether banks hold money of the order."""
     return bool(await uow.fetch_value(_CHARGED_BACK, order_id))
 
 
 async def charge_is_disputed(uow: UnitOfWork, charge_id: UUID) -> bool:
-    """Whether a chargeback of the charge is open or lost. Locks the charge against a concurrent dispute."""
+    """Return whether a chargeback of the charge is open or lost. Locks the charge against a concurrent dispute."""
     await uow.execute(_LOCK_CHARGE, charge_id)
     return bool(await uow.fetch_value(_DISPUTED_OR_LOST, charge_id))
 
@@ -244,7 +244,7 @@ async def find_final_release_cause(uow: UnitOfWork, order_id: UUID) -> Literal["
 
 
 async def refund_is_held(uow: UnitOfWork, refund_id: UUID) -> bool:
-    """Whether a dispute of the refund's charge is open."""
+    """Return whether a dispute of the refund's charge is open."""
     return bool(await uow.fetch_value(_HOLDS_REFUND, refund_id))
 
 

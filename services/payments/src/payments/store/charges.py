@@ -74,7 +74,7 @@ async def charge_is_known(uow: UnitOfWork, charge: Charge) -> bool:
 
 
 async def fee_is_missing(uow: UnitOfWork, identity: str) -> bool:
-    """Whether the charge is recorded without a fee."""
+    """Return whether the charge is recorded without a fee."""
     return bool(await uow.fetch_value(_FEE_MISSING, identity))
 
 

@@ -162,7 +162,7 @@ async def find_own_order_and_key(
 async def bind_key_if_new(
     uow: UnitOfWork, caller_id: UUID, key: UUID, fingerprint: bytes, intent_id: UUID, now: datetime
 ) -> bool:
-    """Whether the key was unbound; a bound one keeps its intent."""
+    """Return whether the key was unbound; a bound one keeps its intent."""
     return bool(await uow.execute(_BIND_KEY, caller_id, key, fingerprint, intent_id, now))
 
 

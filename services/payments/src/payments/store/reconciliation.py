@@ -227,7 +227,7 @@ async def list_known_references(uow: UnitOfWork, references: Sequence[str]) -> l
 
 
 async def open_case_if_new(uow: UnitOfWork, found: Difference, now: datetime, gateway: GatewayName) -> bool:
-    """Whether the case is new. An open one gets the latest figures; one closed with evidence for the same stays closed."""
+    """Return whether the case is new. An open one gets the latest figures; one closed with evidence for the same stays closed."""
     return bool(
         await uow.fetch_value(
             _OPEN_CASE,
@@ -282,7 +282,7 @@ async def sum_unexplained(uow: UnitOfWork) -> tuple[int, int]:
 
 
 async def claim_run(uow: UnitOfWork, now: datetime, again_at: datetime) -> bool:
-    """Whether the daily run is due. Its lease ends at `again_at`."""
+    """Return whether the daily run is due. Its lease ends at `again_at`."""
     return bool(await uow.fetch_value(_CLAIM_RUN, now, again_at))
 
 

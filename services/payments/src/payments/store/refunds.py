@@ -128,7 +128,7 @@ _SAVE_NEEDS_NO_ACCOUNT: Final = "UPDATE refunds SET needs_account_at = NULL WHER
 
 
 async def record_refund_if_new(uow: UnitOfWork, refund: NewRefund, now: datetime) -> bool:
-    """Whether the refund is new."""
+    """Return whether the refund is new."""
     return bool(
         await uow.fetch_value(
             _RECORD_REFUND,
@@ -167,7 +167,7 @@ async def record_outside_refund_if_new(
 
 
 async def has_unanswered_call(uow: UnitOfWork, charge_id: UUID) -> bool:
-    """Whether a refund of the charge may be at the gateway under an id that is not recorded yet."""
+    """Return whether a refund of the charge may be at the gateway under an id that is not recorded yet."""
     return bool(await uow.fetch_value(_HAS_UNANSWERED, charge_id))
 
 

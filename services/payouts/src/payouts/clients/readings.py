@@ -1,4 +1,4 @@
-"""What follows for a payout from a response of a gateway."""
+"""Results of a gateway's response for a payout."""
 
 import hashlib
 import json

@@ -31,12 +31,14 @@ DETAILS_CHANGED: Final = "bank_details_changed: the vendor's bank details change
 
 
 def may_arrive(called_at: datetime | None, now: datetime) -> bool:
-    """Whether a call that started at `called_at`, and whose end is unknown, may still reach the gateway."""
+    """Return whether a call that started at `called_at`, and whose end is unknown, may still reach the gateway."""
     return called_at is not None and now < called_at + LOST_CALL
 
 
 def may_start_call(started_at: datetime, now: datetime) -> bool:
-    """Whether the transfer may still be requested. After the lease another process may have replaced this one."""
+    """Return whether the transfer may still be requested. After the lease another process may have replaced this
+    one.
+    """
     return now < started_at + LEASE
 
 
@@ -69,7 +71,7 @@ def step_when_due(status: State) -> DueStep:
 
 
 def should_resubmit(status: State, result: VerifyResult) -> bool:
-    """Whether the gateway, queried after a call without a result, has never accepted the transfer."""
+    """Return whether the gateway, queried after a call without a result, has never accepted the transfer."""
     return status == "unknown" and isinstance(result, Absent)
 
 
@@ -89,7 +91,7 @@ class CallHistory:
 
 @dataclass(frozen=True, slots=True)
 class AttemptUpdate:
-    """What is recorded after a call or a query: an update or an unknown outcome, the next poll, an exception.
+    """Record after a call or a query: an update or an unknown outcome, the next poll, an exception.
 
     `poll_now`: the worker also queries at once. `called_at`: the last call whose end is unknown, while the attempt is
     unknown.
@@ -168,7 +170,7 @@ def _poll_at(transfer: LockedTransfer, update: TransferUpdate, wait: timedelta, 
 
 
 def stays_unknown(status: State, verdict: Verdict) -> bool:
-    """Whether a call's response contradicts the ledger. The attempt then stays unknown until a query."""
+    """Return whether a call's response contradicts the ledger. The attempt then stays unknown until a query."""
     return verdict == "contradiction" and is_allowed(status, "call_unanswered")
 
 

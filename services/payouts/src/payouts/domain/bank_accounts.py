@@ -33,7 +33,7 @@ _PREFIX_BY_LENGTH: Final = {3: "000", 5: "9", 6: ""}
 
 
 def check_digit_valid(bank_code: str, account_number: str) -> bool | None:
-    """Whether the tenth digit follows from bank and serial; None for a bank code with letters.
+    """Return whether the tenth digit follows from bank and serial; None for a bank code with letters.
 
     A wrong digit is only a warning: the gateway's name resolution decides.
     """
@@ -47,7 +47,7 @@ def check_digit_valid(bank_code: str, account_number: str) -> bool | None:
 
 @dataclass(frozen=True, slots=True)
 class NameCheck:
-    """Whether payouts to the details are allowed; `reason` explains a rejection to the vendor."""
+    """Decision about payouts to the details; `reason` explains a rejection to the vendor."""
 
     verified: bool
     reason: str | None

@@ -55,7 +55,7 @@ class OpenChargeback:
 
 @dataclass(frozen=True, slots=True)
 class HoldChange:
-    """What one chargeback holds more; below zero, it returns to the wallet. `uncovered_minor` is missing after that."""
+    """Change of one chargeback's hold; below zero, it returns to the wallet. `uncovered_minor` is missing after that."""
 
     chargeback_id: UUID
     order_id: UUID

@@ -87,14 +87,16 @@ def runbook_of(cause: Cause) -> str:
 
 
 def check_classification(exception: OpenException, finding: Finding) -> bool:
-    """Whether the classification has an effect; False when it repeats the finding. Raises ExceptionIsClosed (409)."""
+    """Return whether the classification has an effect; False when it repeats the finding. Raises ExceptionIsClosed
+    (409).
+    """
     if not exception.is_open:
         raise ExceptionIsClosed
     return finding != exception.finding
 
 
 def check_closing(exception: OpenException, settlement: Settlement | None) -> bool:
-    """Whether the closing has an effect; False when it is closed already. Raises PayoutUnsettled (409).
+    """Return whether the closing has an effect; False when it is closed already. Raises PayoutUnsettled (409).
 
     An exception of a batch (`settlement` None) concerns no money: nothing of the batch was sent.
     """
@@ -106,7 +108,7 @@ def check_closing(exception: OpenException, settlement: Settlement | None) -> bo
 
 
 def is_settled(settlement: Settlement) -> bool:
-    """Whether the vendor has the money once, at the bank or in the wallet."""
+    """Return whether the vendor has the money once, at the bank or in the wallet."""
     if settlement.held:
         return False
     if settlement.payout_status == "processed":

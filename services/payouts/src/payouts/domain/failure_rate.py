@@ -50,7 +50,7 @@ class FailureRatePolicy:
 
 
 def is_alarming(observed: ObservedFailureRate, attempts_min: int) -> bool:
-    """Whether the rate is above 5 %, over enough attempts."""
+    """Return whether the rate is above 5 %, over enough attempts."""
     return observed.attempts >= attempts_min and observed.failures * 100 > ALERTS_ABOVE_PERCENT * observed.attempts
 
 

@@ -69,19 +69,19 @@ class Candidate:
 
 
 def concerns_payouts(transfer: ListedTransfer) -> bool:
-    """Whether its money has left, is under way, or may have left, and it is no refund of payments."""
+    """Return whether its money has left, is under way, or may have left, and it is no refund of payments."""
     may_be_out = transfer.status in _OUT or transfer.status not in REPORTS
     return may_be_out and not _OF_PAYMENTS.fullmatch(transfer.reference)
 
 
 def may_be_recorded(transfer: ListedTransfer) -> bool:
-    """Whether it has the form of our attempts, with an amount and an account: only those can be recorded."""
+    """Return whether it has the form of our attempts, with an amount and an account: only those can be recorded."""
     is_ours = bool(_OURS.fullmatch(transfer.reference)) and transfer.currency == "NGN"
     return is_ours and transfer.amount_minor > 0 and bool(transfer.account_number and transfer.bank_code)
 
 
 def may_have_sent(candidate: Candidate, results: Sequence[VerifyResult]) -> bool:
-    """Whether no recorded attempt can have paid the payout, so that the found transfer is its own."""
+    """Return whether no recorded attempt can have paid the payout, so that the found transfer is its own."""
     if candidate.retry_count_after > RETRIES_MAX:
         return False
     return not any(isinstance(result, Reported) and result.update.status in _OUT for result in results)

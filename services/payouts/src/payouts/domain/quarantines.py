@@ -27,7 +27,7 @@ def quarantine_action(payout: LockedPayout) -> QuarantineAction:
 
 
 def may_be_restituted(payout: LockedPayout) -> bool:
-    """Whether no attempt of the payout is under way or contradicted."""
+    """Return whether no attempt of the payout is under way or contradicted."""
     try:
         return check_restitution(payout)
     except Conflict:
@@ -35,7 +35,9 @@ def may_be_restituted(payout: LockedPayout) -> bool:
 
 
 def confirms_failure(transfer: LockedTransfer, update: TransferUpdate) -> bool:
-    """Whether the gateway, called or queried, reports that this attempt's whole amount was not sent or was returned."""
+    """Return whether the gateway, called or queried, reports that this attempt's whole amount was not sent or was
+    returned.
+    """
     same_amount = (update.amount_minor, update.currency) == (transfer.amount_minor, transfer.currency)
     return same_amount and update.update_source != "webhook" and update.status in FAILED_OR_REVERSED
 
@@ -46,7 +48,7 @@ def needs_query_first(update: TransferUpdate) -> bool:
 
 
 def has_failed(transfer: LockedTransfer) -> bool:
-    """Whether the attempt failed in our records. Unknown to the gateway, it was never paid."""
+    """Return whether the attempt failed in our records. Unknown to the gateway, it was never paid."""
     return transfer.status in FAILED_OR_REVERSED
 
 

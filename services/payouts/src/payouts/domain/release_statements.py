@@ -40,7 +40,7 @@ class Statement:
 
     @property
     def has_gap(self) -> bool:
-        """Whether a statement with a lower number is missing."""
+        """Return whether a statement with a lower number is missing."""
         return self.ordinal < self.sequence
 
 
@@ -78,7 +78,7 @@ class CoverCheck:
     is_correctable: bool = False
 
     def is_late(self, now: datetime) -> bool:
-        """Whether the wait is longer than any event may take."""
+        """Return whether the wait is longer than any event may take."""
         return self.waits_since is not None and now - self.waits_since > LATE_AFTER
 
 

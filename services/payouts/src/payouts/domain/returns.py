@@ -81,7 +81,7 @@ class LockedPayout:
 
 @dataclass(frozen=True, slots=True)
 class ReconciliationPlan:
-    """What a reconciliation does: its posting, the extra transfer of a recovery or of its return, and the hold that it ends.
+    """Effects of a reconciliation: its posting, the extra transfer of a recovery or of its return, and the hold that it ends.
 
     `recovery`: the one that it makes or returns.
     """
@@ -94,7 +94,7 @@ class ReconciliationPlan:
 
 
 def check_restitution(payout: LockedPayout) -> bool:
-    """Whether the restitution has an effect; False for its repetition.
+    """Return whether the restitution has an effect; False for its repetition.
 
     Raises PayoutNotPending, AmountAlreadyReturned, TransferContradicted and TransferUnderWay (409).
     """
@@ -105,7 +105,7 @@ def check_restitution(payout: LockedPayout) -> bool:
 
 
 def check_cancellation(payout: LockedPayout) -> bool:
-    """Whether the cancellation has an effect; False for its repetition.
+    """Return whether the cancellation has an effect; False for its repetition.
 
     Raises TransferAlreadySent, and the errors of `check_restitution` (409).
     """
@@ -131,7 +131,7 @@ def check_reset(payout: LockedPayout) -> None:
 
 
 def earlier_attempts_failed(payout: LockedPayout) -> bool:
-    """Whether no attempt before the last one was paid, may still pay, or contradicts its record."""
+    """Return whether no attempt before the last one was paid, may still pay, or contradicts its record."""
     return all(attempt.status in FAILED_OR_REVERSED and not attempt.contradicted for attempt in payout.attempts[:-1])
 
 
@@ -181,7 +181,7 @@ def plan_reconciliation(payout: LockedPayout, wallet: WalletSnapshot) -> Reconci
 
 
 def has_uncovered_payment(payout: LockedPayout) -> bool:
-    """Whether more of its transfers may have paid than the ledger has money for: in transit, recorded as paid, or held."""
+    """Return whether more of its transfers may have paid than the ledger has money for: in transit, recorded as paid, or held."""
     return _count_possibly_paid(payout) > _count_covered(payout)
 
 

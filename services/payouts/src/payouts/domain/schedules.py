@@ -32,7 +32,7 @@ class Schedule:
     minimum_minor: int | None = None
 
     def fires_when(self, other: "Schedule") -> bool:
-        """Whether both are due at the same instants."""
+        """Return whether both are due at the same instants."""
         return (self.frequency, self.weekday) == (other.frequency, other.weekday)
 
 

@@ -58,7 +58,7 @@ _WORDS: Final[tuple[tuple[Cause, tuple[str, ...]], ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class ExceptionContext:
-    """What is known when an exception opens. `vendors_in_batch` and `earlier_rejections` count related exceptions."""
+    """Facts at the opening of an exception. `vendors_in_batch` and `earlier_rejections` count related exceptions."""
 
     cause: Cause
     amount_minor: int

@@ -1,4 +1,4 @@
-"""What a report of the gateway about a transfer means, and what follows from it (contract section 8).
+"""Meaning and consequences of a gateway's report about a transfer (contract section 8).
 
 Reports are evaluated by the table of transitions, never by the order of their arrival.
 """
@@ -118,7 +118,7 @@ def _has_same_amount(transfer: LockedTransfer, update: TransferUpdate) -> bool:
 
 
 def may_be_paid_twice(transfer: LockedTransfer, update: TransferUpdate) -> bool:
-    """Whether a success may concern money that the ledger returned, or paid by another attempt."""
+    """Return whether a success may concern money that the ledger returned, or paid by another attempt."""
     is_returned = transfer.payout_status == "failed" or transfer.returned
     return update.status == "success" and (is_returned or transfer.has_other_attempts)
 
@@ -197,7 +197,7 @@ def _described(update: TransferUpdate) -> str:
 
 
 def _sets_status(transfer: LockedTransfer, update: TransferUpdate, verdict: Verdict) -> bool:
-    """Whether the reported status becomes the row's. A webhook's failure never does; a queried end does."""
+    """Return whether the reported status becomes the row's. A webhook's failure never does; a queried end does."""
     if update.update_source == "webhook":
         return False
     if update.update_source == "query" and update.status not in UNDER_WAY and verdict != "stale":

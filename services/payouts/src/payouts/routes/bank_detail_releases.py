@@ -19,9 +19,9 @@ from payouts.domain.quarantines import ReleaseStatus
 from payouts.queries.bank_detail_releases import find_release, page_of_releases
 from payouts.responses.bank_detail_releases import BankDetailRelease, BankDetailReleaseDetail
 from payouts.schemas.bank_detail_releases import PrepareBankDetailReleaseRequest, RejectBankDetailReleaseRequest
-from payouts.use_cases.bank_detail_releases.approve_release import approve_release
-from payouts.use_cases.bank_detail_releases.prepare_release import prepare_release
-from payouts.use_cases.bank_detail_releases.reject_release import reject_release
+from payouts.use_cases.bank_detail_releases.approve_release import approve_release as approve
+from payouts.use_cases.bank_detail_releases.prepare_release import prepare_release as prepare
+from payouts.use_cases.bank_detail_releases.reject_release import reject_release as reject
 
 endpoint = Endpoints("bank details")
 
@@ -34,7 +34,7 @@ endpoint = Endpoints("bank details")
     status=201,
     allow=permission("bank_details:quarantine", step_up=True),
 )
-async def prepare_release_route(
+async def prepare_release(
     request: Request,
     caller: CurrentCaller,
     vendor_id: UUID,
@@ -44,7 +44,7 @@ async def prepare_release_route(
     """Prepare the end of the newest quarantine of the vendor's account, for every vendor; another user decides."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        release_id = await prepare_release(uow, vendor_id, body.reason, caller.id, dependencies.clock.now(), command)
+        release_id = await prepare(uow, vendor_id, body.reason, caller.id, dependencies.clock.now(), command)
     return await _respond(request, caller, release_id, status=201)
 
 
@@ -78,7 +78,7 @@ async def list_releases(
     returns=BankDetailReleaseDetail,
     allow=permission("payouts:read"),
 )
-async def read_release(request: Request, caller: CurrentCaller, release_id: UUID) -> Response:
+async def get_release(request: Request, caller: CurrentCaller, release_id: UUID) -> Response:
     """One release with the quarantines that it ends."""
     return await _respond(request, caller, release_id)
 
@@ -90,7 +90,7 @@ async def read_release(request: Request, caller: CurrentCaller, release_id: UUID
     returns=BankDetailReleaseDetail,
     allow=permission("bank_details:release", step_up=True),
 )
-async def approve_release_route(
+async def approve_release(
     request: Request,
     caller: CurrentCaller,
     release_id: UUID,
@@ -100,7 +100,7 @@ async def approve_release_route(
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         now = dependencies.clock.now()
-        await approve_release(uow, dependencies.account_numbers, release_id, body.hash, caller.id, now)
+        await approve(uow, dependencies.account_numbers, release_id, body.hash, caller.id, now)
     return await _respond(request, caller, release_id)
 
 
@@ -111,7 +111,7 @@ async def approve_release_route(
     returns=BankDetailReleaseDetail,
     allow=permission("bank_details:release", step_up=True),
 )
-async def reject_release_route(
+async def reject_release(
     request: Request,
     caller: CurrentCaller,
     release_id: UUID,
@@ -120,7 +120,7 @@ async def reject_release_route(
     """Rejects; the account stays quarantined, and a release may be prepared again."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await reject_release(uow, release_id, body.reason, caller.id, dependencies.clock.now())
+        await reject(uow, release_id, body.reason, caller.id, dependencies.clock.now())
     return await _respond(request, caller, release_id)
 
 

@@ -14,7 +14,8 @@ from common.web.pages import CursorPage, position_in_time, respond_page, time_po
 from payouts import queries, responses, schemas
 from payouts.dependencies import Dependencies
 from payouts.use_cases.bank_details.change_bank_details import Account, change_bank_details
-from payouts.use_cases.bank_details.quarantine_bank_details import QuarantineOrder, quarantine_bank_details
+from payouts.use_cases.bank_details.quarantine_bank_details import QuarantineOrder
+from payouts.use_cases.bank_details.quarantine_bank_details import quarantine_bank_details as quarantine
 
 endpoint = Endpoints("bank details")
 
@@ -26,7 +27,7 @@ endpoint = Endpoints("bank details")
     returns=responses.BankDetails,
     allow=one_of("bank_details:own", "bank_details:read"),
 )
-async def read_bank_details(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:
+async def get_bank_details(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:
     """Return the present details, by the last four digits of the account."""
     return await _respond(request, caller, vendor_id)
 
@@ -95,7 +96,7 @@ async def list_bank_details_history(
     allow=permission("bank_details:quarantine", step_up=True),
     quota=Quota.SENSITIVE,
 )
-async def quarantine_bank_details_route(
+async def quarantine_bank_details(
     request: Request,
     caller: CurrentCaller,
     vendor_id: UUID,
@@ -103,7 +104,7 @@ async def quarantine_bank_details_route(
 ) -> Response:
     """Stop payouts to the present account. The named payout returns to the wallet unless its money has left."""
     dependencies = dependencies_of(request, Dependencies)
-    done = await quarantine_bank_details(
+    done = await quarantine(
         dependencies.database,
         dependencies.gateways,
         dependencies.clock,

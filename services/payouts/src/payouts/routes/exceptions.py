@@ -57,7 +57,7 @@ async def list_payout_exceptions(
     returns=responses.ExceptionObservations,
     allow=permission("exceptions:read"),
 )
-async def read_payout_observations(request: Request, caller: CurrentCaller) -> Response:
+async def observe_payout_exceptions(request: Request, caller: CurrentCaller) -> Response:
     """Count the attempts and batches of the window that opened an exception, and its exceptions by severity and cause."""
     dependencies = dependencies_of(request, Dependencies)
     policy = dependencies.failure_rate_policy
@@ -84,7 +84,7 @@ async def read_payout_observations(request: Request, caller: CurrentCaller) -> R
     returns=responses.PayoutExceptionDetail,
     allow=permission("exceptions:read"),
 )
-async def read_payout_exception(request: Request, caller: CurrentCaller, exception_id: UUID) -> Response:
+async def get_payout_exception(request: Request, caller: CurrentCaller, exception_id: UUID) -> Response:
     """Return one exception with its attempt and its history."""
     return ok(request, await _respond(request, caller, exception_id))
 

@@ -19,9 +19,10 @@ from common.web.schemas import EmptyRequest
 from payouts import queries, responses, schemas
 from payouts.dependencies import Dependencies
 from payouts.routes.permissions import vendor_of
-from payouts.use_cases.payouts.cancel_payout import cancel_payout
+from payouts.use_cases.payouts.cancel_payout import cancel_payout as cancel
 from payouts.use_cases.payouts.request_payout import request_payout
-from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder, dispatch_payouts
+from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder
+from payouts.use_cases.transfers.dispatch_payouts import dispatch_payouts as dispatch
 
 endpoint = Endpoints("payouts")
 
@@ -95,7 +96,7 @@ async def list_payouts(
     returns=responses.Payout,
     allow=one_of("wallet:own", "payouts:read"),
 )
-async def read_payout(request: Request, caller: CurrentCaller, payout_id: UUID) -> Response:
+async def get_payout(request: Request, caller: CurrentCaller, payout_id: UUID) -> Response:
     """Return one payout with its latest transfer and open exception."""
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         payout = await queries.find_payout(uow, payout_id)
@@ -111,7 +112,7 @@ async def read_payout(request: Request, caller: CurrentCaller, payout_id: UUID) 
     returns=responses.Payout,
     allow=permission("wallet:own"),
 )
-async def cancel_payout_route(
+async def cancel_payout(
     request: Request,
     caller: CurrentCaller,
     payout_id: UUID,
@@ -121,7 +122,7 @@ async def cancel_payout_route(
     dependencies, vendor_id = dependencies_of(request, Dependencies), vendor_of(caller)
     # Acts as the service: a merchant's role cannot change a payout.
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await cancel_payout(uow, payout_id, vendor_id, caller.id, dependencies.clock.now())
+        await cancel(uow, payout_id, vendor_id, caller.id, dependencies.clock.now())
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         payout = await queries.find_payout(uow, payout_id)
     return ok(request, payout)
@@ -137,15 +138,13 @@ async def cancel_payout_route(
     idempotency=Idempotency.REQUIRED,
     seconds_max=DISPATCH_SECONDS_MAX,
 )
-async def dispatch_payouts_route(
+async def dispatch_payouts(
     request: Request, caller: CurrentCaller, body: schemas.DispatchPayoutsRequest, key: IdempotencyKey
 ) -> Response:
     """Send waiting payouts to the gateway, each once. A dry run returns the plan alone."""
     dependencies = dependencies_of(request, Dependencies)
     order = DispatchOrder(body.payout_ids, body.max_total_minor, body.dry_run)
-    response = await dispatch_payouts(
-        dependencies.database, dependencies.gateways, dependencies.clock, caller, key, order
-    )
+    response = await dispatch(dependencies.database, dependencies.gateways, dependencies.clock, caller, key, order)
     return ok(request, response)
 
 
@@ -173,7 +172,7 @@ async def list_batches(
     returns=responses.PayoutDispatch,
     allow=permission("payouts:read"),
 )
-async def read_batch(request: Request, caller: CurrentCaller, batch_id: UUID) -> Response:
+async def get_batch(request: Request, caller: CurrentCaller, batch_id: UUID) -> Response:
     """Return a dispatch with its transfers as they are now: the progress of a batch."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:

@@ -28,10 +28,10 @@ from payouts.schemas.reconciliations import (
     RejectReconciliationRequest,
     ResetPayoutRequest,
 )
-from payouts.use_cases.payouts.reset_payout import reset_payout
-from payouts.use_cases.reconciliations.approve_reconciliation import approve_reconciliation
-from payouts.use_cases.reconciliations.prepare_reconciliation import prepare_reconciliation
-from payouts.use_cases.reconciliations.reject_reconciliation import reject_reconciliation
+from payouts.use_cases.payouts.reset_payout import reset_payout as reset
+from payouts.use_cases.reconciliations.approve_reconciliation import approve_reconciliation as approve
+from payouts.use_cases.reconciliations.prepare_reconciliation import prepare_reconciliation as prepare
+from payouts.use_cases.reconciliations.reject_reconciliation import reject_reconciliation as reject
 
 endpoint = Endpoints("reconciliations")
 
@@ -43,7 +43,7 @@ endpoint = Endpoints("reconciliations")
     returns=Payout,
     allow=permission("payouts:reset", step_up=True),
 )
-async def reset_payout_route(
+async def reset_payout(
     request: Request,
     caller: CurrentCaller,
     payout_id: UUID,
@@ -56,7 +56,7 @@ async def reset_payout_route(
     dependencies = dependencies_of(request, Dependencies)
     first_wait = timedelta(seconds=dependencies.settings.payout_retry_seconds)
     parts = (dependencies.database, dependencies.gateways, dependencies.clock)
-    await reset_payout(*parts, caller, payout_id, body.reason, first_wait, command)
+    await reset(*parts, caller, payout_id, body.reason, first_wait, command)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         payout = await find_payout(uow, payout_id)
     return ok(request, payout)
@@ -70,7 +70,7 @@ async def reset_payout_route(
     status=201,
     allow=permission("reconciliations:prepare", step_up=True),
 )
-async def prepare_reconciliation_route(
+async def prepare_reconciliation(
     request: Request,
     caller: CurrentCaller,
     payout_id: UUID,
@@ -80,7 +80,7 @@ async def prepare_reconciliation_route(
     """Prepare the posting that makes the ledger agree with the gateway; another user decides. No money moves yet."""
     dependencies = dependencies_of(request, Dependencies)
     parts = (dependencies.database, dependencies.gateways, dependencies.clock)
-    reconciliation_id = await prepare_reconciliation(*parts, caller, payout_id, body.reason, command)
+    reconciliation_id = await prepare(*parts, caller, payout_id, body.reason, command)
     return await _respond(request, caller, reconciliation_id, status=201)
 
 
@@ -114,7 +114,7 @@ async def list_reconciliations(
     returns=Reconciliation,
     allow=permission("payouts:read"),
 )
-async def read_reconciliation(request: Request, caller: CurrentCaller, reconciliation_id: UUID) -> Response:
+async def get_reconciliation(request: Request, caller: CurrentCaller, reconciliation_id: UUID) -> Response:
     """One reconciliation with its prepared postings."""
     return await _respond(request, caller, reconciliation_id)
 
@@ -126,7 +126,7 @@ async def read_reconciliation(request: Request, caller: CurrentCaller, reconcili
     returns=list[PlannedReturnEntry],
     allow=permission("payouts:read"),
 )
-async def read_postings(request: Request, caller: CurrentCaller, reconciliation_id: UUID) -> Response:
+async def list_postings(request: Request, caller: CurrentCaller, reconciliation_id: UUID) -> Response:
     """Return the entries of its postings with the balance of each account now."""
     # Acts as the service: the accounts of vendors are invisible to finance.
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -141,7 +141,7 @@ async def read_postings(request: Request, caller: CurrentCaller, reconciliation_
     returns=Reconciliation,
     allow=permission("reconciliations:approve", step_up=True),
 )
-async def approve_reconciliation_route(
+async def approve_reconciliation(
     request: Request,
     caller: CurrentCaller,
     reconciliation_id: UUID,
@@ -150,7 +150,7 @@ async def approve_reconciliation_route(
     """Post exactly what has this hash, once, and credits the wallet. Its maker is refused, under any role."""
     dependencies = dependencies_of(request, Dependencies)
     parts = (dependencies.database, dependencies.gateways, dependencies.clock)
-    await approve_reconciliation(*parts, caller, reconciliation_id, body.hash)
+    await approve(*parts, caller, reconciliation_id, body.hash)
     return await _respond(request, caller, reconciliation_id)
 
 
@@ -161,7 +161,7 @@ async def approve_reconciliation_route(
     returns=Reconciliation,
     allow=permission("reconciliations:approve", step_up=True),
 )
-async def reject_reconciliation_route(
+async def reject_reconciliation(
     request: Request,
     caller: CurrentCaller,
     reconciliation_id: UUID,
@@ -170,7 +170,7 @@ async def reject_reconciliation_route(
     """Rejects without a posting; the payout may be prepared again."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await reject_reconciliation(uow, reconciliation_id, body.reason, caller.id, dependencies.clock.now())
+        await reject(uow, reconciliation_id, body.reason, caller.id, dependencies.clock.now())
     return await _respond(request, caller, reconciliation_id)
 
 

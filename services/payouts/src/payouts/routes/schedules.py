@@ -24,7 +24,7 @@ endpoint = Endpoints("payout schedules")
     returns=responses.PayoutSchedule,
     allow=one_of("wallet:own", "payouts:read"),
 )
-async def read_payout_schedule(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:
+async def get_payout_schedule(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:
     """Return the schedule and the decision of its latest period; `none` until one is set."""
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         # Finance and auditors see existing vendors; a merchant sees the own one even before its approval was received.

@@ -27,7 +27,7 @@ _PATH: Final = "/api/wallets/current/statements/{month}"
 @endpoint(
     "GET", _PATH, id="wallets.getMonthlyStatement", returns=responses.StatementMonth, allow=permission("wallet:own")
 )
-async def read_monthly_statement(request: Request, caller: CurrentCaller, month: str) -> Response:
+async def get_monthly_statement(request: Request, caller: CurrentCaller, month: str) -> Response:
     """Return a month such as `2026-11`, in Lagos: opening balance, sums for each kind of line, closing balance."""
     _, statement = await _read(request, caller, month)
     return ok(request, statement.summary)

@@ -20,7 +20,7 @@ from payouts.dependencies import Dependencies
 from payouts.domain.wallet import LineKind
 from payouts.queries.statements import StatementFilter
 from payouts.routes.permissions import vendor_of
-from payouts.use_cases.wallets.waive_remainder import waive_remainder
+from payouts.use_cases.wallets.waive_remainder import waive_remainder as waive
 
 endpoint = Endpoints("wallets")
 
@@ -41,7 +41,7 @@ Filters = Annotated[StatementFilter, Depends(statement_filter)]
 @endpoint(
     "GET", "/api/wallets/current", id="wallets.getCurrent", returns=responses.Wallet, allow=permission("wallet:own")
 )
-async def read_wallet(request: Request, caller: CurrentCaller) -> Response:
+async def get_wallet(request: Request, caller: CurrentCaller) -> Response:
     """Return the amounts available, in escrow and in transit."""
     vendor_id = vendor_of(caller)
     dependencies = dependencies_of(request, Dependencies)
@@ -57,14 +57,12 @@ async def read_wallet(request: Request, caller: CurrentCaller) -> Response:
     allow=permission("wallet:own"),
     quota=Quota.SENSITIVE,
 )
-async def waive_remainder_route(
-    request: Request, caller: CurrentCaller, body: schemas.WaiveRemainderRequest
-) -> Response:
+async def waive_remainder(request: Request, caller: CurrentCaller, body: schemas.WaiveRemainderRequest) -> Response:
     """Give up a remainder that is smaller than the smallest transfer. 409 when a payout can pay it, now or later."""
     dependencies, vendor_id = dependencies_of(request, Dependencies), vendor_of(caller)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         minimum_minor, now = dependencies.transfer_minimum_minor, dependencies.clock.now()
-        await waive_remainder(uow, vendor_id, body.amount_minor, minimum_minor, now)
+        await waive(uow, vendor_id, body.amount_minor, minimum_minor, now)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         wallet = await queries.find_wallet(uow, vendor_id, minimum_minor)
     return ok(request, wallet)
@@ -77,7 +75,7 @@ async def waive_remainder_route(
     returns=responses.Wallet,
     allow=permission("payouts:read"),
 )
-async def read_wallet_of_vendor(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:
+async def get_wallet_of_vendor(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:
     """Return any vendor's wallet."""
     dependencies = dependencies_of(request, Dependencies)
     reads = dependencies.database.reads_for(caller)
@@ -114,7 +112,7 @@ async def list_wallet_transactions(
     returns=list[responses.StatementLine],
     allow=permission("wallet:own"),
 )
-async def read_statement(
+async def list_statement(
     request: Request, caller: CurrentCaller, filters: Filters, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
     """List every movement of the wallet, newest first, with the balance after each line."""
@@ -128,7 +126,7 @@ async def read_statement(
     returns=list[responses.StatementLine],
     allow=permission("payouts:read"),
 )
-async def read_statement_of_vendor(
+async def list_statement_of_vendor(
     request: Request,
     caller: CurrentCaller,
     vendor_id: UUID,

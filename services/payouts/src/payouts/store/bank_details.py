@@ -202,7 +202,7 @@ async def save_quarantine(
 
 
 async def is_quarantined(uow: UnitOfWork, fingerprint: str) -> bool:
-    """Whether the account is quarantined, for whichever vendor."""
+    """Return whether the account is quarantined, for whichever vendor."""
     return bool(await uow.fetch_value(_IS_QUARANTINED, fingerprint))
 
 

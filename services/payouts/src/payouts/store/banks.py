@@ -17,7 +17,7 @@ _REMOVE_UNLISTED: Final = "DELETE FROM gateway_banks WHERE gateway = $1 AND list
 
 
 async def are_listed_since(uow: UnitOfWork, gateway: str, since: datetime) -> bool:
-    """Whether the gateway's list was stored after that instant."""
+    """Return whether the gateway's list was stored after that instant."""
     listed: bool = await uow.fetch_value(_LISTED_SINCE, gateway, since)
     return listed
 

@@ -188,7 +188,7 @@ async def record_exception_action(uow: UnitOfWork, exception_id: UUID, action: E
 
 
 async def has_note(uow: UnitOfWork, exception_id: UUID, note: str) -> bool:
-    """Whether the history has this note already: the gateway repeats itself."""
+    """Return whether the history has this note already: the gateway repeats itself."""
     return bool(await uow.fetch_value(_HAS_NOTE, exception_id, note))
 
 

@@ -105,7 +105,7 @@ async def end_hold(uow: UnitOfWork, hold_id: UUID, status: HoldOutcome, at: date
 
 
 async def is_held(uow: UnitOfWork, payout_id: UUID) -> bool:
-    """Whether the payout has an open hold. The payout must be locked."""
+    """Return whether the payout has an open hold. The payout must be locked."""
     return bool(await uow.fetch_value(_IS_HELD, payout_id))
 
 
@@ -124,12 +124,12 @@ async def list_sent_attempts(uow: UnitOfWork, payout_id: UUID) -> list[SentAttem
 
 
 async def was_contradicted_since(uow: UnitOfWork, transfer_id: UUID, last_position: int) -> bool:
-    """Whether a contradiction was observed after `last_position`. The transfer must be locked."""
+    """Return whether a contradiction was observed after `last_position`. The transfer must be locked."""
     return bool(await uow.fetch_value(_WAS_CONTRADICTED_SINCE, transfer_id, last_position))
 
 
 async def was_accepted(uow: UnitOfWork, transfer_id: UUID) -> bool:
-    """Whether the gateway ever returned a code of the transfer."""
+    """Return whether the gateway ever returned a code of the transfer."""
     return bool(await uow.fetch_value(_WAS_ACCEPTED, transfer_id))
 
 
@@ -149,7 +149,7 @@ async def save_reset(
 
 
 async def is_retry(uow: UnitOfWork, transfer_id: UUID) -> bool:
-    """Whether the attempt follows a reset, and no batch has selected it."""
+    """Return whether the attempt follows a reset, and no batch has selected it."""
     return bool(await uow.fetch_value(_IS_RETRY, transfer_id))
 
 

@@ -74,7 +74,7 @@ class FlashSale(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Product(msgspec.Struct, frozen=True, rename="camel"):
-    """What a model may see of a product."""
+    """Fields of a product that a model may see."""
 
     id: str | None = None
     name: str = ""
@@ -92,7 +92,7 @@ class OrderItem(msgspec.Struct, frozen=True):
 
 
 class Order(msgspec.Struct, frozen=True, rename="camel"):
-    """What a model may see of an order, and whose it is."""
+    """Fields of an order that a model may see, and its owner."""
 
     id: str | None = None
     number: str | None = None

@@ -19,7 +19,7 @@ class OnCall:
 
     @property
     def needs_repeats(self) -> bool:
-        """Whether the receiver loses open alerts at a restart."""
+        """Return whether the receiver loses open alerts at a restart."""
         return self._dialect == "alertmanager"
 
     async def page(self, alert: Alert) -> None:

@@ -65,7 +65,7 @@ class Contact:
 
     @property
     def is_erased(self) -> bool:
-        """Whether the user is erased. Erased users receive no notification."""
+        """Return whether the user is erased. Erased users receive no notification."""
         return not self.email
 
     def address_on(self, channel: str) -> str | None:

@@ -73,7 +73,7 @@ class TemplateState:
 
     @property
     def is_approved(self) -> bool:
-        """Whether messages with our present text are accepted."""
+        """Return whether messages with our present text are accepted."""
         return self.state == "approved"
 
 

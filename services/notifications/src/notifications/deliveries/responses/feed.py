@@ -11,7 +11,7 @@ from notifications.deliveries.schemas.deliveries import Template
 
 
 class NotificationSubject(ResponseModel, omit_defaults=True):
-    """What a client opens for the notification. A dispute has the id of its order."""
+    """Resource that a client opens for the notification. A dispute has the id of its order."""
 
     kind: SubjectKind
     id: UUID

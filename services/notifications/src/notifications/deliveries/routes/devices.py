@@ -13,7 +13,7 @@ from common.web.http import CurrentCaller, dependencies_of, ok
 from notifications.deliveries import queries
 from notifications.deliveries.responses import Device, VapidKey
 from notifications.deliveries.schemas import RegisterDeviceRequest
-from notifications.deliveries.use_cases.devices.register_device import register_device
+from notifications.deliveries.use_cases.devices.register_device import register_device as register
 from notifications.deliveries.use_cases.devices.remove_device import remove_device
 from notifications.dependencies import Dependencies
 
@@ -30,7 +30,7 @@ async def list_devices(request: Request, caller: CurrentCaller) -> Response:
 
 
 @endpoint("POST", "/api/devices", id="devices.register", returns=Device, status=201, allow=SIGNED_IN)
-async def register_device_route(request: Request, caller: CurrentCaller, body: RegisterDeviceRequest) -> Response:
+async def register_device(request: Request, caller: CurrentCaller, body: RegisterDeviceRequest) -> Response:
     """Register a device for push. A known token or subscription is the same device.
 
     409 when another account holds it: that account removes it first, or the device registers with a new token.
@@ -44,7 +44,7 @@ async def register_device_route(request: Request, caller: CurrentCaller, body: R
             raise ValidationFailed.of("subscription.endpoint", fault)
     # As the service: the device may belong to another user, whose row is invisible to the caller.
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        device = await register_device(
+        device = await register(
             uow, dependencies.push_settings, caller.id, body.kind, address, keys, dependencies.clock.now()
         )
     return ok(request, queries.device_response(device), status=201)
@@ -60,7 +60,7 @@ async def delete_device(request: Request, caller: CurrentCaller, device_id: UUID
 
 
 @endpoint("GET", "/api/devices/vapid-key", id="devices.getVapidKey", returns=VapidKey, errors=(404,), allow=PUBLIC)
-async def show_vapid_key(request: Request) -> Response:
+async def get_vapid_key(request: Request) -> Response:
     """Return the public key of browser subscriptions; 404 without web push."""
     key = dependencies_of(request, Dependencies).push_settings.vapid_key
     if key is None:

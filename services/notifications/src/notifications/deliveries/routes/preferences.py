@@ -23,7 +23,7 @@ endpoint = Endpoints("notifications")
     returns=NotificationPreferences,
     allow=SIGNED_IN,
 )
-async def show_notification_preferences(request: Request, caller: CurrentCaller) -> Response:
+async def get_notification_preferences(request: Request, caller: CurrentCaller) -> Response:
     """Return the caller's effective preferences."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:

@@ -60,7 +60,7 @@ class DeliveryDispatcher:
 
     @property
     def is_running(self) -> bool:
-        """Whether this process sends deliveries."""
+        """Return whether this process sends deliveries."""
         return self._is_running
 
     def reserve(self, channel: str) -> Sequence[ChannelProvider]:

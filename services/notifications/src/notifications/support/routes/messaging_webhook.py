@@ -14,7 +14,7 @@ from common.web.raw_bodies import read_raw_body
 from common.web.schemas import WebhookReceipt
 from notifications.dependencies import Dependencies
 from notifications.support.domain.messaging_webhook import is_signed, is_subscription
-from notifications.support.use_cases.messaging.receive_messaging_webhook import receive_messaging_webhook
+from notifications.support.use_cases.messaging.receive_messaging_webhook import receive_messaging_webhook as receive
 
 BODY_BYTES_MAX: Final = 4 * MIB
 _PLAIN: Final[dict[str, str]] = {"Cache-Control": "no-store"}
@@ -74,7 +74,7 @@ async def verify_messaging_webhook(request: Request) -> Response:
     any_query=True,
     body_bytes_max=BODY_BYTES_MAX,
 )
-async def receive_messaging_webhook_route(request: Request) -> Response:
+async def receive_messaging_webhook(request: Request) -> Response:
     """Accept any body with a valid `X-Hub-Signature-256: sha256=<64 hex>`, the HMAC of the raw body.
 
     A 401 also has `error: "Invalid signature"`.
@@ -83,5 +83,5 @@ async def receive_messaging_webhook_route(request: Request) -> Response:
     raw = await read_raw_body(request, BODY_BYTES_MAX)
     if not is_signed(raw, request.headers.getlist("x-hub-signature-256"), dependencies.messaging_app_secret):
         raise SignatureInvalid
-    await receive_messaging_webhook(dependencies.database, raw, dependencies.clock.now())
+    await receive(dependencies.database, raw, dependencies.clock.now())
     return ok(request, {"received": True})

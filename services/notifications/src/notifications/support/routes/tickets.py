@@ -111,7 +111,7 @@ async def open_support_ticket(request: Request, caller: CurrentCaller, body: Ope
 
 
 @endpoint("GET", "/api/support-tickets/{ticket_id}", id="tickets.get", returns=Ticket, allow=SIGNED_IN)
-async def show_support_ticket(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
+async def get_support_ticket(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
     """One ticket; `customer` is shown to staff only."""
     return await _ticket_response(request, caller, ticket_id)
 
@@ -119,7 +119,7 @@ async def show_support_ticket(request: Request, caller: CurrentCaller, ticket_id
 @endpoint(
     "PATCH", "/api/support-tickets/{ticket_id}", id="tickets.update", returns=Ticket, allow=permission("tickets:manage")
 )
-async def change_support_ticket(
+async def update_support_ticket(
     request: Request, caller: CurrentCaller, ticket_id: UUID, body: UpdateTicketRequest, if_match: IfMatch = None
 ) -> Response:
     """Change the priority."""
@@ -205,7 +205,7 @@ async def list_ticket_messages(
     status=201,
     allow=SIGNED_IN,
 )
-async def write_ticket_message(
+async def add_ticket_message(
     request: Request, caller: CurrentCaller, ticket_id: UUID, body: WriteTicketMessageRequest
 ) -> Response:
     """Write as its customer, which reopens it, or as staff, which notifies the customer. Runs of digits are masked."""
@@ -241,7 +241,7 @@ async def list_ticket_attachments(request: Request, caller: CurrentCaller, ticke
     allow=SIGNED_IN,
     media=Media.IMAGE,
 )
-async def attach_ticket_image(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
+async def add_ticket_attachment(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
     """Attach a JPEG, PNG or WebP of at most 5 MiB and 25 million pixels, re-encoded without metadata."""
     dependencies = dependencies_of(request, Dependencies)
     content = await read_image(request)
@@ -266,7 +266,7 @@ async def attach_ticket_image(request: Request, caller: CurrentCaller, ticket_id
     content=_WEBP,
     allow=SIGNED_IN,
 )
-async def show_ticket_image(request: Request, caller: CurrentCaller, ticket_id: UUID, attachment_id: UUID) -> Response:
+async def get_ticket_image(request: Request, caller: CurrentCaller, ticket_id: UUID, attachment_id: UUID) -> Response:
     """Return the image, for readers of the ticket; it has no public address."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:

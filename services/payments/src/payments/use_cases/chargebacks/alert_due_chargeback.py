@@ -18,7 +18,7 @@ from payments.use_cases.chargebacks.record_responded import record_responded
 async def alert_due_chargeback(
     database: Database, gateways: Gateways, clock: Clock, due: DueChargeback, lead: timedelta
 ) -> bool:
-    """Whether an alert was raised. A response in the gateway's dashboard needs none; an unreachable gateway prevents no alert."""
+    """Return whether an alert was raised. A response in the gateway's dashboard needs none; an unreachable gateway prevents no alert."""
     has_response = await _has_response(gateways, due)
     now = clock.now()
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:

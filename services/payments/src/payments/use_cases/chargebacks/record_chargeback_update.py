@@ -23,7 +23,7 @@ from payments.use_cases.chargebacks.record_responded import record_responded
 async def record_chargeback_update(
     uow: UnitOfWork, event_type: str, update: ChargebackUpdate, source: ReportSource, now: datetime
 ) -> bool:
-    """Whether the update changed anything. A decision without an opening opens the chargeback; an opening after it is stale.
+    """Return whether the update changed anything. A decision without an opening opens the chargeback; an opening after it is stale.
 
     A decision that reverses another one is recorded from the gateway's response only. Raises SubjectUnknown for an unknown
     charge, and DisputeUnconfirmed for a webhook that needs the gateway's response.

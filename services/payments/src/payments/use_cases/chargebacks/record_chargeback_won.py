@@ -7,7 +7,7 @@ from common.ledger import posting as ledger
 from contracts.payments import ChargeDisputed
 from payments.domain import chargeback_postings
 from payments.domain.chargebacks import ChargebackAllocation, DisputedCharge
-from payments.domain.identifiers import release_of_won_chargeback
+from payments.domain.identifiers import won_chargeback_release_id
 from payments.store import chargebacks
 from payments.store.chargebacks import Chargeback
 from payments.store.escrow import HeldOrder
@@ -60,6 +60,6 @@ async def record_chargeback_won(
                 number=held.number,
             )
         )
-        await release_returned(uow, held, after, allocation, release_of_won_chargeback(chargeback.id, loss), now)
+        await release_returned(uow, held, after, allocation, won_chargeback_release_id(chargeback.id, loss), now)
     alert_chargeback(uow, chargeback.id, "won", charge, chargeback.amount_minor)
     await resume_refunds(uow, charge.id)

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from common.database.unit_of_work import UnitOfWork
 from payments.domain.chargebacks import DisputedCharge, UnsentRefund
-from payments.domain.identifiers import refund_of_reversal
+from payments.domain.identifiers import reversal_refund_id
 from payments.domain.refunds import NewRefund
 from payments.store import chargebacks
 from payments.store.chargebacks import Chargeback
@@ -25,7 +25,7 @@ async def recreate_refunds(
     recreated = []
     for part in await chargebacks.claim_refund_parts(uow, chargeback.id):
         refund = NewRefund(
-            id=refund_of_reversal(chargeback.id, loss, part.id),
+            id=reversal_refund_id(chargeback.id, loss, part.id),
             # Not of kind `order`: orders has recorded the order's refund already.
             kind="overpayment",
             charge_id=charge.id,

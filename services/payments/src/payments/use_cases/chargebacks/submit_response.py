@@ -15,7 +15,7 @@ from payments.use_cases.chargebacks.record_responded import record_responded
 
 
 async def submit_response(database: Database, gateways: Gateways, clock: Clock, response_id: UUID) -> bool:
-    """Whether the response is final. One without an outcome is sent again later: evidence counts once more at most, and the gateway
+    """Return whether the response is final. One without an outcome is sent again later: evidence counts once more at most, and the gateway
     accepts one resolution. Raises GatewayUnavailable.
     """
     claimed = await _claim(database, clock, response_id)
@@ -70,7 +70,7 @@ async def _send(gateway: PaymentGateway, claimed: ClaimedResponse) -> str | None
 
 
 async def _has_arrived(gateway: PaymentGateway, claimed: ClaimedResponse) -> bool:
-    """Whether the gateway has a resolution. Evidence is simply sent again."""
+    """Return whether the gateway has a resolution. Evidence is simply sent again."""
     if isinstance(claimed.content, DisputeEvidence):
         return False
     dispute = await gateway.find_dispute(claimed.identity)

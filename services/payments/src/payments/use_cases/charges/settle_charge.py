@@ -68,7 +68,7 @@ async def _hold(
     surcharge_max_minor: int,
     now: datetime,
 ) -> None:
-    refund_id = identifiers.refund_of_overpayment(charge.identity)
+    refund_id = identifiers.overpayment_refund_id(charge.identity)
     charge_id = await charges.record_charge(
         uow, charge, webhook_id, order.order_id, "covered", now, verdict.surcharge_minor, surcharge_max_minor
     )
@@ -90,7 +90,7 @@ async def _hold(
 
 
 async def _refund(uow: UnitOfWork, charge: Charge, webhook_id: str, order: PayableOrder, now: datetime) -> None:
-    refund_id = identifiers.refund_of_overpayment(charge.identity)
+    refund_id = identifiers.overpayment_refund_id(charge.identity)
     charge_id = await charges.record_charge(uow, charge, webhook_id, order.order_id, "second_charge", now)
     posting = postings.overpayment(charge.identity, refund_id, charge.amount_minor)
     refund = NewRefund(

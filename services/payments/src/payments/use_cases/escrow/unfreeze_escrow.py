@@ -5,7 +5,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.observability.logging import get_logger
-from payments.domain.identifiers import release_of_resolution
+from payments.domain.identifiers import resolution_release_id
 from payments.store import chargebacks
 from payments.store.escrow import save_dispute
 from payments.use_cases.escrow.lock_disputed_escrow import lock_disputed_escrow
@@ -35,6 +35,6 @@ async def unfreeze_escrow(uow: UnitOfWork, order_id: UUID, sequence: int, releas
         )
         release_minor = locked_minor
     if release_minor or (is_release and await chargebacks.was_charged_back(uow, order_id)):
-        release_id = release_of_resolution(order_id, sequence)
+        release_id = resolution_release_id(order_id, sequence)
         await release_escrow(uow, held, release_id, release_minor, "resolution", now)
     return True

@@ -14,7 +14,7 @@ from payments.store import intents
 
 
 async def record_failed_payment(uow: UnitOfWork, charge: Charge, *, is_last_attempt: bool, now: datetime) -> bool:
-    """Whether the payment became `failed`. The buyer may then open another attempt under a new reference.
+    """Return whether the payment became `failed`. The buyer may then open another attempt under a new reference.
 
     A failure after a success or after the order's end is stale. A later success of the reference is settled as usual.
     Raises SubjectUnknown for a reference that is unknown, or not opened yet, while attempts remain.

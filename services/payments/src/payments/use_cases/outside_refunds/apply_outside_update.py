@@ -15,7 +15,7 @@ from payments.use_cases.outside_refunds.return_outside_refund import return_outs
 
 
 async def apply_outside_update(uow: UnitOfWork, refund: LockedRefund, update: RefundUpdate, now: datetime) -> bool:
-    """Whether the update changed the refund: paid, or returned to the order. Both are final."""
+    """Return whether the update changed the refund: paid, or returned to the order. Both are final."""
     after = REFUND.next_state(refund.status, trigger_of_outside(update))
     if isinstance(after, Rejection):
         if after is Rejection.STALE:

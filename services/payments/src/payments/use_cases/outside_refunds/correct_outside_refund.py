@@ -9,7 +9,7 @@ from payments.domain import chargeback_postings
 from payments.domain.chargebacks import OUTSIDE_PREFIX
 from payments.domain.errors import OutsideRefundNotCorrectable
 from payments.domain.escrow import NO_PARTS
-from payments.domain.identifiers import release_of_won_chargeback
+from payments.domain.identifiers import won_chargeback_release_id
 from payments.domain.refunds import outside_alert_key
 from payments.store import chargebacks
 from payments.store.escrow import lock_escrow
@@ -47,5 +47,5 @@ async def correct_outside_refund(uow: UnitOfWork, refund: LockedRefund, now: dat
     await chargebacks.save_corrected_allocation(uow, allocated.id, borne)
     after = await return_to_order(uow, held, allocation)
     await publish_outside_refund(uow, refund.id, "returned", held, after, allocation, allocation.from_order_minor)
-    await release_returned(uow, held, after, allocation, release_of_won_chargeback(allocated.id, 1), now)
+    await release_returned(uow, held, after, allocation, won_chargeback_release_id(allocated.id, 1), now)
     clear_alert(uow, outside_alert_key(refund.id), "two people corrected the refund")

@@ -6,7 +6,7 @@ from common.database.unit_of_work import UnitOfWork
 from payments.domain import chargeback_postings
 from payments.domain.chargebacks import OUTSIDE_PREFIX, ChargebackAllocation, DisputedCharge, allocate_chargeback
 from payments.domain.errors import SubjectUnknown
-from payments.domain.identifiers import attempt_of_reference, refund_of_outside
+from payments.domain.identifiers import attempt_of_reference, outside_refund_id
 from payments.domain.refunds import FIRST_POLL_AFTER, RETURNED_STATUSES, NewRefund, RefundUpdate, check_refund
 from payments.store import chargebacks, refunds
 from payments.store.chargebacks import Chargeback
@@ -20,7 +20,7 @@ REASON = "made_outside"
 
 
 async def record_outside_refund(uow: UnitOfWork, update: RefundUpdate, now: datetime) -> bool:
-    """Whether the refund is new. It is allocated like a lost chargeback: to unsent refunds of the charge first, then to the order.
+    """Return whether the refund is new. It is allocated like a lost chargeback: to unsent refunds of the charge first, then to the order.
 
     Raises SubjectUnknown for a refund that may be ours, or of an unknown charge, and RefundContradiction.
     """
@@ -33,7 +33,7 @@ async def record_outside_refund(uow: UnitOfWork, update: RefundUpdate, now: date
     held = await lock_escrow(uow, charge.order_id) if charge.order_id is not None else None
     check_refund(update, update.amount_minor, charge.currency)
     refund = NewRefund(
-        refund_of_outside(gateway_refund_id),
+        outside_refund_id(gateway_refund_id),
         "outside",
         charge.id,
         charge.order_id,

@@ -6,7 +6,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.ledger import posting as ledger
 from payments.domain import chargeback_postings
 from payments.domain.chargebacks import OUTSIDE_PREFIX, ChargebackAllocation
-from payments.domain.identifiers import release_of_won_chargeback
+from payments.domain.identifiers import won_chargeback_release_id
 from payments.domain.refunds import outside_alert_key
 from payments.store import chargebacks, refunds
 from payments.store.escrow import lock_escrow
@@ -39,6 +39,6 @@ async def return_outside_refund(uow: UnitOfWork, refund: LockedRefund, failure: 
         await publish_outside_refund(
             uow, refund.id, "returned", held, after, allocated.allocation, allocated.amount_minor
         )
-        await release_returned(uow, held, after, allocated.allocation, release_of_won_chargeback(allocated.id, 1), now)
+        await release_returned(uow, held, after, allocated.allocation, won_chargeback_release_id(allocated.id, 1), now)
     clear_alert(uow, outside_alert_key(refund.id), "the gateway did not pay the refund")
     await resume_refunds(uow, charge.id)

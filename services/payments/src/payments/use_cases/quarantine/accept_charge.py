@@ -27,7 +27,7 @@ async def accept_charge(uow: UnitOfWork, charge: LockedQuarantinedCharge, now: d
         raise ChargeCannotBeAccepted("The payer's bank disputes the charge, or has taken it back: it pays no order.")
     covers, surplus_minor = acceptance.escrow_minor > 0, acceptance.surplus_minor
     surplus = NewRefund(
-        identifiers.refund_of_overpayment(charge.identity),
+        identifiers.overpayment_refund_id(charge.identity),
         "overpayment",
         charge.charge_id,
         order.order_id,

@@ -14,7 +14,7 @@ from payments.use_cases.refunds.create_refund import create_refund
 
 async def return_charge(uow: UnitOfWork, charge: LockedQuarantinedCharge, reason: str, now: datetime) -> None:
     """Post all of it as due to the payer, and create its refund. The posting key is the charge's."""
-    refund_id = identifiers.refund_of_quarantine(charge.identity)
+    refund_id = identifiers.quarantine_refund_id(charge.identity)
     await ledger.post(
         uow,
         postings.quarantine_release(

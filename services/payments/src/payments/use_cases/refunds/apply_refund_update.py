@@ -20,7 +20,7 @@ from payments.use_cases.refunds.settle_refund import settle_refund
 async def apply_refund_update(
     uow: UnitOfWork, refund: LockedRefund, update: RefundUpdate, now: datetime, *, is_polled: bool = False
 ) -> bool:
-    """Whether the update changed the refund or its fee. A polled update is the gateway's present state.
+    """Return whether the update changed the refund or its fee. A polled update is the gateway's present state.
 
     Settled is final unless a bank reverses a transfer. A payment after a failure still settles the refund.
     """

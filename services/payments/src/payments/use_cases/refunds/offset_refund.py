@@ -13,7 +13,7 @@ from payments.use_cases.refunds.record_offset_settled import record_offset_settl
 
 
 async def offset_refund(uow: UnitOfWork, refund: LockedRefund, now: datetime) -> bool:
-    """Whether a locked, unsent refund must not be sent: its charge is disputed, or the bank has returned all of it.
+    """Return whether a locked refund must not be sent: its charge is disputed, or the bank returned all of it.
 
     Only uncovered losses offset it: the order or refunds have covered the rest.
     """

@@ -14,7 +14,9 @@ from payments.use_cases.refunds.query_attempt import query_attempt
 
 
 async def poll_refund(database: Database, gateways: Gateways, clock: Clock, refund_id: UUID) -> bool:
-    """Whether the response changed the refund. Raises GatewayUnavailable, GatewayRejected and RefundContradiction."""
+    """Return whether the response changed the refund. Raises GatewayUnavailable, GatewayRejected and
+    RefundContradiction.
+    """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         refund = await refunds.lock_refund(uow, refund_id)
         if refund is None or refund.due_at is None:

@@ -15,7 +15,7 @@ from payments.use_cases.refunds.record_replaced_attempt import record_replaced_a
 
 
 async def record_refund_update(uow: UnitOfWork, update: RefundUpdate, now: datetime) -> bool:
-    """Whether the update changed a refund. One that is not ours was made in the gateway's dashboard, and is recorded.
+    """Return whether the update changed a refund. A refund of the gateway's dashboard is recorded.
 
     Raises SubjectUnknown before our own call has returned, and RefundContradiction.
     """

@@ -16,7 +16,7 @@ from payments.use_cases.refunds.settle_refund import settle_refund
 async def record_replaced_attempt(
     uow: UnitOfWork, refund: LockedRefund, attempt_id: UUID, update: RefundUpdate, now: datetime
 ) -> bool:
-    """Whether the update changed the locked refund: the attempt paid after all, and no other was sent.
+    """Return whether the update changed the locked refund: the attempt paid after all, and no other was sent.
 
     Raises RefundContradiction when another was sent, or when it paid more than the refund is now: the payer may be paid twice,
     and staff must check.

@@ -11,7 +11,9 @@ from payments.store import refund_attempts
 
 
 async def record_transfer_fee(uow: UnitOfWork, attempt_id: UUID, update: RefundUpdate, *, is_queried: bool) -> bool:
-    """Whether the fee is new or another one. The refund is locked, which orders the reports about its attempts."""
+    """Return whether the fee is new or another one. The refund is locked, which orders the reports about its
+    attempts.
+    """
     booked_minor = await refund_attempts.find_transfer_fee(uow, attempt_id)
     fee_minor = fee_to_post(update, booked_minor, is_queried=is_queried)
     if fee_minor is None:

@@ -30,7 +30,7 @@ async def refund_order(
     now: datetime,
     of_items: Parts | None = None,
 ) -> bool:
-    """Whether the refund is new. A lost chargeback that returned money to the buyer counts as a part of it.
+    """Return whether the refund is new. A lost chargeback that returned money to the buyer counts as a part of it.
 
     `of_items` are the parts of a refund of items; without them the refund takes each part in proportion.
 

@@ -138,7 +138,7 @@ async def _mark_submitting(
 
 
 async def _return_unsent(uow: UnitOfWork, sent: LockedRefund) -> bool:
-    """Whether the refund is `pending` again: the call of `sent` did not reach the gateway.
+    """Return whether the refund is `pending` again: the call of `sent` did not reach the gateway.
 
     Its result may have arrived since, or another worker may have sent it again; then it stays as it is.
     """

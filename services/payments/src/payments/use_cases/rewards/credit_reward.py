@@ -9,7 +9,7 @@ from payments.domain import postings
 
 
 async def credit_reward(uow: UnitOfWork, user_id: UUID, amount_minor: int) -> bool:
-    """Whether the reward was credited now; `amount_minor` is in kobo."""
+    """Return whether the reward was credited now; `amount_minor` is in kobo."""
     credited = await ledger.post(uow, postings.referral_reward(user_id, amount_minor))
     if credited:
         uow.publish(RewardCredited(user_id=user_id, amount_minor=amount_minor, reason="referral"))

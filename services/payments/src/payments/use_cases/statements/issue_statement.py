@@ -9,7 +9,7 @@ from payments.use_cases.statements.sign_statement import sign_statement
 
 
 async def issue_statement(uow: UnitOfWork, vendor_id: UUID) -> bool:
-    """Whether a statement was issued. Of concurrent workers and movements one statement is enough."""
+    """Return whether a statement was issued. Of concurrent workers and movements one statement is enough."""
     number = await statements.number_opening_statement(uow, vendor_id, uow.signing_key.id)
     if number is None:
         return False

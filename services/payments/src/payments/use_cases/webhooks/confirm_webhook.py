@@ -11,7 +11,7 @@ from payments.use_cases.webhooks.file_gateway_response import file_gateway_respo
 async def confirm_webhook(
     database: Database, gateways: Gateways, webhook_id: str, *, is_unconfirmed: bool = False
 ) -> None:
-    """Nothing for a webhook that was processed, or whose gateway signs its content unless `is_unconfirmed`. The response is
+    """Do nothing for a webhook that was processed, or whose gateway signs its content unless `is_unconfirmed`. The response is
     processed as its own webhook.
 
     Safe to repeat: a response of the same content is filed once. Raises GatewayUnavailable and GatewayRejected.

@@ -7,7 +7,7 @@ from payments.use_cases.webhooks.file_webhook import file_webhook
 
 
 async def file_gateway_response(database: Database, gateway: GatewayName, event: QueriedEvent) -> bool:
-    """Whether the response is new. A response of the same content is processed once.
+    """Return whether the response is new. A response of the same content is processed once.
 
     Its key differs from every webhook's, so that the webhook itself is still filed when it arrives.
     """

@@ -18,7 +18,7 @@ async def file_webhook(
     is_json: bool,
     enqueue: Callable[[GatewayName, OutboxRow], None] | None = None,
 ) -> bool:
-    """Whether the key is new. Its work item is then queued, and handed to `enqueue`, by default to the relay."""
+    """Return whether the key is new. Its work item is then queued, and handed to `enqueue`, by default to the relay."""
     work = await record_webhook_if_new(database, gateway, arrival, raw, is_json=is_json)
     if work is None:
         return False

@@ -12,7 +12,7 @@ log = get_logger(__name__)
 
 
 async def process_missing_webhook(database: Database, gateway: PaymentGateway, found: Difference) -> bool:
-    """Whether a response was filed. A webhook that arrives later is filed under its own key, and changes nothing.
+    """Return whether a response was filed. A later webhook is filed under its own key, and changes nothing.
 
     After a rejected query its case stays open. Raises GatewayUnavailable.
     """

@@ -95,7 +95,7 @@ async def process_webhook(
 
 
 async def _record(uow: UnitOfWork, webhook: Webhook, report: QueriedReport | None, now: datetime) -> bool:
-    """Whether the report changed anything."""
+    """Return whether the report changed anything."""
     match report:
         case Charge():
             return await _record_charge(uow, webhook, report, now)

@@ -14,7 +14,7 @@ from payments.use_cases.alerts import raise_alert
 async def record_revision(
     database: Database, events: GatewayEvents, arrival: Arrival, first: bytes, raw: bytes, now: datetime
 ) -> bool:
-    """Whether the content is new under this key. Bytes, count, alert and the due query commit together.
+    """Return whether the content is new under this key. Bytes, count, alert and the due query commit together.
 
     Alerts and stored bytes are bounded for each key. A revision beyond the bound is counted, and still schedules a query.
     """

@@ -95,7 +95,7 @@ async def _stop(
 async def _record_newer_reason(
     uow: UnitOfWork, stopped: store.QuarantinedAccount, by: UUID, order: QuarantineOrder, now: datetime
 ) -> bool:
-    """Whether the reason differs from the newest one, and was recorded."""
+    """Return whether the reason differs from the newest one, and was recorded."""
     if await store.find_newest_quarantine_reason(uow, order.vendor_id, stopped) == order.reason:
         return False
     await store.save_newer_reason(uow, order.vendor_id, stopped, order.reason, by, now)

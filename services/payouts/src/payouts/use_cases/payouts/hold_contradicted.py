@@ -17,7 +17,7 @@ from payouts.use_cases.wallets.debit_wallet import debit_wallet
 
 
 async def hold_contradicted(uow: UnitOfWork, transfer: LockedTransfer, now: datetime) -> bool:
-    """Whether the reported success is held: the payout's amount moves from the wallet to its hold, the shortfall becomes
+    """Return whether the reported success is held: the payout's amount moves from the wallet to its hold, the shortfall becomes
     debt, and a SEV-1 exception asks two people for a reconciliation.
 
     Nothing is held while the ledger has the money of every transfer that may have paid. The transfer and its payout must

@@ -5,5 +5,5 @@ from payouts.domain.release_statements import Statement
 
 
 def verify_statement(uow: UnitOfWork, statement: Statement) -> bool:
-    """Whether one of the present keys signed the statement's own fields, its vendor included."""
+    """Return whether one of the present keys signed the statement's own fields, its vendor included."""
     return uow.verify_keys.verify(statement.key_id, statement.message, statement.signature)

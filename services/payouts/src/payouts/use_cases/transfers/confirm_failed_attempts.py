@@ -23,7 +23,7 @@ _UNCONFIRMED: Final = "the gateway has not confirmed that the earlier attempts f
 async def confirm_failed_attempts(
     database: Database, gateways: Gateways, clock: Clock, payout_id: UUID, transfer_id: UUID
 ) -> bool:
-    """Whether the last attempt, `transfer_id`, may be sent, also again after a call without a response. One that was paid
+    """Return whether the last attempt, `transfer_id`, may be sent, also again after a call without a response. One that was paid
     after all completes the payout, and withdraws a reserved one.
 
     Otherwise that one is tried again later, and its row has the reason: the gateway gives no response, reports an attempt

@@ -25,7 +25,7 @@ class Dispatcher(Protocol):
 
     @property
     def is_running(self) -> bool:
-        """Whether this process sends deliveries."""
+        """Return whether this process sends deliveries."""
 
     def reserve(self, channel: str) -> Sequence[ChannelProvider]:
         """Reserve a place for a delivery of this transaction; return its providers, none without a free place."""
