@@ -1,4 +1,51 @@
-"""Subscriptions and work items of this service. Handlers are with their context; those of several contexts are here."""
+"""Subscriptions and work items of this service. Handlers are with their context; those of several contexts are here.
+
+- `payments.escrow_held` → buyer: `order_confirmation`, mail, push, messaging app
+- `payments.escrow_held` → vendor's owner: `vendor_dispatch_alert`, mail, push, messaging app
+- `orders.delivery_pin_issued` → buyer: `delivery_pin`: SMS, then the messaging app, then push; without a proven
+  number `delivery_pin_ready`, mail and push, which does not contain the PIN
+- `orders.order_dispatched`, `order_delivered` → buyer: `order_dispatched`, `order_delivered`, mail, push
+- `orders.order_cancelled`, `order_expired` → buyer: the template of the same name, or `order_closed_under_review`
+  when a payment for the order is in quarantine, mail, push; vendors are not notified of unpaid orders
+- `payments.charge_quarantined` → buyer, when one is named: `payment_under_review`, mail, push; another currency than
+  the naira without its amount
+- `payments.charge_quarantined` → finance makers and checkers: `charge_quarantined`, mail (always): the charge is
+  flagged for fraud; not in the feed
+- `payments.payment_failed` → buyer: `payment_failed` with the gateway's reason and how to try again, mail, push
+- `orders.order_disputed`, `dispute_resolved` → buyer and vendor's owner: `dispute_opened`, `dispute_resolved`, mail,
+  push
+- `payments.escrow_released` → vendor's owner: `order_completed` (the vendor's net share is in the wallet), mail, push
+- `payments.escrow_refunded` → buyer; vendor's owner: `refund_on_its_way`; `order_refunded`, mail, push
+- `payments.refund_settled`, `refund_failed` → buyer, when one is named: the template of the same name, mail, push;
+  another currency than the naira is named without its amount
+- `payments.charge_disputed` → vendor's owner: `chargeback_opened`, with an outcome `chargeback_decided`, mail, push
+- `orders.return_requested` → vendor's owner: `return_requested`, mail, push
+- `orders.return_decided` → buyer: `return_request_update`, mail, push, messaging app
+- `identity.vendor_application_decided` → applicant: template of the same name, mail, push
+- `identity.vendor_suspended`, `vendor_reinstated` → vendor's owner: the template of the same name, mail, push
+- `payouts.payout_processed`, `payout_failed`, `payout_reversed`, `payout_delayed`, `bank_details_changed`,
+  `bank_details_quarantined` → vendor's owner: the template of the same name, mail, push
+- `identity.erasure_refused` → the user: `erasure_refused` with what is still under way, mail, push
+- `identity.credentials_changed` → the user: `credentials_changed`, mail (always) and push, not the feed, which an
+  attacker could read: password, second factors, recovery codes or number have changed
+- `identity.user_erased` → the erased address: `account_erased`, mail; not in the feed
+- `identity.one_time_code_issued` → the encrypted address: `one_time_code`, SMS or mail; `confirm_email` for the first
+  proof of a mail address; not in the feed
+- `identity.sign_up_repeated` → the owner of the address: `already_registered`, mail (always); not in the feed
+- `identity.email_confirmed`: deletes the devices that were registered before the first proof
+- the public events of orders, payments and payouts → webhook endpoints: recorded, and sent by the worker
+- `operations.alert_raised` → the on-call staff: log, list, `ON_CALL_URL`
+- `operations.alert_cleared` → the on-call staff: the alert closes; log, resolution to `ON_CALL_URL`
+
+Contacts, vendors and order summaries are projections of identity's and orders' events. `identity.user_erased` empties
+the contact, erases addresses and texts of the user's messages, fails queued ones, and deletes devices, preferences
+and conversations. The empty contact stays, so that older events restore nothing. `identity.vendor_closed` replaces
+the name of a vendor. A ticket without a user is erased with the user's number. So is a ticket of an id of the
+messaging app that occurred in a message with that number. An id that never occurred together with a number belongs to
+no account. The service publishes `notifications.delivery_settled.v1` for the statuses `sent`, `delivered`, `read`,
+`failed` and `bounced`, `operations.alert_raised.v1` for a lost message, and `notifications.notification_shown.v1` for
+a new entry of a streamed feed.
+"""
 
 from typing import Any, Final
 

@@ -1,4 +1,21 @@
-"""Settings of the notifications service."""
+"""Settings of the notifications service.
+
+- **Keys.** `python -m notifications re-encrypt [--count]` encrypts under the next `MESSAGE_KEY` (rotation).
+- **SMS.** `termii` is called at `{url}/api/sms/send`, `africas_talking` at `{url}/version1/messaging` with its user
+  name in the URL (`https://name@host`), `twilio` at `{url}/2010-04-01/Accounts/{SID}/Messages.json` with the
+  account's SID in the URL and the auth token as key, which also signs its receipts.
+- **Mail.** `smtp://` and `smtp+starttls://` require STARTTLS, `smtps://` is TLS; user and password are in the URL.
+  `smtp://` to this machine needs no TLS, nor does any server with `SMTP_PLAINTEXT=true`, which is for test servers
+  and excludes a password.
+- **On call.** The path of `ON_CALL_URL` selects the format: `/api/v2/alerts` Alertmanager, `/v2/enqueue` PagerDuty
+  (needs the key), any other a JSON webhook; empty: log and list only.
+- **Push.** The origin of a browser's subscription is that of `PUSH_API_URL`, or is checked by the addresses of its
+  name at each call (`common.web.outbound`).
+- **Assistant.** The provider is called at `{AI_BASE_URL}/chat/completions`. With an empty `ORDERS_URL` it reads
+  through the gateway, where each call counts against the caller's quota.
+- **Images of tickets** have the store of orders' images, under `support/`; api and worker share it, and the bucket
+  must not be public.
+"""
 
 from typing import Final, Literal, Self
 from urllib.parse import urlsplit

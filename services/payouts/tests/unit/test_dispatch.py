@@ -1,10 +1,11 @@
+import re
 from datetime import timedelta
-from pathlib import Path
 from typing import get_args
 
 import pytest
 
 from common.primitives.ids import new_id
+from payouts.domain import dispatch
 from payouts.domain.dispatch import LEASE, LOST_CALL, Candidate, SkipReason, plan_batch, poll_backoff
 from payouts.domain.transfer_fees import FeeSchedule
 
@@ -103,8 +104,11 @@ def test_the_lease_outlasts_all_calls_of_a_submission() -> None:
 
 
 def test_each_reason_to_skip_has_a_notice_and_an_action() -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
-    table = readme.split("**Every reason to skip**", 1)[1].split("\n## ", 1)[0]
-    rows = [line.split("|") for line in table.splitlines() if line.startswith("| `")]
-    assert all(notified.strip() and acts.strip() for _, _, notified, acts, _ in rows)
-    assert sorted(word.strip("` ") for row in rows for word in row[1].split(",")) == sorted(get_args(SkipReason))
+    listed = re.findall(r"^- (`.*?)\. Notified: (.+?)\. Acts: (.+?)\.$", _unwrapped(dispatch.__doc__), re.MULTILINE)
+    assert sorted(word.strip("` ") for reasons, _, _ in listed for word in reasons.split(",")) == sorted(
+        get_args(SkipReason)
+    )
+
+
+def _unwrapped(text: str | None) -> str:
+    return (text or "").replace("\n  ", " ")

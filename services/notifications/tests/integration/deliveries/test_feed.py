@@ -1,4 +1,4 @@
-"""The feed: unread counts, reading all, and the live stream (README, Live updates)."""
+"""The feed: unread counts, reading all, and the live stream (`deliveries.use_cases.feed`)."""
 
 import asyncio
 import socket

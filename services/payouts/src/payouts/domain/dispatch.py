@@ -1,4 +1,24 @@
-"""The plan of a dispatch: which payouts it sends, and why it skips others. Amounts in kobo."""
+"""The plan of a dispatch: which payouts it sends, and why it skips others. Amounts in kobo.
+
+**Every reason to skip** a payout notifies someone, and someone can act on it (`SkipReason`; a test compares them):
+
+- `not_found`, `not_pending`, `already_dispatched`, `max_total_reached`. Notified: the response of the dispatch. Acts:
+  finance, with another dispatch where one is needed.
+- `credit_not_released`, `release_statement_awaited`. Notified: exception of the vendor: SEV-1, and SEV-2 after 20
+  minutes. Acts: on-call staff; it ends with the statement or a correction.
+- `vendor_suspended`. Notified: the vendor, by the suspension. Acts: campus staff reinstate the vendor.
+- `transfer_contradicted`. Notified: exception, SEV-1; the statement's line. Acts: two users of finance reconcile the
+  payout.
+- `disputed`. Notified: alert and notice of the chargeback. Acts: it ends with the decision, or when the wallet holds
+  all that is at stake.
+- `debt_outstanding`. Notified: the vendor, by the refund or chargeback. Acts: later releases, or the vendor cancels
+  the payout.
+- `bank_details_changed`. Notified: exception of the payout, SEV-3; the vendor (`payout_delayed`). Acts: the vendor
+  sets the details again, or cancels; finance quarantines.
+- `bank_details_cooling`. Notified: the vendor, by the notice of the change; `payoutsFrom`. Acts: no one: it ends at
+  `payoutsFrom`.
+- `balance_insufficient`. Notified: exception of the batch, SEV-1. Acts: finance tops up the balance.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,15 @@
-"""Endpoints of a vendor's calendar month in Lagos: a summary, a CSV file and a printable page."""
+"""Endpoints of a vendor's calendar month in Lagos: a summary, a CSV file and a printable page.
+
+**A payout's line** has the payout's present status (`payoutStatus`) and the gateway's reason (`payoutFailure`). A
+return has its own line (`restitution`, `reversal`). Position and time order a vendor's lines alike: they are written
+under the wallet's lock, and no line is earlier than its predecessor, even when a machine's clock is behind. So a
+cursor is a position, a month is one range, and opening balance plus lines make the closing balance.
+
+**A month** is a calendar month in Africa/Lagos (UTC+1 all year): `2026-11` starts on 31 October at 23:00 UTC.
+`isOver` is true five minutes after its end, when no line can be added. An invalid or future month is 422 with invalid
+param `month`. File and page hold exactly the lines that their summary counted. They are streamed in pages of 200
+lines, each read in its own transaction. A text that a spreadsheet would run as a formula starts with an apostrophe.
+"""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final

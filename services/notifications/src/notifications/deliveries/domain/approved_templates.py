@@ -1,6 +1,21 @@
 """The messaging app's approved templates: what is registered with the provider under the names of our messages.
 
 `python -m notifications message-templates` exports, registers and compares them. A changed text needs a new approval.
+
+`domain/approved_templates.py` holds what is registered with the messaging app: name, category, text and the order of
+the placeholders. `one_time_code` and `delivery_pin` have the category AUTHENTICATION: the provider writes their text,
+and a button copies the code. The others are UTILITY.
+
+- `export [--out FILE] [--language CODE]`: writes the payload that registers each template, with example values; needs
+  no settings
+- `push`: registers missing templates and replaces changed ones; a repetition changes nothing. Exit code 1: the
+  provider rejected one, with its reason
+- `status`: compares: `approved`, `pending`, `rejected` with the reviewer's reason, `differs`, `unavailable`,
+  `missing`. Exit code 4: not all are approved
+
+`campusctl messaging templates` runs them. A template under review cannot be changed, and the category of an approved
+one is fixed. `testkit/providers/whatsapp` has the API's facts; the tests compare calls, responses and webhooks with
+them.
 """
 
 import re

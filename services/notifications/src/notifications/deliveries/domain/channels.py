@@ -3,6 +3,34 @@
 A message uses every configured channel of its template that reaches the user and that the user has not switched off.
 
 The messaging app is opt-in: providers forbid unsolicited messages there.
+
+`domain/channels.py` lists the channels of each template. A message uses each of them that is configured, reaches the
+user and is not switched off; the feed has one entry. By default `push`, `sms` and `email` are on. `messaging` is off,
+because unsolicited messages are forbidden there. `optionalMail: false` stops mails about the progress of an order or
+ticket (`_UNSUBSCRIBABLE`), not receipts, refunds, payouts and account mails. PINs, codes and security notices by mail
+ignore preferences and quiet hours. Other messages wait until the quiet hours end (`due_at`). deliver-notification
+names its channel: if the user explicitly switched it off, the response is 200 with `failed`, and the log has the
+reason. `locale` is stored; all texts are English.
+
+- **Push** has one delivery for each device; its recipient is the device id, never the token. A browser's push is
+  encrypted (RFC 8291) and signed (RFC 8292). `Topic` and FCM's collapse key are the notification id, so a repetition
+  replaces a waiting message. An unregistered device (404 or 410 of a browser; `UNREGISTERED` or an invalid token of
+  an app) is deleted without an alert, for no other error. A token that another user registers changes its owner. An
+  endpoint needs https, a public name and the default port. Before each call its name is resolved once, every address
+  must be public, and the checked address is used; redirects are not followed.
+- **A PIN by push** is readable by the browser alone. FCM can read its messages, so a PIN is sent as data for the app,
+  never as a system notification, and only after SMS and the messaging app.
+- **The messaging app** receives the name of an approved template and its parameters, in the order of
+  `domain/approved_templates.py` (`-` for a missing one). The delivery id is sent as `biz_opaque_callback_data`.
+- **An error of the messaging app** has a class by its code (`domain/messaging_errors.py`, decision 42), in responses
+  and in statuses. A fault of our account pauses the channel for all processes (`provider_pauses`) with one alert: a
+  PIN or code uses its next channel at once, other messages wait for at most 24 hours, one is sent every 15 minutes,
+  and its status ends the pause; so does `campusctl messaging resume`. A rate limit is retried. A free text outside
+  the 24 hours becomes the approved template. A recipient who cannot be reached raises no alert.
+- **SMS** has two companies. The second is used when the first is paused or accepted no message
+  (`domain/sms_responses.py`). Where the first may have accepted it (a timeout, a server error), only a PIN or code is
+  sent by the second: a duplicate is better than none.
+- **Mail** reuses at most four connections for each process. Mails about an order or ticket carry `List-Unsubscribe`.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,9 @@
-"""Statuses of a delivery and of its attempts, which only advance (contract sections 9 and 12)."""
+"""Statuses of a delivery and of its attempts, which only advance (contract sections 9 and 12).
+
+**Statuses only advance** (`domain/statuses.py`). `record_delivery_status` finds a delivery by the provider's message
+id, or by our id where the provider repeats it. A stale status changes nothing; a status before our commit is retried.
+A failed attempt that was followed by another one does not change the delivery.
+"""
 
 from collections.abc import Mapping
 from typing import Final, Literal, TypeVar, get_args

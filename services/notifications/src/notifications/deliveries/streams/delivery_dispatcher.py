@@ -35,7 +35,7 @@ DRAIN_STEP_SECONDS: Final = 0.05
 class DeliveryDispatcher:
     """Sends due deliveries, at most `limits[channel]` of a channel at once, so that a hanging provider delays no other channel.
 
-    The deliveries of a worker that dies have an unknown outcome (README, At most one message). The limits bound their
+    The deliveries of a worker that dies have an unknown outcome (`deliveries.use_cases.deliveries`). The limits bound their
     number. A waiting delivery is unclaimed, and no provider was called for it.
     """
 

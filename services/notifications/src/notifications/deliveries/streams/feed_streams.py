@@ -1,4 +1,4 @@
-"""The open feed streams of one process (README, Live updates).
+"""The open feed streams of one process (`deliveries.use_cases.feed`).
 
 A stream holds only a position in its user's feed. Each wake-up reads a bounded number of rows after that position. A slow
 client therefore costs no memory, and no notification is lost between connections.
@@ -98,7 +98,7 @@ class FeedStreams:
         self._count += 1
         if self._polling is None:
             self._polling = asyncio.create_task(
-                run_loop(Loop("feed streams catch up", self.poll_once, self._poll_seconds))
+                run_loop(Loop("refresh-feed-streams", self.poll_once, self._poll_seconds))
             )
         return stream
 

@@ -1,4 +1,24 @@
-"""Compare the gateway's list of transfers with the ledger, and record the unrecorded ones."""
+"""Compare the gateway's list of transfers with the ledger, and record the unrecorded ones.
+
+A restored database lacks the transfers since its instant: a payout that it shows as waiting may have been sent. So
+**it sends nothing before it has compared the gateway's list of transfers with its ledger.** `transfer_comparison` has
+the server's identifier and timeline; a restore changes both, a fail-over the timeline. Until the worker's comparison
+is complete, a dispatch is 503, and no submission starts. A dump loaded into the same server changes neither: run
+`python -m payouts compare-transfers` before the processes start.
+
+- A transfer to a vendor's account, with a waiting payout of that vendor and amount whose other attempts were not
+  sent, by a query: it becomes that payout's attempt, and the gateway's report is processed.
+- The same without such a payout: the request was lost in the restore: the payout is recorded again; the wallet's
+  shortfall becomes debt.
+- A transfer to an account of no vendor or several, in another currency, under a foreign reference, or a row that
+  cannot be read: SEV-1, and payouts wait: `python -m payouts explain-transfer <reference> <evidence>` records that it
+  is none of ours.
+- One that failed or was returned; a refund (`re-...`), which is payments': nothing.
+
+The comparison also runs once a day, with a day's overlap; what it finds then stops nothing. `python -m payouts
+compare-transfers [--since <instant>]` runs it at once and exits with 1 while it is not complete. Procedure:
+database-restore.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,15 @@
-"""Alerts for the on-call staff."""
+"""Alerts for the on-call staff.
+
+**Repetitions of an open alert are one alert** (by `dedupKey`): counted, with the highest severity, and paged again
+after a higher severity or an hour. A page that fails after its retries is logged and stored in `page_error`; it
+raises no alert.
+
+**An alert closes** with `alert_cleared` of its `dedupKey`: `closedAt` is set, and the receiver gets `endsAt`
+(Alertmanager), `resolve` (PagerDuty) or `closedAt` (webhook). The time of the event counts, not its arrival: a
+clearing before its alert is retried, an alert from before the closing is stale, and a later one is new. An alert that
+closes during its page is resolved again. Alertmanager does not keep alerts over a restart, so open alerts are sent
+again every minute.
+"""
 
 __all__ = [
     "close_alert",

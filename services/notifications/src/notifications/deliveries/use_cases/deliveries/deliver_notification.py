@@ -1,4 +1,17 @@
-"""Record a notification and its deliveries; the worker sends them."""
+"""Record a notification and its deliveries; the worker sends them.
+
+**deliver-notification queues.** It returns `queued`; later calls return `sent` with `providerMessageId`. A channel
+without a provider is 422 with the invalid param `channel`, whose reason lists the configured ones. A user without an
+address on the channel is 422 too; an unknown user is 404; the id of another user's notification is 409.
+
+**`data` is complete.** Each parameter of the template is required, except those marked `?`; null counts as missing.
+Otherwise the response is 422 and names each missing parameter and each one of another type (`data.<name>`), and
+nothing is stored. Other members of `data` are ignored and not stored.
+
+**Every template supports every channel** except `delivery_pin`: a PIN must not remain in a mailbox, so `email` is 422
+with `channel`. A text message has at most three segments: amounts are written `NGN`, names are truncated, and a
+longer text is cut at its end, never in its secret.
+"""
 
 from typing import Final
 
