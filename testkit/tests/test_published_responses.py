@@ -6,7 +6,9 @@ from uuid import UUID
 import msgspec
 import pytest
 
+from common.standard_endpoints.pending_work import WorkMeta
 from common.web.response_models import ResponseModel, Timestamp
+from common.web.responses import Success
 from testkit.published_responses import check_published
 
 ID = str(UUID(int=1))
@@ -20,6 +22,12 @@ class Thing(ResponseModel):
     id: UUID
     count: int | None
     part: Part | None
+
+
+class ThingList(ResponseModel):
+    success: Success
+    data: list[Thing]
+    meta: WorkMeta
 
 
 ONE = SimpleNamespace(path="/things/1", responses={200: {"model": Thing}})
@@ -37,6 +45,22 @@ def test_a_response_of_its_model_passes() -> None:
     check_published(ONE, 201, body_of({"other": 1}))
     check_published(None, 200, body_of(1))
     check_published(ONE, 200, msgspec.json.encode(GOOD))
+
+
+def test_a_model_with_a_success_is_the_whole_envelope() -> None:
+    route = SimpleNamespace(path="/things", responses={200: {"model": ThingList}})
+    meta = {"timestamp": "2026-01-01T00:00:00.000Z", "version": "v1", "requestId": "req_1", "unavailable": []}
+    whole = {"success": True, "data": [GOOD], "meta": meta}
+    check_published(route, 200, msgspec.json.encode(whole))
+    for change in ({"meta": {**meta, "more": 1}}, {"data": [{**GOOD, "id": "x"}]}, {"success": 1}):
+        with pytest.raises((msgspec.ValidationError, AssertionError)):
+            check_published(route, 200, msgspec.json.encode({**whole, **change}))
+
+
+def test_a_model_of_another_kind_fails() -> None:
+    route = SimpleNamespace(path="/things", responses={200: {"model": dict[str, int]}})
+    with pytest.raises(AssertionError, match="no ResponseModel"):
+        check_published(route, 200, body_of({"id": 1}))
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,8 @@ from common.primitives.money import apportion, naira, share_half_even
 from common.primitives.problems import Problem, StepUpRequired, ValidationFailed
 from common.primitives.retry import DELAYS_SECONDS, JITTER, RetryLadder, jittered
 from common.web import envelope
+from common.web.response_models import ResponseModel
+from common.web.responses import CursorMeta
 
 
 @pytest.mark.parametrize(
@@ -143,13 +145,36 @@ def test_a_server_error_has_a_correlation_id() -> None:
     assert document["correlationId"] == "req_1"
 
 
+class Counted(ResponseModel):
+    number: int
+
+
 def test_the_envelope_has_milliseconds_and_version() -> None:
-    body = json.loads(envelope.render([1], request_id="req_1", now=datetime(2026, 1, 2, 3, 4, 5, 6_000, UTC), limit=20))
-    assert body == {
+    now = datetime(2026, 1, 2, 3, 4, 5, 6_000, UTC)
+    body = envelope.render(
+        [Counted(number=1)], request_id="req_1", now=now, meta=CursorMeta, next_cursor=None, has_more=False, limit=20
+    )
+    assert json.loads(body) == {
         "success": True,
-        "data": [1],
-        "meta": {"timestamp": "2026-01-02T03:04:05.006Z", "version": "v1", "requestId": "req_1", "limit": 20},
+        "data": [{"number": 1}],
+        "meta": {
+            "timestamp": "2026-01-02T03:04:05.006Z",
+            "version": "v1",
+            "requestId": "req_1",
+            "next_cursor": None,
+            "has_more": False,
+            "limit": 20,
+        },
     }
+
+
+def test_the_meta_of_an_envelope_has_the_fields_of_its_model() -> None:
+    now = datetime(2026, 1, 2, tzinfo=UTC)
+    for fields in ({}, {"next_cursor": None, "has_more": False}, {"limit": 20, "more": 1}):
+        with pytest.raises(TypeError):
+            envelope.render([], request_id="req_1", now=now, meta=CursorMeta, **fields)
+    with pytest.raises(TypeError):
+        envelope.render([], request_id="req_1", now=now, limit=20)
 
 
 def test_times_are_utc_with_milliseconds() -> None:

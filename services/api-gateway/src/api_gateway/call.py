@@ -17,6 +17,7 @@ from common.primitives.ids import is_request_id, new_request_id
 from common.primitives.problems import Problem
 from common.web import envelope
 from common.web.endpoint_table import Route
+from common.web.responses import Payload
 
 PROBLEM: Final = b"application/problem+json"
 JSON: Final = b"application/json"
@@ -102,7 +103,7 @@ class Call:
         await self.start(status, headers)
         await self.send({"type": "http.response.body", "body": body})
 
-    async def respond_ok(self, payload: object) -> None:
+    async def respond_ok(self, payload: Payload) -> None:
         """Send the success envelope of a gateway endpoint."""
         body = envelope.render(payload, request_id=self.request_id, now=self.instant)
         await self.respond(200, [(b"content-type", JSON)], body)

@@ -12,6 +12,7 @@ from api_gateway.problem_pages import problem_index, problem_page
 from api_gateway.readiness import Readiness
 from api_gateway.static_pages import StaticPage, page_file
 from common.primitives.problems import Code, Unavailable, ValidationFailed, slug_of
+from common.web.health import Health
 
 _JSON: Final = b"application/json"
 _HTML: Final = b"text/html; charset=utf-8"
@@ -75,7 +76,7 @@ class GatewayEndpoints:
 
     async def _liveness(self, call: Call) -> None:
         call.is_private = True
-        await call.respond_ok({"status": "alive"})
+        await call.respond_ok(Health(status="alive"))
 
     async def _readiness(self, call: Call) -> None:
         call.is_private = True

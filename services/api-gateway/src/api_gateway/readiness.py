@@ -18,6 +18,7 @@ from api_gateway.sliding_window import MICROSECONDS
 from api_gateway.upstream import Upstream, Upstreams
 from common.observability.logging import get_logger
 from common.primitives.waiting import bounded
+from common.web.response_models import ResponseModel
 
 log = get_logger(__name__)
 
@@ -28,6 +29,20 @@ CHECKED_EVERY_SECONDS: Final = 2.0
 
 Check = Callable[[], Awaitable[bool]]
 ServiceStatus = Literal["ready", "not_ready", "unreachable"]
+
+
+class ServiceReadiness(ResponseModel):
+    """The health of one service."""
+
+    status: ServiceStatus
+    essential: bool
+
+
+class ReadyGateway(ResponseModel):
+    """The gateway serves requests. `degraded`: a service is not ready."""
+
+    status: Literal["ready", "degraded"]
+    services: dict[str, ServiceReadiness]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +61,13 @@ class ReadinessReport:
         absent = sorted(name for name in ESSENTIAL if self.services[name] != "ready")
         return absent if len(absent) == len(ESSENTIAL) else []
 
-    def response(self) -> dict[str, object]:
+    def response(self) -> ReadyGateway:
         """Return the public form."""
         all_ready = all(status == "ready" for status in self.services.values())
-        services = {name: {"status": status, "essential": name in ESSENTIAL} for name, status in self.services.items()}
-        return {"status": "ready" if all_ready else "degraded", "services": services}
+        services = {
+            name: ServiceReadiness(status=status, essential=name in ESSENTIAL) for name, status in self.services.items()
+        }
+        return ReadyGateway(status="ready" if all_ready else "degraded", services=services)
 
 
 class Readiness:

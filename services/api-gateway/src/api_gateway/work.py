@@ -17,8 +17,11 @@ from api_gateway.headers import Headers
 from api_gateway.metrics import Metrics
 from common.observability.logging import get_logger
 from common.primitives.problems import Unavailable
+from common.standard_endpoints.dead_webhooks import DeadLetterWebhookMeta
+from common.standard_endpoints.pending_work import WorkMeta
 from common.web import envelope
 from common.web.endpoint_table import Route
+from common.web.responses import Meta
 from contracts.work import OWN_ACTIONS_MAX
 
 log = get_logger(__name__)
@@ -134,10 +137,15 @@ class MergedLists:
             raise Unavailable
         unavailable = [service for service, response in zip(route.parts, responses, strict=True) if response is None]
         if merge is None:
-            items, meta = _merged_page(parts, is_ascending=_query_of(call).get("order") == "asc")
+            items, place = _merged_page(parts, is_ascending=_query_of(call).get("order") == "asc")
+            meta: type[Meta] = DeadLetterWebhookMeta
         else:
-            items, meta = merge.whole([item for part in parts for item in part.data]), {}
-        body = envelope.render(items, request_id=call.request_id, now=call.instant, **meta, unavailable=unavailable)
+            items, place, meta = merge.whole([item for part in parts for item in part.data]), {}, WorkMeta
+        # A newer service may send members and words that this gateway does not know.
+        encoded = msgspec.Raw(msgspec.json.encode(items))
+        body = envelope.render(
+            encoded, request_id=call.request_id, now=call.instant, meta=meta, **place, unavailable=unavailable
+        )
         await call.respond(200, [(b"content-type", JSON)], body)
 
     async def _read_rows(self, call: Call, route: Route, service: str) -> _Page | _Rejected | None:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final, get_args
 
+from pydantic import TypeAdapter
+
 from api_gateway.readiness import ServiceStatus
 from api_gateway.services import UPSTREAMS
 from campus_tools.documents.error_responses import (
@@ -27,7 +29,7 @@ def shared_schemas() -> dict[str, Any]:
         "Liveness": dict(_ALIVE),
         "Readiness": dict(_READY),
         "ServiceReadiness": dict(_SERVICE_HEALTH),
-        **{model.__name__: model.model_json_schema() for model in (Meta, OffsetMeta, CursorMeta)},
+        **{model.__name__: TypeAdapter(model).json_schema() for model in (Meta, OffsetMeta, CursorMeta)},
     }
 
 

@@ -1,7 +1,6 @@
 """The dead letters of a service for staff on call: `/api/dead-letters/<service>` (contract section 7)."""
 
-from datetime import datetime
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, cast
 from uuid import UUID
 
 from fastapi import Depends, Query
@@ -16,12 +15,12 @@ from common.messaging.bus import Bus
 from common.messaging.dead_letters import Closure
 from common.messaging.dead_letters import close_dead_letter as close
 from common.messaging.dead_letters import replay_dead_letter as replay
-from common.primitives.clock import iso, iso_or_none
 from common.standard_endpoints.pending_work import WorkKind
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from common.web.schemas import RequestBody, ResponseShape
+from common.web.response_models import ResponseModel, Timestamp
+from common.web.schemas import RequestBody
 
 _PAGE: Final = """
 SELECT id, d.event_type, error, attempts, failed_at, replayed_at, d.closed_at, c.closed_by, c.reason AS close_reason
@@ -34,7 +33,7 @@ _AWAITING_REPLAY: Final = "WHERE resolved_at IS NULL"
 ServiceName = Literal["identity", "orders", "payments", "payouts", "notifications"]
 
 
-class DeadLetter(ResponseShape):
+class DeadLetter(ResponseModel):
     """A message that failed its last retry."""
 
     id: UUID
@@ -42,14 +41,14 @@ class DeadLetter(ResponseShape):
     event_type: str
     error: str
     attempts: int
-    failed_at: datetime
-    replayed_at: datetime | None
-    closed_at: datetime | None
+    failed_at: Timestamp
+    replayed_at: Timestamp | None
+    closed_at: Timestamp | None
     closed_by: UUID | None
     close_reason: str | None
 
 
-class DeadLetterReplay(ResponseShape):
+class DeadLetterReplay(ResponseModel):
     id: UUID
     service: ServiceName
     status: Literal["queued"]
@@ -59,10 +58,10 @@ class CloseDeadLetterRequest(RequestBody):
     reason: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
 
-class ClosedDeadLetter(ResponseShape):
+class ClosedDeadLetter(ResponseModel):
     id: UUID
     service: ServiceName
-    closed_at: datetime
+    closed_at: Timestamp
     closed_by: UUID
     close_reason: str
 
@@ -91,21 +90,7 @@ def dead_letter_endpoints(service: str, database: Database, bus: Bus) -> Endpoin
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             total = await uow.fetch_value(_COUNT.format(where=where))
             rows = await uow.fetch(statement, page.limit, page.offset)
-        dead_letters = [
-            {
-                "id": row["id"],
-                "service": service,
-                "eventType": row["event_type"],
-                "error": row["error"],
-                "attempts": row["attempts"],
-                "failedAt": iso(row["failed_at"]),
-                "replayedAt": iso_or_none(row["replayed_at"]),
-                "closedAt": iso_or_none(row["closed_at"]),
-                "closedBy": row["closed_by"],
-                "closeReason": row["close_reason"],
-            }
-            for row in rows
-        ]
+        dead_letters = [DeadLetter.from_row(row, service=service) for row in rows]
         return respond_offset_page(request, page, (dead_letters, total))
 
     @endpoint(
@@ -119,7 +104,7 @@ def dead_letter_endpoints(service: str, database: Database, bus: Bus) -> Endpoin
         """Enqueues the message again as a first attempt. The inbox ignores effects that it already had."""
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await replay(uow, bus, letter_id)
-        return ok(request, {"id": letter_id, "service": service, "status": "queued"})
+        return ok(request, DeadLetterReplay(id=letter_id, service=cast("ServiceName", service), status="queued"))
 
     @endpoint(
         "POST",
@@ -140,14 +125,8 @@ def dead_letter_endpoints(service: str, database: Database, bus: Bus) -> Endpoin
 
 
 def respond_closed(request: Request, service: str, dead_letter_id: UUID, closure: Closure) -> Response:
-    """Return the response to a closed dead letter, in the shape of `ClosedDeadLetter`."""
-    closed = {
-        "id": dead_letter_id,
-        "service": service,
-        "closedAt": iso(closure.closed_at),
-        "closedBy": closure.closed_by,
-        "closeReason": closure.reason,
-    }
+    """Return the response to a closed dead letter."""
+    closed = ClosedDeadLetter.from_record(closure, id=dead_letter_id, service=service, close_reason=closure.reason)
     return ok(request, closed)
 
 

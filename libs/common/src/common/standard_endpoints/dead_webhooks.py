@@ -1,15 +1,14 @@
 """Dead-lettered webhooks of payments and notifications, which the gateway shows as one list (contract section 7.8)."""
 
-from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
 from fastapi import Path, Query
-from pydantic import Field
+from msgspec import Meta
 
 from common.web.http import QueryText
-from common.web.responses import OffsetMeta
-from common.web.schemas import ResponseShape
+from common.web.response_models import ResponseModel, Timestamp
+from common.web.responses import OffsetMeta, Success
 
 EVENT_ID_CHARACTERS_MAX = 401
 
@@ -23,20 +22,21 @@ EventTypeFilter = Annotated[QueryText | None, Query(alias="eventType", max_lengt
 EventIdFilter = Annotated[QueryText | None, Query(alias="eventId", max_length=EVENT_ID_CHARACTERS_MAX)]
 
 
-class DeadLetterWebhook(ResponseShape):
+class DeadLetterWebhook(ResponseModel):
     id: UUID
     service: Literal["payments", "notifications"]
-    provider: Literal["paystack", "flutterwave", "messaging_app"] = Field(
-        description="The payment gateway, or the messaging app, that sent the webhook."
-    )
+    provider: Annotated[
+        Literal["paystack", "flutterwave", "messaging_app"],
+        Meta(description="The payment gateway, or the messaging app, that sent the webhook."),
+    ]
     event_id: str
     event_type: str
     error: str
     attempts: int
     outcome: WebhookOutcome
-    failed_at: datetime
-    replayed_at: datetime | None
-    closed_at: datetime | None
+    failed_at: Timestamp
+    replayed_at: Timestamp | None
+    closed_at: Timestamp | None
     closed_by: UUID | None
     close_reason: str | None
 
@@ -45,17 +45,17 @@ class DeadLetterWebhookMeta(OffsetMeta):
     """The gateway adds `unavailable` to the page of a service."""
 
     unavailable: Annotated[
-        list[str], Field(description="Services that did not respond; their rows are missing, also in `total`.")
+        list[str], Meta(description="Services that did not respond; their rows are missing, also in `total`.")
     ]
 
 
-class DeadLetterWebhookPage(ResponseShape):
-    success: Literal[True]
+class DeadLetterWebhookPage(ResponseModel):
+    success: Success
     data: list[DeadLetterWebhook]
     meta: DeadLetterWebhookMeta
 
 
-class ReplayedWebhook(ResponseShape):
+class ReplayedWebhook(ResponseModel):
     id: UUID
     event_id: str
     outcome: WebhookOutcome

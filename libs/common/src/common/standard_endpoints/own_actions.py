@@ -1,22 +1,22 @@
 """The caller's own actions in a service: its part of `GET /api/staff-acts/current` (contract section 13.8)."""
 
-from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final
 
 from fastapi import Query
-from pydantic import Field
+from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import ServiceItself
 from common.auth.guards import permission
 from common.database.unit_of_work import Database
-from common.primitives.clock import iso
 from common.standard_endpoints.dead_letter_routes import ServiceName
 from common.standard_endpoints.pending_work import WorkMeta
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, ok
-from common.web.schemas import QueryInstant, ResponseShape
+from common.web.response_models import JsonObject, ResponseModel, Timestamp
+from common.web.responses import Success
+from common.web.schemas import QueryInstant
 from contracts.work import OWN_ACTIONS_MAX, OwnActionSubject
 
 OWN_ACTIONS_PATH: Final = "/api/staff-acts/current"
@@ -32,17 +32,17 @@ WHERE $2::timestamptz IS NULL OR created_at < $2 ORDER BY created_at DESC, act, 
 """
 
 
-class OwnAction(ResponseShape):
+class OwnAction(ResponseModel):
     service: ServiceName
-    act: Annotated[str, Field(description="A past participle, such as `resolution_approved`.")]
-    subject_kind: Annotated[OwnActionSubject, Field(description="What `subjectId` names, such as `order`.")]
+    act: Annotated[str, Meta(description="A past participle, such as `resolution_approved`.")]
+    subject_kind: Annotated[OwnActionSubject, Meta(description="What `subjectId` names, such as `order`.")]
     subject_id: str
-    detail: dict[str, Any]
-    created_at: datetime
+    detail: JsonObject
+    created_at: Timestamp
 
 
-class OwnActionList(ResponseShape):
-    success: Literal[True]
+class OwnActionList(ResponseModel):
+    success: Success
     data: list[OwnAction]
     meta: WorkMeta
 
@@ -71,17 +71,7 @@ def own_action_endpoints(service: str, rows: str, database: Database) -> Endpoin
         """
         async with database.unit_of_work(acting_as=READING) as uow:
             found = await uow.fetch(_NEWEST.format(rows=rows), caller.id, before)
-        actions = [
-            {
-                "service": service,
-                "act": row["act"],
-                "subjectKind": row["subject_kind"],
-                "subjectId": str(row["subject_id"]),
-                "detail": row["detail"],
-                "createdAt": iso(row["created_at"]),
-            }
-            for row in found
-        ]
-        return ok(request, actions, unavailable=[])
+        actions = [OwnAction.from_row(row, service=service, subject_id=str(row["subject_id"])) for row in found]
+        return ok(request, actions, meta=WorkMeta, unavailable=[])
 
     return endpoint

@@ -6,20 +6,21 @@ A service declares its kinds, each a SELECT of waiting rows; the gateway merges 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final
 
-from pydantic import Field
+from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import Caller, ServiceItself
 from common.auth.guards import permission
 from common.database.unit_of_work import Database
-from common.primitives.clock import Clock, iso, iso_or_none
+from common.primitives.clock import Clock
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, ok
-from common.web.responses import Meta
-from common.web.schemas import ResponseShape
+from common.web.response_models import ResponseModel, Timestamp
+from common.web.responses import Meta as ResponseMeta
+from common.web.responses import Success
 from contracts.work import WorkKindName
 
 WORK_PATH: Final = "/api/work"
@@ -58,24 +59,24 @@ class WorkKind:
         return holds_one and caller.permissions.issuperset(self.permissions)
 
 
-class WorkItem(ResponseShape):
+class WorkItem(ResponseModel):
     """Rows that wait for a step of the caller."""
 
     kind: WorkKindName
-    count: Annotated[int, Field(ge=1, le=COUNT_MAX, description=f"{COUNT_MAX} means: so many or more.")]
-    oldest_at: Annotated[datetime, Field(description="Since when the oldest of them waits.")]
-    respond_by: Annotated[datetime | None, Field(description="The earliest deadline among them; null without one.")]
-    link: Annotated[str, Field(description="The path and query of the list of exactly these rows.")]
+    count: Annotated[int, Meta(ge=1, le=COUNT_MAX, description=f"{COUNT_MAX} means: so many or more.")]
+    oldest_at: Annotated[Timestamp, Meta(description="Since when the oldest of them waits.")]
+    respond_by: Annotated[Timestamp | None, Meta(description="The earliest deadline among them; null without one.")]
+    link: Annotated[str, Meta(description="The path and query of the list of exactly these rows.")]
 
 
-class WorkMeta(Meta):
+class WorkMeta(ResponseMeta):
     unavailable: Annotated[
-        list[str], Field(description="Services that did not respond; their part of the work is missing.")
+        list[str], Meta(description="Services that did not respond; their part of the work is missing.")
     ]
 
 
-class WorkList(ResponseShape):
-    success: Literal[True]
+class WorkList(ResponseModel):
+    success: Success
     data: list[WorkItem]
     meta: WorkMeta
 
@@ -90,39 +91,36 @@ def pending_work_endpoints(kinds: Sequence[WorkKind], database: Database, clock:
         counted.
         """
         items = await count_work(database, kinds, caller, clock.now())
-        return ok(request, items, unavailable=[])
+        return ok(request, items, meta=WorkMeta, unavailable=[])
 
     return endpoint
 
 
-async def count_work(
-    database: Database, kinds: Sequence[WorkKind], caller: Caller, now: datetime
-) -> list[dict[str, Any]]:
-    """Return the non-empty kinds that the caller has the permissions for, in the shape of `WorkItem`."""
+async def count_work(database: Database, kinds: Sequence[WorkKind], caller: Caller, now: datetime) -> list[WorkItem]:
+    """Return the non-empty kinds that the caller has the permissions for."""
     held = [kind for kind in kinds if kind.is_for(caller)]
     found = [
         *await _count(database, [kind for kind in held if not kind.past_policies], caller, caller, now),
         *await _count(database, [kind for kind in held if kind.past_policies], COUNTING, caller, now),
     ]
-    return sorted(found, key=lambda item: str(item["kind"]))
+    return sorted(found, key=lambda item: item.kind)
 
 
 async def _count(
     database: Database, kinds: Sequence[WorkKind], acting_as: Caller | ServiceItself, caller: Caller, now: datetime
-) -> list[dict[str, Any]]:
+) -> list[WorkItem]:
     if not kinds:
         return []
     parts = [_COUNT.format(place=place, rows=kind.rows, limit=COUNT_MAX) for place, kind in enumerate(kinds)]
     async with database.unit_of_work(acting_as=acting_as) as uow:
         rows = await uow.fetch(" UNION ALL ".join(parts), now, caller.vendor_id)
     return [
-        {
-            "kind": kinds[row["place"]].kind,
-            "count": row["rows"],
-            "oldestAt": iso(row["oldest_at"]),
-            "respondBy": iso_or_none(row["respond_by"]),
-            "link": kinds[row["place"]].link.format(vendor_id=caller.vendor_id),
-        }
+        WorkItem.from_row(
+            row,
+            kind=kinds[row["place"]].kind,
+            count=row["rows"],
+            link=kinds[row["place"]].link.format(vendor_id=caller.vendor_id),
+        )
         for row in rows
         if row["rows"]
     ]

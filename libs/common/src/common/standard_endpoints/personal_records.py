@@ -6,7 +6,7 @@ A service declares sections, each a SELECT of the caller's own rows; the list pa
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from typing import Any, Final
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -19,7 +19,7 @@ from common.primitives.cursors import CursorSigner
 from common.web.endpoints import Endpoints
 from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit
 from common.web.pages import cursor_page, respond_page
-from common.web.schemas import ResponseShape
+from common.web.response_models import JsonObject, ResponseModel
 
 READING: Final = ServiceItself("no caller may read these tables; the caller's id is the statement's own condition")
 
@@ -43,11 +43,11 @@ class Section:
     past_policies: bool = False
 
 
-class PersonalRecord(ResponseShape):
+class PersonalRecord(ResponseModel):
     """One stored row of a user; its fields depend on the section."""
 
     section: str
-    record: dict[str, Any]
+    record: JsonObject
 
 
 def personal_record_endpoints(
@@ -69,7 +69,7 @@ def personal_record_endpoints(
         """All data that this service stores of the caller, by section, without secrets and ids of other users."""
         scope = ["personal-records", service, caller.id]
         first, place = cursors.open(scope, cursor) if cursor is not None else (0, None)
-        found: list[tuple[int, str, dict[str, Any]]] = []
+        found: list[tuple[int, str, JsonObject]] = []
         for number, section in enumerate(sections):
             if number >= first and len(found) <= limit:
                 after = place if number == first else None
@@ -81,7 +81,7 @@ def personal_record_endpoints(
             found,
             limit,
             position_of=lambda record: record[:2],
-            item_of=lambda record: {"section": sections[record[0]].name, "record": _record(record[2])},
+            item_of=lambda record: PersonalRecord(section=sections[record[0]].name, record=_record(record[2])),
         )
         return respond_page(request, page)
 
@@ -90,14 +90,14 @@ def personal_record_endpoints(
 
 async def _read(
     database: Database, section: Section, caller: Caller, after: str | None, limit: int
-) -> list[dict[str, Any]]:
+) -> list[JsonObject]:
     acting = READING if section.past_policies else caller
     async with database.unit_of_work(acting_as=acting) as uow:
         rows = await uow.fetch(_PAGE.format(rows=section.rows), caller.id, caller.vendor_id, after, limit)
     return [dict(row) for row in rows]
 
 
-def _record(row: dict[str, Any]) -> dict[str, Any]:
+def _record(row: JsonObject) -> JsonObject:
     return {_camel(name): _shown(value) for name, value in row.items()}
 
 
@@ -106,7 +106,7 @@ def _camel(name: str) -> str:
     return first + "".join(word.capitalize() for word in rest)
 
 
-def _shown(value: Any) -> Any:
+def _shown(value: object) -> object:
     if isinstance(value, datetime):
         return iso(value)
     return value.isoformat() if isinstance(value, date | time) else value

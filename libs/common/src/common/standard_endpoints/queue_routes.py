@@ -1,9 +1,8 @@
 """The queues and the outbox of a service for staff on call: `/api/queues/<service>` (contract section 13.7)."""
 
-from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, Final, cast
 
-from pydantic import Field
+from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -11,11 +10,10 @@ from common.auth.caller import THE_SERVICE
 from common.auth.guards import permission
 from common.database.unit_of_work import Database
 from common.messaging.bus import BrokerUnavailable, Bus
-from common.primitives.clock import iso_or_none
 from common.standard_endpoints.dead_letter_routes import ServiceName
 from common.web.endpoints import Endpoints
 from common.web.http import ok
-from common.web.schemas import ResponseShape
+from common.web.response_models import ResponseModel, Timestamp
 
 COUNT_MAX: Final = 10_000
 """So many rows of the outbox are counted: the age says more than a larger number."""
@@ -25,21 +23,21 @@ FROM (SELECT created_at FROM outbox WHERE published_at IS NULL ORDER BY position
 """
 
 
-class QueueLength(ResponseShape):
+class QueueLength(ResponseModel):
     name: str
-    waiting: Annotated[int, Field(description="Messages that no consumer has received yet, as the broker counts them.")]
-    consumers: Annotated[int, Field(description="Consumers of the queue; 0 means that no worker receives from it.")]
+    waiting: Annotated[int, Meta(description="Messages that no consumer has received yet, as the broker counts them.")]
+    consumers: Annotated[int, Meta(description="Consumers of the queue; 0 means that no worker receives from it.")]
 
 
-class Outbox(ResponseShape):
-    waiting: Annotated[int, Field(ge=0, le=COUNT_MAX, description=f"{COUNT_MAX} means: so many or more.")]
-    oldest_at: Annotated[datetime | None, Field(description="When the oldest unpublished message was committed.")]
+class Outbox(ResponseModel):
+    waiting: Annotated[int, Meta(ge=0, le=COUNT_MAX, description=f"{COUNT_MAX} means: so many or more.")]
+    oldest_at: Annotated[Timestamp | None, Meta(description="When the oldest unpublished message was committed.")]
 
 
-class ServiceQueues(ResponseShape):
+class ServiceQueues(ResponseModel):
     service: ServiceName
-    outbox: Annotated[Outbox, Field(description="Messages that are committed and not yet published.")]
-    queues: Annotated[list[QueueLength] | None, Field(description="Null while the broker is unreachable.")]
+    outbox: Annotated[Outbox, Meta(description="Messages that are committed and not yet published.")]
+    queues: Annotated[list[QueueLength] | None, Meta(description="Null while the broker is unreachable.")]
 
 
 def queue_endpoints(service: str, database: Database, bus: Bus) -> Endpoints:
@@ -60,12 +58,12 @@ def queue_endpoints(service: str, database: Database, bus: Bus) -> Endpoints:
         names = sorted(name for name in bus.topology.bindings if name.startswith(f"{service}."))
         try:
             lengths = [
-                {"name": name, "waiting": length.waiting, "consumers": length.consumers}
-                for name, length in (await bus.measure_queues(names)).items()
+                QueueLength.from_record(length, name=name) for name, length in (await bus.measure_queues(names)).items()
             ]
         except BrokerUnavailable:
             lengths = None
-        status = {"waiting": outbox["waiting"], "oldestAt": iso_or_none(outbox["oldest_at"])}
-        return ok(request, {"service": service, "outbox": status, "queues": lengths})
+        return ok(
+            request, ServiceQueues(service=cast("ServiceName", service), outbox=Outbox.from_row(outbox), queues=lengths)
+        )
 
     return endpoint

@@ -1,18 +1,19 @@
 """The success envelope (specification: Success envelope), encoded straight to bytes."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from common.primitives.clock import iso
+from common.web.responses import Meta, Payload
 
-API_VERSION = "v1"
+API_VERSION: Final = "v1"
 
-_encode = msgspec.json.Encoder().encode
+_encode: Final = msgspec.json.Encoder().encode
 
 
-def render(payload: Any, *, request_id: str, now: datetime, **meta: Any) -> bytes:
-    """`{success, data, meta}`; `meta` has the pagination fields of a list."""
-    stamp = {"timestamp": iso(now), "version": API_VERSION, "requestId": request_id, **meta}
-    return b'{"success":true,"data":' + _encode(payload) + b',"meta":' + _encode(stamp) + b"}"
+def render(payload: Payload, *, request_id: str, now: datetime, meta: type[Meta] = Meta, **fields: Any) -> bytes:
+    """`{success, data, meta}`. Raises TypeError for `fields` that are not those which `meta` adds."""
+    context = meta(timestamp=iso(now), version=API_VERSION, request_id=request_id, **fields)
+    return b'{"success":true,"data":' + _encode(payload) + b',"meta":' + _encode(context) + b"}"

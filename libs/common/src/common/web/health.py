@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Final
+from typing import Final, Literal
 
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.requests import Request
@@ -14,9 +14,17 @@ from common.primitives.waiting import NoResponse, bounded
 from common.web.endpoints import Endpoints
 from common.web.exception_handlers import problem_response
 from common.web.http import ok
+from common.web.response_models import ResponseModel
 
 # All checks run at once, and a probe is answered within 2 s (contract section 13), also on a busy machine.
 CHECK_SECONDS_MAX: Final = 1.5
+
+
+class Health(ResponseModel):
+    """The state of this process, for probes."""
+
+    status: Literal["alive", "ready"]
+
 
 Check = Callable[[], Awaitable[bool]]
 
@@ -31,7 +39,7 @@ def health_endpoints(serving: Mapping[str, Check], readiness: Mapping[str, Check
 
     @endpoint("GET", "/health/liveness", allow=PUBLIC, documented=False)
     async def liveness(request: Request) -> Response:
-        return ok(request, {"status": "alive"})
+        return ok(request, Health(status="alive"))
 
     @endpoint("GET", "/health/serving", allow=PUBLIC, documented=False)
     @endpoint("GET", "/health/readiness", allow=PUBLIC, documented=False)
@@ -42,7 +50,7 @@ def health_endpoints(serving: Mapping[str, Check], readiness: Mapping[str, Check
         if failed:
             # Returned, not raised: a starting process fails many of these checks, and none should be logged.
             return problem_response(request, Unavailable(f"Not ready: {', '.join(sorted(failed))}."))
-        return ok(request, {"status": "ready"})
+        return ok(request, Health(status="ready"))
 
     @endpoint("GET", "/metrics", allow=PUBLIC, documented=False)
     async def metrics(request: Request) -> Response:

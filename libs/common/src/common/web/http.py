@@ -10,13 +10,16 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from common.auth.caller import Caller
+from common.primitives.problems import NotFound
 from common.web import envelope
 from common.web.endpoints import EndpointRoute, Endpoints
 from common.web.exception_handlers import EXCEPTION_HANDLERS, respond_internal_error
 from common.web.http_context import HttpContext, context_of
+from common.web.responses import Meta, Payload
 from common.web.schemas import IN_DIGITS
 
 DependenciesT = TypeVar("DependenciesT")
+Resource = TypeVar("Resource")
 LIMIT_DEFAULT: Final = 20
 LIMIT_MAX: Final = 100
 
@@ -35,6 +38,13 @@ def dependencies_of(request: Request, kind: type[DependenciesT]) -> Dependencies
     return opened
 
 
+def or_not_found(resource: Resource | None) -> Resource:
+    """Return the resource; raises NotFound for None."""
+    if resource is None:
+        raise NotFound
+    return resource
+
+
 CurrentCaller = Annotated[Caller, Depends(caller_of)]
 
 
@@ -51,11 +61,17 @@ Cursor = Annotated[QueryText | None, Query(max_length=512)]
 
 
 def ok(
-    request: Request, payload: Any, *, status: int = 200, headers: dict[str, str] | None = None, **meta: Any
+    request: Request,
+    payload: Payload,
+    *,
+    status: int = 200,
+    headers: dict[str, str] | None = None,
+    meta: type[Meta] = Meta,
+    **fields: Any,
 ) -> Response:
-    """Return the success envelope as a ready response; `meta` takes pagination fields."""
+    """Return the success envelope as a ready response; `fields` are those that `meta` adds to its base."""
     context = context_of(request)
-    body = envelope.render(payload, request_id=request.state.request_id, now=context.clock.now(), **meta)
+    body = envelope.render(payload, request_id=request.state.request_id, now=context.clock.now(), meta=meta, **fields)
     return Response(body, status_code=status, headers=headers, media_type="application/json")
 
 

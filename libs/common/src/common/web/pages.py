@@ -13,10 +13,13 @@ from starlette.responses import Response
 from common.primitives.cursors import CursorSigner
 from common.primitives.problems import ValidationFailed
 from common.web.http import LIMIT_DEFAULT, Limit, ok
+from common.web.response_models import ResponseModel
+from common.web.responses import CursorMeta, OffsetMeta
 from common.web.schemas import IN_DIGITS
 
 Row = TypeVar("Row")
 Item = TypeVar("Item")
+ItemModel = TypeVar("ItemModel", bound=ResponseModel)
 # Maximum of page x limit: larger offsets are too expensive (contract section 1).
 OFFSET_MAX: Final = 10_000
 # Creation time and id of the last row of a page, in a list in this order.
@@ -64,11 +67,13 @@ def offset_page(*sorts: str) -> Callable[..., Coroutine[Any, Any, OffsetPage]]:
     return page_of
 
 
-def respond_offset_page(request: Request, page: OffsetPage, found: Found[Any]) -> Response:
-    """One page of an offset list."""
+def respond_offset_page(
+    request: Request, page: OffsetPage, found: Found[ItemModel], meta: type[OffsetMeta] = OffsetMeta, **fields: Any
+) -> Response:
+    """One page of an offset list; `fields` are those that `meta` adds to its base."""
     items, total = found
     pages = -(-total // page.limit)
-    return ok(request, items, page=page.page, limit=page.limit, total=total, total_pages=pages)
+    return ok(request, items, meta=meta, page=page.page, limit=page.limit, total=total, total_pages=pages, **fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +85,8 @@ class CursorPage(Generic[Item]):
     limit: int
 
     @property
-    def meta(self) -> dict[str, Any]:
-        """The pagination fields of the response's `meta`."""
+    def position(self) -> dict[str, Any]:
+        """The fields of `CursorMeta`."""
         return {"next_cursor": self.next_cursor, "has_more": self.next_cursor is not None, "limit": self.limit}
 
 
@@ -131,6 +136,8 @@ def created_position(row: Created) -> Sequence[str]:
     return position_in_time(row.created_at, row.id)
 
 
-def respond_page(request: Request, page: CursorPage[Any], **meta: Any) -> Response:
-    """One page of a cursor list; further keyword arguments are fields of `meta`."""
-    return ok(request, page.items, **page.meta, **meta)
+def respond_page(
+    request: Request, page: CursorPage[ItemModel], meta: type[CursorMeta] = CursorMeta, **fields: Any
+) -> Response:
+    """One page of a cursor list; `fields` are those that `meta` adds to its base."""
+    return ok(request, page.items, meta=meta, **page.position, **fields)

@@ -34,6 +34,8 @@ Timestamp = Annotated[
     Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$"),
     Field(json_schema_extra={"format": "date-time"}),
 ]
+# An object whose members no model names.
+JsonObject = dict[str, Any]
 _INSTANT: Final = get_args(Timestamp)[1:]
 _SHOWN: Final = ("description", "examples", "ge", "le")
 

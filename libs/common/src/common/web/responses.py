@@ -1,24 +1,31 @@
 """The parts of responses that all operations share."""
 
-from datetime import datetime
+from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal
 
+import msgspec
+from msgspec import field
 from pydantic import Field
 
-from common.web.schemas import ResponseShape
+from common.web.response_models import ResponseModel, Timestamp
+
+# What an envelope contains: a model, a list of models, or one of them in its encoded form.
+Payload = ResponseModel | Sequence[ResponseModel] | msgspec.Raw
+# The first member of an envelope. msgspec has no literal `true`.
+Success = Annotated[bool, Field(json_schema_extra={"const": True})]
 
 
-class Meta(ResponseShape):
+class Meta(ResponseModel):
     """The context of a response."""
 
-    timestamp: datetime
+    timestamp: Timestamp
     version: Literal["v1"]
     request_id: str
 
 
 class CursorMeta(Meta):
-    next_cursor: Annotated[str | None, Field(alias="next_cursor")]
-    has_more: Annotated[bool, Field(alias="has_more")]
+    next_cursor: str | None = field(name="next_cursor")
+    has_more: bool = field(name="has_more")
     limit: int
 
 
@@ -26,7 +33,13 @@ class OffsetMeta(Meta):
     page: int
     limit: int
     total: int
-    total_pages: Annotated[int, Field(alias="total_pages")]
+    total_pages: int = field(name="total_pages")
+
+
+class WebhookReceipt(ResponseModel):
+    """The webhook was accepted, whatever it contains."""
+
+    received: bool
 
 
 NOT_MODIFIED: Final[dict[int | str, dict[str, Any]]] = {

@@ -109,18 +109,6 @@ class DecisionApproval(RequestBody):
     ]
 
 
-class ResponseShape(BaseModel):
-    """A response in OpenAPI. Responses are encoded from rows, not from this model."""
-
-    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, validate_by_alias=True)
-
-
-class WebhookReceipt(ResponseShape):
-    """The webhook was accepted, whatever it contains."""
-
-    received: bool
-
-
 def _check_text(value: Any, depth: int) -> None:
     if depth > _DEPTH_MAX:
         raise ValueError("is nested too deeply")

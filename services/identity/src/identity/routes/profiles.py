@@ -8,7 +8,7 @@ from common.primitives.problems import NotFound
 from common.primitives.revisions import IfMatch, etag, revision_meant
 from common.web.endpoint_table import Quota
 from common.web.endpoints import Endpoints
-from common.web.http import CurrentCaller, dependencies_of, ok
+from common.web.http import CurrentCaller, dependencies_of, ok, or_not_found
 from identity.dependencies import Dependencies
 from identity.queries.erasure import newest_erasure_of
 from identity.queries.profiles import profile_of, referral_of
@@ -73,7 +73,7 @@ async def request_erasure(
     )
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         erasure = await newest_erasure_of(uow, caller.id)
-    return ok(request, erasure, status=202)
+    return ok(request, or_not_found(erasure), status=202)
 
 
 @endpoint(

@@ -1,13 +1,12 @@
 """Responses of reviews."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from msgspec import Meta
 
 from common.web.response_models import ResponseModel, Timestamp
-from common.web.responses import CursorMeta
-from common.web.schemas import ResponseShape
+from common.web.responses import CursorMeta, Success
 
 
 class Review(ResponseModel):
@@ -38,9 +37,9 @@ class ReviewMeta(CursorMeta):
     rating_count: int
 
 
-class ReviewList(ResponseShape):
+class ReviewList(ResponseModel):
     """A page of reviews."""
 
-    success: Literal[True]
+    success: Success
     data: list[Review]
     meta: ReviewMeta

@@ -10,7 +10,7 @@ from common.auth.caller import THE_SERVICE
 from common.auth.guards import SIGNED_IN
 from common.web.endpoint_table import Idempotency
 from common.web.endpoints import Endpoints
-from common.web.http import CurrentCaller, dependencies_of, ok
+from common.web.http import CurrentCaller, dependencies_of, ok, or_not_found
 from common.web.idempotency import IdempotencyKey
 from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
@@ -18,7 +18,7 @@ from orders.domain.errors import DeliveryPinInvalid
 from orders.domain.pins import WRONG_ATTEMPTS_MAX, attempts_remaining, check_pin_visible
 from orders.queries.orders import find_encrypted_pin, find_order
 from orders.responses.delivery import DeliveryPin, OrderDelivery, ReissuedDeliveryPin
-from orders.routes.order_commands import found, roles_in_order
+from orders.routes.order_commands import roles_in_order
 from orders.routes.orders import ONE_ORDER
 from orders.schemas.delivery import VerifyDeliveryRequest
 from orders.use_cases.delivery.explain_missing_pin import explain_missing_pin
@@ -59,7 +59,7 @@ async def verify_delivery(
     # After the commit, which counts the wrong attempt.
     if wrong is not None:
         raise DeliveryPinInvalid(wrong.attempts_remaining)
-    return ok(request, OrderDelivery.from_record(found(order)))
+    return ok(request, OrderDelivery.from_record(or_not_found(order)))
 
 
 @endpoint("GET", f"{ONE_ORDER}/delivery-pin", id="orders.getDeliveryPin", returns=DeliveryPin, allow=SIGNED_IN)

@@ -13,7 +13,7 @@ from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
 from common.web.endpoint_table import Media
 from common.web.endpoints import Endpoints
-from common.web.http import CurrentCaller, dependencies_of, ok
+from common.web.http import CurrentCaller, dependencies_of, ok, or_not_found
 from common.web.idempotency import OptionalIdempotentCommand
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import DecisionApproval, EmptyRequest
@@ -24,7 +24,7 @@ from orders.domain.images import evidence_name
 from orders.queries.disputes import find_dispute, find_resolution, has_evidence, list_evidence, page_of_resolutions
 from orders.responses.disputes import Dispute, DisputeEvidence, DisputeResolution, PreparedResolution
 from orders.responses.orders import Order
-from orders.routes.order_commands import found, order_after, roles_in_order
+from orders.routes.order_commands import order_after, roles_in_order
 from orders.routes.order_filters import given_filters
 from orders.routes.orders import ONE_ORDER
 from orders.schemas.disputes import OpenDisputeRequest, PrepareResolutionRequest
@@ -64,7 +64,7 @@ async def get_dispute(request: Request, caller: CurrentCaller, order_id: UUID) -
     """Return the order's dispute, for its buyer, its vendor and staff."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        return ok(request, found(await find_dispute(uow, order_id)))
+        return ok(request, or_not_found(await find_dispute(uow, order_id)))
 
 
 @endpoint(
@@ -103,7 +103,7 @@ async def list_dispute_evidence(request: Request, caller: CurrentCaller, order_i
     """Return the images of the order's dispute, oldest first, for its buyer, its vendor and staff: at most twelve."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        return ok(request, found(await find_dispute(uow, order_id)).evidence)
+        return ok(request, or_not_found(await find_dispute(uow, order_id)).evidence)
 
 
 @endpoint(
@@ -174,7 +174,7 @@ async def get_dispute_resolution(request: Request, caller: CurrentCaller, resolu
     """One resolution with its complaint."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        return ok(request, found(await find_resolution(uow, resolution_id)))
+        return ok(request, or_not_found(await find_resolution(uow, resolution_id)))
 
 
 @endpoint(

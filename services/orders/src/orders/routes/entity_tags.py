@@ -11,6 +11,7 @@ from starlette.responses import Response
 from common.auth.caller import Caller
 from common.web.http import ok
 from common.web.response_models import ResponseModel
+from common.web.responses import Meta
 
 _encode: Final = msgspec.json.Encoder().encode
 # Shared caches may store it and must revalidate it, so that a changed price shows at once.
@@ -23,7 +24,8 @@ def ok_or_unchanged(
     caller: Caller,
     *,
     revision: int | None = None,
-    **meta: Any,
+    meta: type[Meta] = Meta,
+    **fields: Any,
 ) -> Response:
     """Return the success envelope with its ETag, or 304 without a body. The tag excludes the envelope's time and
     request id.
@@ -32,8 +34,8 @@ def ok_or_unchanged(
     """
     body = _encode(payload)
     digest = hashlib.sha256(body)
-    if meta:
-        digest.update(repr(meta).encode())
+    if fields:
+        digest.update(repr(fields).encode())
     tag = f'W/"{digest.hexdigest()[:24]}"' if revision is None else f'W/"{revision}-{digest.hexdigest()[:24]}"'
     headers = {"ETag": tag}
     if caller.user_id is None:
@@ -41,4 +43,4 @@ def ok_or_unchanged(
     known = request.headers.get("if-none-match")
     if known is not None and (known.strip() == "*" or tag in (one.strip() for one in known.split(","))):
         return Response(status_code=304, headers=headers)
-    return ok(request, msgspec.Raw(body), headers=headers, **meta)
+    return ok(request, msgspec.Raw(body), headers=headers, meta=meta, **fields)

@@ -10,14 +10,13 @@ from starlette.responses import Response
 from common.auth.caller import THE_SERVICE
 from common.auth.guards import PUBLIC, one_of, permission
 from common.web.endpoints import Endpoints
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok, or_not_found
 from common.web.pages import respond_page
 from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
 from orders.domain.flash_sales import SaleTerms
 from orders.queries.flash_sales import find_public_sale, find_sale, page_of_sales
 from orders.responses.flash_sales import FlashSale
-from orders.routes.order_commands import found
 from orders.schemas.flash_sales import ApproveFlashSaleRequest, CreateFlashSaleRequest, FlashSaleQuery
 from orders.use_cases.flash_sales.approve_flash_sale import approve_flash_sale as approve
 from orders.use_cases.flash_sales.create_flash_sale import create_flash_sale as create
@@ -54,7 +53,7 @@ async def get_flash_sale(request: Request, caller: CurrentCaller, sale_id: UUID)
     if sale is None and caller.user_id is not None:
         async with dependencies.database.unit_of_work(acting_as=caller) as uow:
             sale = await find_sale(uow, sale_id, now=now)
-    return ok(request, found(sale))
+    return ok(request, or_not_found(sale))
 
 
 @endpoint(
@@ -78,7 +77,7 @@ async def create_flash_sale(request: Request, caller: CurrentCaller, body: Creat
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         sale_id = await create(uow, caller, terms, now=now)
         sale = await find_sale(uow, sale_id, now=now)
-    return ok(request, sale, status=201)
+    return ok(request, or_not_found(sale), status=201)
 
 
 @endpoint(
@@ -95,12 +94,12 @@ async def approve_flash_sale(
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        proposed = found(await find_sale(uow, sale_id, now=now))
+        proposed = or_not_found(await find_sale(uow, sale_id, now=now))
     approved_hash = body.hash if body else None
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await approve(uow, caller, sale_id, proposed.product_id, approved_hash, now=now)
         sale = await find_sale(uow, sale_id, now=now)
-    return ok(request, sale)
+    return ok(request, or_not_found(sale))
 
 
 @endpoint(
@@ -119,4 +118,4 @@ async def end_flash_sale(
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await end(uow, caller, sale_id, now=now)
         sale = await find_sale(uow, sale_id, now=now)
-    return ok(request, sale)
+    return ok(request, or_not_found(sale))

@@ -1,7 +1,6 @@
-"""Shared steps of endpoints: a lookup or 404, and a command on an order under the caller's roles."""
+"""Shared steps of endpoints: the roles of the caller, and a command on an order under the caller's roles."""
 
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
 from uuid import UUID
 
 from starlette.requests import Request
@@ -9,21 +8,11 @@ from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE, Caller
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.problems import NotFound
-from common.web.http import dependencies_of, ok
+from common.web.http import dependencies_of, ok, or_not_found
 from orders.dependencies import Dependencies
 from orders.domain.order_roles import OrderRole
 from orders.queries.orders import find_order
 from orders.use_cases.orders.find_order_roles import find_order_roles
-
-Resource = TypeVar("Resource")
-
-
-def found(resource: Resource | None) -> Resource:
-    """Return the resource; raises NotFound for None."""
-    if resource is None:
-        raise NotFound
-    return resource
 
 
 async def roles_in_order(request: Request, caller: Caller, order_id: UUID) -> frozenset[OrderRole]:
@@ -42,4 +31,4 @@ async def order_after(
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await command(uow)
         order = await find_order(uow, order_id, caller, dependencies.contacts)
-    return ok(request, found(order))
+    return ok(request, or_not_found(order))

@@ -11,7 +11,7 @@ from common.auth.guards import SIGNED_IN, permission
 from common.primitives.problems import ValidationFailed
 from common.web.endpoint_table import Idempotency
 from common.web.endpoints import Endpoints
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok, or_not_found
 from common.web.idempotency import IdempotencyKey
 from common.web.pages import CursorPage, respond_page
 from common.web.schemas import EmptyRequest
@@ -20,7 +20,7 @@ from orders.domain.quotes import RequestedItem
 from orders.queries.order_timeline import list_timeline
 from orders.queries.orders import ListRole, find_order, new_order_of, page_of_orders
 from orders.responses.orders import Order, OrderItem, OrderTimelineEntry
-from orders.routes.order_commands import found, order_after, roles_in_order
+from orders.routes.order_commands import order_after, roles_in_order
 from orders.routes.order_filters import OrderFilters
 from orders.schemas.orders import CancelOrderRequest, CheckoutRequest
 from orders.use_cases.carts.check_out_cart import check_out_cart
@@ -74,7 +74,7 @@ async def check_out(request: Request, caller: CurrentCaller, key: IdempotencyKey
             cells=dependencies.cells,
         )
         order = (
-            await find_order(uow, placed, caller, dependencies.contacts)
+            or_not_found(await find_order(uow, placed, caller, dependencies.contacts))
             if isinstance(placed, UUID)
             else new_order_of(placed, caller, dependencies.contacts)
         )
@@ -132,7 +132,7 @@ async def get_order_timeline(request: Request, caller: CurrentCaller, order_id: 
     Transitions before the release that introduced this endpoint are absent.
     """
     dependencies = dependencies_of(request, Dependencies)
-    return ok(request, found(await list_timeline(dependencies.database.reads_for(caller), order_id)))
+    return ok(request, or_not_found(await list_timeline(dependencies.database.reads_for(caller), order_id)))
 
 
 @endpoint("POST", f"{ONE_ORDER}/cancel", id="orders.cancel", returns=Order, allow=SIGNED_IN)
@@ -168,4 +168,4 @@ async def dispatch_order(
 async def _visible_order(request: Request, caller: CurrentCaller, order_id: UUID) -> Order:
     dependencies = dependencies_of(request, Dependencies)
     reads = dependencies.database.reads_for(caller)
-    return found(await find_order(reads, order_id, caller, dependencies.contacts))
+    return or_not_found(await find_order(reads, order_id, caller, dependencies.contacts))

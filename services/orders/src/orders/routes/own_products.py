@@ -12,7 +12,7 @@ from common.auth.guards import permission
 from common.primitives.revisions import IfMatch, revision_meant
 from common.web.endpoint_table import Media
 from common.web.endpoints import Endpoints
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok, or_not_found
 from common.web.pages import respond_page
 from common.web.uploads import read_image
 from orders.dependencies import Dependencies
@@ -21,7 +21,6 @@ from orders.domain.images import image_id_of, image_name, thumbnail_name
 from orders.domain.products import normalize_category
 from orders.queries.own_products import find_own_product, page_of_own_products
 from orders.responses.products import OwnProduct, ProductImage
-from orders.routes.order_commands import found
 from orders.schemas.own_products import CreateProductRequest, ReplaceProductRequest, UpdateProductRequest
 from orders.use_cases.products.attach_image import attach_image
 from orders.use_cases.products.change_product import change_product
@@ -52,7 +51,7 @@ async def create_product(request: Request, caller: CurrentCaller, body: CreatePr
         now = dependencies.clock.now()
         product_id = await create(uow, content, vendor_id=caller.vendor_id, now=now)
         product = await find_own_product(uow, product_id, _vendor_of(caller), now=now, media_url=dependencies.media_url)
-    return ok(request, product, status=201)
+    return ok(request, or_not_found(product), status=201)
 
 
 @endpoint(
@@ -135,7 +134,7 @@ async def add_product_image(request: Request, caller: CurrentCaller, product_id:
         now = dependencies.clock.now()
         await attach_image(uow, product_id, image_id, vendor_id=caller.vendor_id, now=now)
         product = await find_own_product(uow, product_id, _vendor_of(caller), now=now, media_url=dependencies.media_url)
-    product = found(product)
+    product = or_not_found(product)
     url = f"{dependencies.media_url}/{image_id}"
     image = ProductImage(
         id=image_id,
@@ -176,7 +175,7 @@ async def _change(
         now = dependencies.clock.now()
         await change_product(uow, product_id, fields, vendor_id=caller.vendor_id, revision=revision, now=now)
         product = await find_own_product(uow, product_id, _vendor_of(caller), now=now, media_url=dependencies.media_url)
-    return ok(request, product)
+    return ok(request, or_not_found(product))
 
 
 def _vendor_of(caller: Caller) -> UUID:

@@ -14,15 +14,14 @@ from starlette.responses import Response
 from common.auth.guards import PUBLIC
 from common.primitives.problems import NotFound
 from common.web.endpoints import Endpoints
-from common.web.http import CurrentCaller, caller_of, dependencies_of
-from common.web.responses import NOT_MODIFIED
+from common.web.http import CurrentCaller, caller_of, dependencies_of, or_not_found
+from common.web.responses import NOT_MODIFIED, CursorMeta
 from orders.dependencies import Dependencies
 from orders.queries.own_products import find_own_product
 from orders.queries.products import find_product, page_of_products
 from orders.queries.products import list_categories as find_categories
 from orders.responses.products import Category, Product
 from orders.routes.entity_tags import ok_or_unchanged
-from orders.routes.order_commands import found
 from orders.schemas.products import ProductQuery
 
 # The hottest endpoint: FastAPI's routing would cost more than its query.
@@ -64,7 +63,7 @@ async def list_products(request: Request) -> Response:
         now=dependencies.clock.now(),
         media_url=dependencies.media_url,
     )
-    return ok_or_unchanged(request, page.items, caller, **page.meta)
+    return ok_or_unchanged(request, page.items, caller, meta=CursorMeta, **page.position)
 
 
 @endpoint(
@@ -89,7 +88,7 @@ async def get_product(request: Request, caller: CurrentCaller, product_id: UUID)
         raise NotFound
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         own = await find_own_product(uow, product_id, caller.vendor_id, now=now, media_url=media_url)
-    draft = found(own)
+    draft = or_not_found(own)
     return ok_or_unchanged(request, draft, caller, revision=draft.revision)
 
 

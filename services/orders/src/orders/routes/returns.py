@@ -10,14 +10,14 @@ from starlette.responses import Response
 from common.auth.caller import THE_SERVICE
 from common.auth.guards import SIGNED_IN, one_of
 from common.web.endpoints import Endpoints
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok, or_not_found
 from common.web.idempotency import OptionalIdempotentCommand
 from common.web.pages import respond_page
 from orders.dependencies import Dependencies
 from orders.domain.returns import ReturnedItem, ReturnStatus
 from orders.queries.returns import find_return_request, page_of_return_requests, page_of_returns_of_order
 from orders.responses.returns import ReturnRequest
-from orders.routes.order_commands import found, roles_in_order
+from orders.routes.order_commands import roles_in_order
 from orders.routes.orders import ONE_ORDER
 from orders.schemas.returns import DecideReturnRequest, RequestReturnRequest
 from orders.use_cases.orders.find_order_roles import find_order_roles
@@ -52,7 +52,7 @@ async def request_return(
         now = dependencies.clock.now()
         request_id = await open_return(uow, order_id, roles, items, body.reason, now, command)
         requested = await find_return_request(uow, request_id)
-    return ok(request, requested, status=201)
+    return ok(request, or_not_found(requested), status=201)
 
 
 @endpoint("GET", f"{ONE_ORDER}/return-requests", id="returns.listByOrder", returns=list[ReturnRequest], allow=SIGNED_IN)
@@ -92,7 +92,7 @@ async def get_return_request(request: Request, caller: CurrentCaller, request_id
     """One return request, for its buyer, its vendor and support."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        return ok(request, found(await find_return_request(uow, request_id)))
+        return ok(request, or_not_found(await find_return_request(uow, request_id)))
 
 
 @endpoint(
@@ -114,7 +114,7 @@ async def approve_return(
         now, windows = dependencies.clock.now(), dependencies.windows
         await approve(uow, request_id, order_id, reason, by=caller.id, now=now, windows=windows)
         decided = await find_return_request(uow, request_id)
-    return ok(request, decided)
+    return ok(request, or_not_found(decided))
 
 
 @endpoint(
@@ -135,4 +135,4 @@ async def reject_return(
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await reject(uow, request_id, order_id, reason, by=caller.id, now=dependencies.clock.now())
         decided = await find_return_request(uow, request_id)
-    return ok(request, decided)
+    return ok(request, or_not_found(decided))

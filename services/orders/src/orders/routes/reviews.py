@@ -9,13 +9,12 @@ from starlette.responses import Response
 
 from common.auth.guards import PUBLIC, permission
 from common.web.endpoints import Endpoints
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok, or_not_found
 from common.web.pages import respond_page
 from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
 from orders.queries.reviews import find_rating, find_review, page_of_moderated_reviews, page_of_reviews
-from orders.responses.reviews import OwnReview, ReviewList
-from orders.routes.order_commands import found
+from orders.responses.reviews import OwnReview, ReviewList, ReviewMeta
 from orders.schemas.reviews import CreateReviewRequest, HideReviewRequest, ModerationQuery
 from orders.use_cases.reviews.hide_review import hide_review as hide
 from orders.use_cases.reviews.post_review import ReviewContent, post_review
@@ -88,7 +87,7 @@ async def hide_review(request: Request, caller: CurrentCaller, review_id: UUID, 
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await hide(uow, caller, review_id, body.reason, now=dependencies.clock.now())
         review = await find_review(uow, review_id)
-    return ok(request, review)
+    return ok(request, or_not_found(review))
 
 
 @endpoint(
@@ -106,14 +105,14 @@ async def restore_review(
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await restore(uow, review_id)
         review = await find_review(uow, review_id)
-    return ok(request, review)
+    return ok(request, or_not_found(review))
 
 
 async def _list(request: Request, caller: CurrentCaller, limit: int, cursor: str | None, **subject: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)
-    rating = found(await find_rating(dependencies.database, **subject))
+    rating = or_not_found(await find_rating(dependencies.database, **subject))
     page = await page_of_reviews(dependencies.database, dependencies.cursors, caller, limit, cursor, **subject)
-    return respond_page(request, page, rating=rating.rating, ratingCount=rating.rating_count)
+    return respond_page(request, page, ReviewMeta, **rating._asdict())
 
 
 async def _post(request: Request, caller: CurrentCaller, content: ReviewContent) -> Response:
@@ -121,4 +120,4 @@ async def _post(request: Request, caller: CurrentCaller, content: ReviewContent)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         review_id = await post_review(uow, caller, content, now=dependencies.clock.now())
         review = await find_review(uow, review_id)
-    return ok(request, review, status=201)
+    return ok(request, or_not_found(review), status=201)

@@ -1,9 +1,9 @@
 """Dead-lettered webhooks."""
 
-from typing import Any, Final
+from typing import Final
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.clock import iso, iso_or_none
+from common.standard_endpoints.dead_webhooks import DeadLetterWebhook
 from common.web.pages import Found, OffsetPage
 
 _FILTER: Final = """
@@ -16,36 +16,19 @@ WHERE ($1::text IS NULL OR d.event_type = $1) AND ($2::text IS NULL OR w.outcome
 
 async def page_of_dead_webhooks(
     uow: UnitOfWork, page: OffsetPage, event_type: str | None, outcome: str | None, event_id: str | None
-) -> Found[dict[str, Any]]:
+) -> Found[DeadLetterWebhook]:
     """Dead webhooks by event type, outcome (`dead` waits for a replay) and event id."""
     filters = (event_type, outcome, event_id)
     total = await uow.fetch_value(f"SELECT count(*) {_FILTER}", *filters)
     order = page.order_by({"created_at": "d.failed_at"}[page.sort], "d.id")
     rows = await uow.fetch(
         f"""
-        SELECT d.id, d.webhook_id, d.provider, d.event_type, d.error, d.attempts, d.failed_at, d.replayed_at, d.closed_at,
-               c.closed_by, c.reason, w.outcome
+        SELECT d.id, d.webhook_id AS event_id, d.provider, d.event_type, d.error, d.attempts, d.failed_at, d.replayed_at, d.closed_at,
+               c.closed_by, c.reason AS close_reason, w.outcome
         {_FILTER} {order} LIMIT $4 OFFSET $5
         """,
         *filters,
         page.limit,
         page.offset,
     )
-    return [
-        {
-            "id": row["id"],
-            "service": "payments",
-            "provider": row["provider"],
-            "eventId": row["webhook_id"],
-            "eventType": row["event_type"],
-            "error": row["error"],
-            "attempts": row["attempts"],
-            "outcome": row["outcome"],
-            "failedAt": iso(row["failed_at"]),
-            "replayedAt": iso_or_none(row["replayed_at"]),
-            "closedAt": iso_or_none(row["closed_at"]),
-            "closedBy": row["closed_by"],
-            "closeReason": row["reason"],
-        }
-        for row in rows
-    ], total
+    return [DeadLetterWebhook.from_row(row, service="payments") for row in rows], total

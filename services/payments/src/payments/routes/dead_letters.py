@@ -9,6 +9,7 @@ from starlette.responses import Response
 from common.auth.guards import permission
 from common.standard_endpoints.dead_letter_routes import ClosedDeadLetter, CloseDeadLetterRequest, respond_closed
 from common.standard_endpoints.dead_webhooks import (
+    DeadLetterWebhookMeta,
     DeadLetterWebhookPage,
     DeadWebhookKey,
     EventIdFilter,
@@ -50,7 +51,7 @@ async def list_dead_letter_webhooks(
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_dead_webhooks(uow, page, event_type, outcome, event_id)
-    return respond_offset_page(request, page, found)
+    return respond_offset_page(request, page, found, DeadLetterWebhookMeta, unavailable=[])
 
 
 @endpoint(
@@ -68,13 +69,8 @@ async def replay_dead_letter_webhook(
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         replayed = await replay_webhook(uow, dead_letter_id, dependencies.clock.now())
-    replay_result = {
-        "id": replayed.dead_letter_id,
-        "eventId": replayed.webhook_id,
-        "outcome": replayed.outcome,
-        "requeued": replayed.requeued,
-    }
-    return ok(request, replay_result)
+    result = ReplayedWebhook.from_record(replayed, id=replayed.dead_letter_id, event_id=replayed.webhook_id)
+    return ok(request, result)
 
 
 @endpoint(

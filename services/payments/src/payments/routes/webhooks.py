@@ -11,7 +11,7 @@ from common.web.endpoint_table import MIB
 from common.web.endpoints import Endpoints
 from common.web.http import dependencies_of, ok
 from common.web.raw_bodies import read_raw_body
-from common.web.schemas import WebhookReceipt
+from common.web.responses import WebhookReceipt
 from payments.dependencies import Dependencies
 from payments.domain.gateways import FLUTTERWAVE, PAYSTACK, GatewayName
 from payments.domain.signature import flutterwave_hash_of, signed_by
@@ -76,4 +76,4 @@ async def _receive(request: Request, dependencies: Dependencies, name: GatewayNa
         dependencies.database, gateway, dependencies.clock, raw, enqueue=dependencies.webhooks.enqueue
     )
     WEBHOOKS_ACCEPTED.labels(arrival).inc()
-    return ok(request, {"received": True})
+    return ok(request, WebhookReceipt(received=True))

@@ -3,16 +3,16 @@
 from typing import Annotated, Final, Literal
 from uuid import UUID
 
+import msgspec
 from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
 from common.auth.guards import one_of, permission
-from common.primitives.problems import NotFound
 from common.web.endpoint_table import Idempotency, Quota
 from common.web.endpoints import Endpoints
-from common.web.http import CurrentCaller, QueryText, dependencies_of, ok
+from common.web.http import CurrentCaller, QueryText, dependencies_of, ok, or_not_found
 from common.web.idempotency import IdempotencyKey, OptionalIdempotencyKey
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import EmptyRequest
@@ -55,7 +55,7 @@ async def create_payout(
             key=key,
         )
         payout = await queries.find_payout(uow, payout_id)
-    return ok(request, payout, status=201)
+    return ok(request, or_not_found(payout), status=201)
 
 
 @endpoint(
@@ -100,9 +100,7 @@ async def get_payout(request: Request, caller: CurrentCaller, payout_id: UUID) -
     """Return one payout with its latest transfer and open exception."""
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         payout = await queries.find_payout(uow, payout_id)
-    if payout is None:
-        raise NotFound
-    return ok(request, payout)
+    return ok(request, or_not_found(payout))
 
 
 @endpoint(
@@ -125,7 +123,7 @@ async def cancel_payout(
         await cancel(uow, payout_id, vendor_id, caller.id, dependencies.clock.now())
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         payout = await queries.find_payout(uow, payout_id)
-    return ok(request, payout)
+    return ok(request, or_not_found(payout))
 
 
 @endpoint(
@@ -145,7 +143,7 @@ async def dispatch_payouts(
     dependencies = dependencies_of(request, Dependencies)
     order = DispatchOrder(body.payout_ids, body.max_total_minor, body.dry_run)
     response = await dispatch(dependencies.database, dependencies.gateways, dependencies.clock, caller, key, order)
-    return ok(request, response)
+    return ok(request, msgspec.convert(response, responses.PayoutDispatch))
 
 
 @endpoint(

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from common.auth.caller import THE_SERVICE
 from common.auth.guards import permission
 from common.web.endpoints import Endpoints
-from common.web.http import CurrentCaller, dependencies_of, ok
+from common.web.http import CurrentCaller, dependencies_of, ok, or_not_found
 from common.web.idempotency import OptionalIdempotentCommand
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import DecisionApproval
@@ -59,7 +59,7 @@ async def reset_payout(
     await reset(*parts, caller, payout_id, body.reason, first_wait, command)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         payout = await find_payout(uow, payout_id)
-    return ok(request, payout)
+    return ok(request, or_not_found(payout))
 
 
 @endpoint(

@@ -14,7 +14,7 @@ from common.web.endpoint_table import KIB
 from common.web.endpoints import Endpoints
 from common.web.http import dependencies_of, ok
 from common.web.raw_bodies import read_raw_body
-from common.web.schemas import WebhookReceipt
+from common.web.responses import WebhookReceipt
 from notifications.deliveries.domain.receipt_signatures import is_key_valid, is_signed, is_signed_by_twilio
 from notifications.deliveries.domain.sms_receipts import TermiiReport, read_receipt
 from notifications.deliveries.use_cases.deliveries.receive_receipt import receive_receipt
@@ -98,7 +98,7 @@ async def _receive(
     if receipt is not None:
         async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await receive_receipt(uow, receipt, dependencies.clock.now())
-    return ok(request, {"received": True})
+    return ok(request, WebhookReceipt(received=True))
 
 
 def _form(raw: bytes) -> list[tuple[str, str]]:

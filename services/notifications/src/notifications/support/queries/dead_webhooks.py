@@ -1,9 +1,9 @@
 """Dead-lettered webhooks of the messaging app."""
 
-from typing import Any, Final
+from typing import Final
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.clock import iso, iso_or_none
+from common.standard_endpoints.dead_webhooks import DeadLetterWebhook
 from common.web.pages import Found, OffsetPage
 
 # Only processed items and webhooks expire.
@@ -26,7 +26,7 @@ SELECT d.failed_at AS since, NULL::timestamptz AS due {_EVENTS} WHERE event.outc
 
 async def page_of_dead_webhooks(
     uow: UnitOfWork, page: OffsetPage, event_type: str | None, outcome: str | None, event_id: str | None
-) -> Found[dict[str, Any]]:
+) -> Found[DeadLetterWebhook]:
     """Return dead webhooks by event type, outcome (`dead` waits for a replay) and event id, and their total number."""
     filters = (event_type, outcome, event_id)
     total = await uow.fetch_value(f"SELECT count(*) {_FILTER}", *filters)
@@ -34,28 +34,11 @@ async def page_of_dead_webhooks(
     rows = await uow.fetch(
         f"""
         SELECT d.id, d.event_id, d.provider, d.event_type, d.error, d.attempts, d.failed_at, d.replayed_at, d.closed_at,
-               closure.closed_by, closure.reason, event.outcome
+               closure.closed_by, closure.reason AS close_reason, event.outcome
         {_FILTER} {order} LIMIT $4 OFFSET $5
         """,
         *filters,
         page.limit,
         page.offset,
     )
-    return [
-        {
-            "id": row["id"],
-            "service": "notifications",
-            "provider": row["provider"],
-            "eventId": row["event_id"],
-            "eventType": row["event_type"],
-            "error": row["error"],
-            "attempts": row["attempts"],
-            "outcome": row["outcome"],
-            "failedAt": iso(row["failed_at"]),
-            "replayedAt": iso_or_none(row["replayed_at"]),
-            "closedAt": iso_or_none(row["closed_at"]),
-            "closedBy": row["closed_by"],
-            "closeReason": row["reason"],
-        }
-        for row in rows
-    ], total
+    return [DeadLetterWebhook.from_row(row, service="notifications") for row in rows], total

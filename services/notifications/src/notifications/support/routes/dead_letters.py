@@ -10,6 +10,7 @@ from common.auth.caller import THE_SERVICE
 from common.auth.guards import permission
 from common.standard_endpoints.dead_letter_routes import ClosedDeadLetter, CloseDeadLetterRequest, respond_closed
 from common.standard_endpoints.dead_webhooks import (
+    DeadLetterWebhookMeta,
     DeadLetterWebhookPage,
     DeadWebhookKey,
     EventIdFilter,
@@ -48,7 +49,7 @@ async def list_dead_letter_webhooks(
     # As the service: no caller may read the messages of customers.
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         found = await page_of_dead_webhooks(uow, page, event_type, outcome, event_id)
-    return respond_offset_page(request, page, found)
+    return respond_offset_page(request, page, found, DeadLetterWebhookMeta, unavailable=[])
 
 
 @endpoint(
@@ -66,13 +67,8 @@ async def replay_dead_letter_webhook(request: Request, dead_letter_id: DeadWebho
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         replayed = await replay_webhook(uow, dead_letter_id, dependencies.clock.now())
-    replay_result = {
-        "id": replayed.dead_letter_id,
-        "eventId": replayed.event_id,
-        "outcome": replayed.outcome,
-        "requeued": replayed.requeued,
-    }
-    return ok(request, replay_result)
+    result = ReplayedWebhook.from_record(replayed, id=replayed.dead_letter_id, event_id=replayed.event_id)
+    return ok(request, result)
 
 
 @endpoint(

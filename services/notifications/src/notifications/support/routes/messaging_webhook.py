@@ -11,7 +11,7 @@ from common.web.endpoint_table import MIB
 from common.web.endpoints import Endpoints
 from common.web.http import dependencies_of, ok
 from common.web.raw_bodies import read_raw_body
-from common.web.schemas import WebhookReceipt
+from common.web.responses import WebhookReceipt
 from notifications.dependencies import Dependencies
 from notifications.support.domain.messaging_webhook import is_signed, is_subscription
 from notifications.support.use_cases.messaging.receive_messaging_webhook import receive_messaging_webhook as receive
@@ -84,4 +84,4 @@ async def receive_messaging_webhook(request: Request) -> Response:
     if not is_signed(raw, request.headers.getlist("x-hub-signature-256"), dependencies.messaging_app_secret):
         raise SignatureInvalid
     await receive(dependencies.database, raw, dependencies.clock.now())
-    return ok(request, {"received": True})
+    return ok(request, WebhookReceipt(received=True))
