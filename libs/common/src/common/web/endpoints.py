@@ -43,7 +43,7 @@ class Endpoints:
         self._tag = tag
         self.routes: list[EndpointRoute] = []
 
-    def __call__(
+    def __call__(  # noqa: PLR0913 - a declaration: every argument but two has a name and a default
         self,
         method: str,
         path: str,

@@ -28,6 +28,7 @@ from identity.schemas.codes import (
 from identity.use_cases.accounts.match_password import match_password
 from identity.use_cases.codes.request_code import request_code as send
 from identity.use_cases.codes.request_text import request_text
+from identity.use_cases.codes.verify_code import Client
 from identity.use_cases.codes.verify_code import verify_code as verify
 from identity.use_cases.passwords.change_password import PasswordChange
 from identity.use_cases.passwords.change_password import change_password as change
@@ -97,9 +98,8 @@ async def verify_code(request: Request, caller: OptionalCaller, body: VerifyCode
             body.destination,
             body.code,
             caller,
-            source=client_address_of(request),
+            client=Client(client_address_of(request), request.headers.get("user-agent")),
             matching_hash=matching_hash,
-            user_agent=request.headers.get("user-agent"),
             issuer=dependencies.issuer,
             now=now,
         ),

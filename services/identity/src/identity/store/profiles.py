@@ -1,5 +1,6 @@
 """Profiles, referrals and roles: writes, and the reads that a write decides on."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -61,6 +62,21 @@ WHERE id = $1 AND revision = $2 RETURNING revision
 """
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewProfile:
+    """A profile at its creation, with the addresses that are confirmed already."""
+
+    user_id: UUID
+    email: str
+    mailbox: str
+    phone: str | None
+    full_name: str | None
+    campus_id: UUID | None
+    referral_token: str
+    email_confirmed: bool = False
+    phone_confirmed: bool = False
+
+
 async def lock_new_user(uow: UnitOfWork, user_id: UUID) -> None:
     """Serialize provisioning of one user until the transaction ends."""
     await uow.execute(_LOCK_NEW_USER, str(user_id))
@@ -82,32 +98,19 @@ async def record_campus_if_new(uow: UnitOfWork, institution: Institution, now: d
     return await uow.fetch_value(_RECORD_CAMPUS, *values) is not None
 
 
-async def record_profile_if_new(
-    uow: UnitOfWork,
-    *,
-    user_id: UUID,
-    email: str,
-    mailbox: str,
-    phone: str | None,
-    full_name: str | None,
-    campus_id: UUID | None,
-    referral_token: str,
-    now: datetime,
-    email_confirmed: bool = False,
-    phone_confirmed: bool = False,
-) -> bool:
+async def record_profile_if_new(uow: UnitOfWork, profile: NewProfile, now: datetime) -> bool:
     """Return False when the profile exists. A concurrent second call waits for the first."""
     values = (
-        user_id,
-        email,
-        mailbox,
-        phone,
-        full_name,
-        campus_id,
-        referral_token,
+        profile.user_id,
+        profile.email,
+        profile.mailbox,
+        profile.phone,
+        profile.full_name,
+        profile.campus_id,
+        profile.referral_token,
         now,
-        email_confirmed,
-        phone_confirmed,
+        profile.email_confirmed,
+        profile.phone_confirmed,
     )
     return bool(await uow.fetch_value(_RECORD_PROFILE, *values))
 

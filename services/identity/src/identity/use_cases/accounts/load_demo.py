@@ -89,8 +89,7 @@ async def _load_campuses(uow: UnitOfWork, now: datetime) -> None:
 
 
 async def _load_user(uow: UnitOfWork, user: DemoUser, now: datetime) -> None:
-    created = await profiles.record_profile_if_new(
-        uow,
+    profile = profiles.NewProfile(
         user_id=user.id,
         email=user.email,
         mailbox=mailbox_of(user.email),
@@ -98,10 +97,10 @@ async def _load_user(uow: UnitOfWork, user: DemoUser, now: datetime) -> None:
         full_name=user.full_name,
         campus_id=user.campus_id,
         referral_token=new_secret(9),
-        now=now,
         email_confirmed=True,
         phone_confirmed=True,
     )
+    created = await profiles.record_profile_if_new(uow, profile, now)
     if not created:
         if await demo_store.save_confirmed(uow, user.id, user.email, user.phone):
             # A previous release loaded it before addresses were confirmed.

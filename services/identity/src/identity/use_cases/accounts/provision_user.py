@@ -48,8 +48,7 @@ async def provision_user(
     mailbox, phone = mailbox_of(email), phone_number_or_none(user.phone or "")
     await profiles.lock_mailbox(uow, mailbox)
     campus_id = await _find_or_create_campus(uow, institutions.institution_of(email), now)
-    created = await profiles.record_profile_if_new(
-        uow,
+    profile = profiles.NewProfile(
         user_id=user.id,
         email=email,
         mailbox=mailbox,
@@ -57,9 +56,9 @@ async def provision_user(
         full_name=user.full_name or None,
         campus_id=campus_id,
         referral_token=new_secret(9),
-        now=now,
         email_confirmed=user.email_confirmed,
     )
+    created = await profiles.record_profile_if_new(uow, profile, now)
     if not created:
         raise ConcurrentProvisioning
     await profiles.record_role_if_new(uow, user.id, "buyer", now)

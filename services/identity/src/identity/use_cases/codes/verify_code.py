@@ -32,6 +32,14 @@ class Verified:
     revoked: RevokedSessions | None
 
 
+@dataclass(frozen=True, slots=True)
+class Client:
+    """The client that shows a code: `source` is its address."""
+
+    source: str
+    user_agent: str | None
+
+
 async def verify_code(
     uow: UnitOfWork,
     hashes: KeyedHashes,
@@ -40,21 +48,20 @@ async def verify_code(
     code: str,
     caller: Caller,
     *,
-    source: str,
+    client: Client,
     matching_hash: str | None = None,
-    user_agent: str | None,
     issuer: str,
     now: datetime,
 ) -> Verified | None:
     """Redeem a code once and return tokens at AAL1; None for an invalid code.
 
     None is a result and not an exception, because the count of tries must commit. A wrong code counts for each valid code of
-    the address, by `source`, the client's address: an attacker uses up no try of the owner (contract section 10.2).
+    the address, by the client's `source`: an attacker uses up no try of the owner (contract section 10.2).
 
     The code confirms a mail address; the first confirmation removes earlier credentials. It confirms a number only for the
     signed-in user who requested it (contract section 10.1).
     """
-    address_hash, source_hash = address_hash_of(hashes, destination), source_hash_of(hashes, source)
+    address_hash, source_hash = address_hash_of(hashes, destination), source_hash_of(hashes, client.source)
     shown = hashes.of("sign_in", destination.address, code)
     seen = _matching(await codes.list_valid_codes(uow, "sign_in", address_hash, now), shown)
     if seen is not None and seen.user_id is not None:
@@ -78,7 +85,7 @@ async def verify_code(
     await codes.expire_codes_of_address(uow, "sign_in", address_hash, now)
     revoked = None
     if destination.channel == "email":
-        await free_mail_budgets(uow, hashes, "sign_in", destination.address, source)
+        await free_mail_budgets(uow, hashes, "sign_in", destination.address, client.source)
         revoked = await confirm_email(uow, hashes, user_id, destination.address, matching_hash=matching_hash, now=now)
     elif claims:
         for changed in await codes.save_confirmed_phone(uow, user_id, destination.address):
@@ -87,7 +94,7 @@ async def verify_code(
         signed = await _in_session_of_the_issuer(uow, signing_keys, caller, user_id, issuer=issuer, now=now)
     else:
         signed = await start_session(
-            uow, signing_keys, user_id, method="otp", user_agent=user_agent, issuer=issuer, now=now
+            uow, signing_keys, user_id, method="otp", user_agent=client.user_agent, issuer=issuer, now=now
         )
     return Verified(user_id, signed, revoked)
 
