@@ -23,7 +23,7 @@ from operations.secrets import load_secrets
 from operations.services import Service
 
 COPIES: Final = 3
-# The first port above the port base that neither the plan nor the servers use.
+# The first port above the port base for further instances.
 _FIRST_PORT: Final = 30
 # Long enough for a purchase on a busy machine.
 _WINDOW_SECONDS: Final = 60
@@ -51,7 +51,7 @@ async def drill_start(folder: Path, each: int, log: Log) -> Report:
         )
         await asyncio.gather(*(_migrate(environments, service) for service in CAMPUS.services for _ in range(COPIES)))
         migrated = time.monotonic()
-        plan = _three_of_each(CAMPUS)
+        plan = three_of_each(CAMPUS)
         log(f"{len(plan.processes)} processes at once")
         report.rows["three provisioners; three migrations of each service"] = (
             f"{provisioned - began:.1f} s, {migrated - provisioned:.1f} s"
@@ -84,9 +84,10 @@ async def _verify(system: System, report: Report, each: int, log: Log) -> None:
         report.require_none("violated invariants of the audit", await broken_invariants(system, market, log))
 
 
-def _three_of_each(plan: SystemPlan) -> SystemPlan:
+def three_of_each(plan: SystemPlan) -> SystemPlan:
     """Three instances of every process except the sandbox."""
-    ports = itertools.count(_FIRST_PORT)
+    used = {port for process in plan.processes for port in (process.port_offset, process.health_offset)}
+    ports = (port for port in itertools.count(_FIRST_PORT) if port not in used)
     copies: list[ProcessPlan] = []
     for process in plan.processes:
         if process.service == "sandbox":
