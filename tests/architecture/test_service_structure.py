@@ -131,11 +131,18 @@ def test_sql_is_written_in_its_modules_only(service) -> None:
 
 
 @services
+def test_a_store_gives_its_functions_no_second_name(service) -> None:
+    package = SHAPED[service]
+    for path in package.glob("store/__init__.py"):
+        assert [name for name in imports_of(path) if name.startswith(f"{service}.")] == []
+
+
+@services
 def test_a_use_case_is_one_public_function_of_the_file_s_name(service) -> None:
     package = SHAPED[service]
     for path in python_files(package):
-        # The alerts of a service are one module: each is a text, and no operation.
-        if inside(path, package) != "use_cases" or path.name in ("__init__.py", "alerts.py"):
+        # The alerts of a service are one module, and so are the shared steps of a noun.
+        if inside(path, package) != "use_cases" or path.name in ("__init__.py", "alerts.py", "steps.py"):
             continue
         functions = [node for node in tree_of(path).body if isinstance(node, ast.AsyncFunctionDef | ast.FunctionDef)]
         public = [node.name for node in functions if not node.name.startswith("_")]

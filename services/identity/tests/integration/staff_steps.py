@@ -9,7 +9,7 @@ import httpx
 from common.auth.caller import ServiceItself
 from identity.domain.authorization_profile import SignIn
 from identity.store import accounts, sessions
-from identity.use_cases.sessions.issue_tokens import issue_tokens
+from identity.use_cases.sessions.steps import issue_tokens
 from identity.use_cases.staff.appoint_admin import appoint_admin
 
 from .conftest import USERS, IdentityApp

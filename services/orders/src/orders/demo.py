@@ -10,9 +10,9 @@ from uuid import UUID
 
 from common.auth.caller import THE_SERVICE
 from contracts.demo import ADA, BOLA, DemoVendor
-from orders import store
 from orders.dependencies import Dependencies
 from orders.store import products
+from orders.store.stock import StockLevel, save_product_if_new
 from orders.use_cases.products.publish_stock_changes import publish_stock_changes
 
 
@@ -120,7 +120,7 @@ _FIRST_CREATED_AT: Final = datetime(2024, 1, 1, 8, 0, tzinfo=UTC)
 class DemoProduct(NamedTuple):
     """A demo product with its stock."""
 
-    level: store.StockLevel
+    level: StockLevel
     vendor_name: str
     description: str
     category: str
@@ -151,7 +151,7 @@ def _variants() -> Iterator[tuple[DemoVendor, DemoLine, str, int]]:
 
 def _demo_product(number: int, vendor: DemoVendor, line: DemoLine, variant: str, naira: int) -> DemoProduct:
     stock = 0 if number % _SOLD_OUT_EVERY == 0 else 20 + number % 60
-    level = store.StockLevel(
+    level = StockLevel(
         product_id=demo_product_id(number),
         vendor_id=vendor.id,
         campus_id=vendor.campus_id,
@@ -169,6 +169,6 @@ async def load_demo_data(dependencies: Dependencies) -> None:
     """Insert the demo products, and publish each new one."""
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         for level, vendor_name, description, category, created_at in demo_products():
-            if await store.save_product_if_new(uow, level, vendor_name, description, category, created_at):
+            if await save_product_if_new(uow, level, vendor_name, description, category, created_at):
                 await products.save_search_words(uow, level.name, category)
                 publish_stock_changes(uow, [level])

@@ -6,8 +6,8 @@ from common.auth.caller import THE_SERVICE
 from common.observability import telemetry
 from common.observability.logging import get_logger
 from common.primitives.lifecycles import Rejection
-from orders import store
 from orders.dependencies import Dependencies
+from orders.store import timers
 from orders.use_cases.orders.fire_timer import fire_timer
 
 log = get_logger(__name__)
@@ -27,7 +27,7 @@ async def fire_timers_once(dependencies: Dependencies) -> int:
     """
     now = dependencies.clock.now()
     changed = 0
-    due = await store.list_due_timers(dependencies.database.reads_for(THE_SERVICE), now, BATCH)
+    due = await timers.list_due_timers(dependencies.database.reads_for(THE_SERVICE), now, BATCH)
     for order_id, kind in due:
         try:
             async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:

@@ -10,7 +10,7 @@ import pytest
 from payments.domain.chargebacks import ChargebackUpdate, Outcome
 from payments.metrics import QUARANTINED_CHARGES_WAITING
 from payments.timers import update_metrics_once
-from payments.use_cases.chargebacks.record_chargeback_update import record_chargeback_update
+from payments.use_cases.chargebacks.steps import record_chargeback_update
 from testkit.fixtures import eventually
 
 from .conftest import ConnectAs, PaymentsApp

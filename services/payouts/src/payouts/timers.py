@@ -7,7 +7,6 @@ from common.database.unit_of_work import Database
 from common.ledger.chain_loops import RUN_LEASE
 from common.observability.logging import get_logger
 from common.primitives.clock import Clock
-from payouts import store
 from payouts.clients.gateway import Gateway, Gateways
 from payouts.domain.attempts import status_when_claimed, step_when_due
 from payouts.domain.dispatch import LEASE, SUBMISSIONS_CONCURRENT_MAX
@@ -16,7 +15,7 @@ from payouts.domain.failure_rate import FailureRatePolicy
 from payouts.domain.found_transfers import RECHECK_AFTER_RESTORE
 from payouts.domain.gateway_faults import key_alert
 from payouts.metrics import GATEWAY_BALANCE_MINOR, GATEWAY_BALANCE_TIME
-from payouts.store import found_transfers, open_alerts, release_statements
+from payouts.store import found_transfers, open_alerts, release_statements, transfers
 from payouts.store.account_numbers import AccountNumbers
 from payouts.use_cases.bank_details.refresh_banks import refresh_banks
 from payouts.use_cases.exceptions.check_bank_outages import check_bank_outages
@@ -57,20 +56,20 @@ async def process_due_transfers_once(database: Database, gateways: Gateways, clo
     return done
 
 
-async def _claim_due(database: Database, gateways: Gateways, clock: Clock) -> list[store.DueTransfer]:
+async def _claim_due(database: Database, gateways: Gateways, clock: Clock) -> list[transfers.DueTransfer]:
     now = clock.now()
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         names = [gateway.name for gateway in gateways.all()]
         usable = [name for name in names if not await open_alerts.is_open(uow, key_alert(name))]
         claimed = []
-        for due in await store.lock_due_transfers(uow, now, CLAIM_BATCH_MAX, usable):
+        for due in await transfers.lock_due_transfers(uow, now, CLAIM_BATCH_MAX, usable):
             status = status_when_claimed(due.status)
-            await store.claim_transfer(uow, due, status, now + LEASE)
-            claimed.append(store.DueTransfer(due.id, status))
+            await transfers.claim_transfer(uow, due, status, now + LEASE)
+            claimed.append(transfers.DueTransfer(due.id, status))
     return claimed
 
 
-async def _step(database: Database, gateways: Gateways, clock: Clock, transfer: store.DueTransfer) -> None:
+async def _step(database: Database, gateways: Gateways, clock: Clock, transfer: transfers.DueTransfer) -> None:
     if step_when_due(transfer.status) == "submit":
         await send_retry(database, gateways, clock, transfer.id)
     else:
@@ -137,7 +136,7 @@ async def list_gateways_in_use(database: Database, gateways: Gateways) -> list[G
     key.
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        names = {gateways.for_new_transfers, *await store.list_gateways_with_open_transfers(uow)}
+        names = {gateways.for_new_transfers, *await transfers.list_gateways_with_open_transfers(uow)}
     return [gateway for gateway in gateways.all() if gateway.name in names]
 
 

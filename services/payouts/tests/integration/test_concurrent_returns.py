@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from common.auth.caller import THE_SERVICE
-from payouts.use_cases.payouts.restitute_payout import restitute_payout
+from payouts.use_cases.payouts.steps import restitute_payout
 from testkit.fixtures import eventually
 
 from .conftest import Sandbox, Scenario

@@ -167,7 +167,7 @@ async def test_a_command_ends_with_one_line_while_the_gateway_is_unavailable(
 ) -> None:
     await put_back(scenario)
     await immediate.faults(list_call={"error_before": True})
-    with pytest.raises(SystemExit, match=r"^compare-transfers: The payment gateway is not available"):
+    with pytest.raises(SystemExit, match=r"^compare-transfers: The payment gateway is temporarily unavailable"):
         await run_command(SERVICE, scenario.dependencies, "compare-transfers", ())
 
 

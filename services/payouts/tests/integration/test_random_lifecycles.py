@@ -14,10 +14,10 @@ import pytest_asyncio
 from common.primitives.decisions import DECISION
 from common.primitives.lifecycles import Lifecycle, Rejection, Rule
 from operations.audit.invariants import INVARIANTS
-from payouts import store
 from payouts.domain.payout_transitions import EXCEPTION, HOLD, PAYOUT
 from payouts.domain.transfer_updates import TransferUpdate, evaluate_update, has_effect
 from payouts.domain.transitions import REPORTS, STATES, TRANSFER
+from payouts.store import transfers
 from payouts.use_cases.transfers.record_transfer_update import record_transfer_update
 from testkit.state_changes import StateChanges
 from testkit.walks import SEEDS, walk
@@ -112,12 +112,12 @@ class PayoutWalker:
         reference = sent[picked % len(sent)]["reference"]
         update = TransferUpdate("webhook", status, amount_minor, "NGN", reason="Bank switch is down")
         async with self.scenario.unit_of_work() as uow:
-            locked = await store.lock_transfer(uow, reference=reference)
+            locked = await transfers.lock_transfer(uow, reference=reference)
             assert locked is not None
             verdict = evaluate_update(locked, update)
             await record_transfer_update(uow, reference, update, self.scenario.clock.now())
         async with self.scenario.unit_of_work() as uow:
-            after = await store.lock_transfer(uow, reference=reference)
+            after = await transfers.lock_transfer(uow, reference=reference)
         assert after is not None
         is_new = verdict in ("advanced", "confirmed")
         assert after.effective_status == (status if is_new else locked.effective_status)

@@ -9,8 +9,3 @@ __all__ = [
     "publish_profiles",
     "sign_up",
 ]
-
-STEPS = (
-    "confirm_email",
-    "publish_profile",
-)

@@ -12,7 +12,7 @@ from identity.domain.errors import NumberNotAccepted
 from identity.domain.message_budgets import TextPolicy
 from identity.queries.profiles import Profile, profile_of
 from identity.store import profiles
-from identity.use_cases.accounts.publish_profile import publish_profile
+from identity.use_cases.accounts.steps import publish_profile
 
 
 async def change_profile(

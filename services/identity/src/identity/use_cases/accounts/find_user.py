@@ -11,7 +11,7 @@ from identity.credentials.keyed_hashes import KeyedHashes
 from identity.domain.addresses import normal_email
 from identity.queries.user_lookup import is_session_revoked
 from identity.store import accounts, codes, profiles
-from identity.use_cases.accounts.confirm_email import confirm_email
+from identity.use_cases.accounts.steps import confirm_email
 
 
 async def find_user(

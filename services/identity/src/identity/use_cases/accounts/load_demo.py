@@ -19,7 +19,7 @@ from identity.domain import password_rules
 from identity.domain.mailboxes import mailbox_of
 from identity.store import demo as demo_store
 from identity.store import factors, keys, profiles
-from identity.use_cases.accounts.publish_profile import publish_profile
+from identity.use_cases.accounts.steps import publish_profile
 
 LOADING_DEMO: Final = ServiceItself("demo data")
 

@@ -6,7 +6,7 @@ from uuid import UUID
 from common.auth.caller import ServiceItself
 from common.database.unit_of_work import Database
 from identity.store import profiles
-from identity.use_cases.accounts.publish_profile import publish_profile
+from identity.use_cases.accounts.steps import publish_profile
 
 PUBLISHING_PROFILES: Final = ServiceItself("publication of all profiles")
 # A transaction of some hundredths of a second, so that a user who changes their profile hardly waits.

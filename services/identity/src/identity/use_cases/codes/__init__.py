@@ -6,9 +6,3 @@ __all__ = [
     "send_code",
     "verify_code",
 ]
-STEPS = [
-    "count_messages",
-    "find_recipient",
-    "free_mail_budgets",
-    "issue_code",
-]

@@ -9,7 +9,7 @@ from identity.credentials.keyed_hashes import KeyedHashes
 from identity.domain.message_budgets import CountedAs, mail_budgets
 from identity.domain.one_time_codes import CodeRequest, Destination, Purpose
 from identity.store import codes
-from identity.use_cases.codes.issue_code import issue_code
+from identity.use_cases.codes.steps import issue_code
 
 
 async def request_code(

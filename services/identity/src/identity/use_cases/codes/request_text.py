@@ -10,8 +10,7 @@ from identity.domain.errors import NumberNotAccepted
 from identity.domain.message_budgets import TextPolicy
 from identity.domain.one_time_codes import CodeRequest
 from identity.store import codes
-from identity.use_cases.codes.find_recipient import find_recipient
-from identity.use_cases.codes.issue_code import issue_code
+from identity.use_cases.codes.steps import find_recipient, issue_code
 
 
 async def request_text(

@@ -12,7 +12,7 @@ from identity.credentials.code_hashes import address_hash_of
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.domain.one_time_codes import Channel, Destination, Purpose
 from identity.store import codes
-from identity.use_cases.codes.find_recipient import find_recipient
+from identity.use_cases.codes.steps import find_recipient
 
 
 class CodeToSend(msgspec.Struct, frozen=True, rename="camel"):

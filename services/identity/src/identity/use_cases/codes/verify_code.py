@@ -15,12 +15,10 @@ from identity.credentials.tokens import SignedIn
 from identity.domain.errors import SessionInvalid
 from identity.domain.one_time_codes import Destination, IssuedCode, codes_with_tries_left
 from identity.store import accounts, codes, profiles, sessions
-from identity.use_cases.accounts.confirm_email import confirm_email
-from identity.use_cases.accounts.publish_profile import publish_profile
-from identity.use_cases.codes.free_mail_budgets import free_mail_budgets
-from identity.use_cases.sessions.issue_tokens import issue_tokens
+from identity.use_cases.accounts.steps import confirm_email, publish_profile
+from identity.use_cases.codes.steps import free_mail_budgets
 from identity.use_cases.sessions.revoke_sessions import RevokedSessions
-from identity.use_cases.sessions.start_session import start_session
+from identity.use_cases.sessions.steps import issue_tokens, start_session
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,5 +4,3 @@ __all__ = [
     "record_evaluation",
     "request_erasure",
 ]
-
-STEPS = ("erase_user",)

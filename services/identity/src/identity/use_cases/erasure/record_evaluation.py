@@ -5,11 +5,12 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from contracts.identity import ErasureRefused
+from contracts.identity import ErasureRefused, UserErased, VendorClosed
+from identity.credentials.erased_mailboxes import erased_mailbox_hash
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.domain.erasure import ERASURE, evaluate
 from identity.store import erasure
-from identity.use_cases.erasure.erase_user import erase_user
+from identity.use_cases.sessions.revoke_sessions import revoke_sessions
 
 
 async def record_evaluation(
@@ -32,7 +33,7 @@ async def record_evaluation(
         return True
     await erasure.save_request(uow, request_id, verdict, now)
     if verdict == "done":
-        await erase_user(uow, hashes, request, mailbox, now=now)
+        await _erase_user(uow, hashes, request, mailbox, now=now)
     else:
         matters = tuple(sorted({matter for found in verdicts.values() for matter in found}))
         uow.publish(ErasureRefused(user_id=request.user_id, request_id=request_id, open_matters=matters))
@@ -48,3 +49,18 @@ async def _own_obligations(uow: UnitOfWork, request: erasure.Request) -> list[st
         "vendor_opened": obligations.vendor_id != request.vendor_id,
     }
     return [matter for matter, holds in found.items() if holds]
+
+
+async def _erase_user(
+    uow: UnitOfWork, hashes: KeyedHashes, request: erasure.Request, mailbox: str, *, now: datetime
+) -> None:
+    """Delete account, sessions, factors and contact data, close the vendor, and publish the erasure.
+
+    The caller holds the user's lock. The address is free for a new account, but its mailbox is not rewarded again.
+    """
+    await revoke_sessions(uow, request.user_id, because="erased", now=now)
+    await erasure.delete_user(uow, request.user_id, erased_mailbox_hash(hashes, mailbox), now)
+    if request.vendor_id is not None:
+        campus_id = await erasure.close_vendor(uow, request.vendor_id)
+        uow.publish(VendorClosed(vendor_id=request.vendor_id, owner_user_id=request.user_id, campus_id=campus_id))
+    uow.publish(UserErased(user_id=request.user_id))

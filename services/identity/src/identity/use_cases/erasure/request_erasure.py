@@ -12,7 +12,7 @@ from identity.credentials.login_throttle import LoginThrottle
 from identity.credentials.passwords import Passwords
 from identity.domain.errors import OpenObligations, ProfileMissing, WrongPassword
 from identity.store import accounts, erasure, login_failures
-from identity.use_cases.passwords.verify_password import VerifiedPassword, verify_password
+from identity.use_cases.passwords.steps import VerifiedPassword, verify_password
 
 REQUESTING_ERASURE = ServiceItself("erasure request")
 

@@ -16,7 +16,7 @@ from identity.domain.totp_delays import blocked_until
 from identity.queries.factors import list_own_factors
 from identity.store import accounts, factors, sessions
 from identity.store.recovery_codes import claim_recovery_code
-from identity.use_cases.sessions.issue_tokens import issue_tokens
+from identity.use_cases.sessions.steps import issue_tokens
 
 
 async def verify_factor(

@@ -14,7 +14,7 @@ from identity.credentials.tokens import SignedIn
 from identity.domain.errors import ChallengeInvalid, PasskeyRejected, SessionInvalid
 from identity.domain.second_factors import SignCountRegressed, check_sign_count
 from identity.store import accounts, passkeys, sessions
-from identity.use_cases.sessions.issue_tokens import issue_tokens
+from identity.use_cases.sessions.steps import issue_tokens
 
 log = get_logger(__name__)
 

@@ -4,5 +4,3 @@ __all__ = [
     "change_password",
     "reset_password",
 ]
-
-STEPS = ("verify_password",)

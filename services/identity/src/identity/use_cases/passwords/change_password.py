@@ -12,7 +12,7 @@ from identity.credentials.login_throttle import LoginThrottle
 from identity.credentials.passwords import Passwords
 from identity.domain.errors import SessionInvalid, WrongCurrentPassword
 from identity.store import accounts, codes, login_failures
-from identity.use_cases.passwords.verify_password import VerifiedPassword, verify_password
+from identity.use_cases.passwords.steps import VerifiedPassword, verify_password
 from identity.use_cases.sessions.revoke_sessions import RevokedSessions, revoke_sessions
 
 CHANGING_PASSWORD = ServiceItself("password change")

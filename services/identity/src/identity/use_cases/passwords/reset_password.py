@@ -11,8 +11,8 @@ from identity.credentials.passwords import Passwords
 from identity.domain.errors import WrongResetToken
 from identity.domain.one_time_codes import is_redeemable
 from identity.store import accounts, codes, login_failures, profiles
-from identity.use_cases.accounts.confirm_email import confirm_email
-from identity.use_cases.codes.free_mail_budgets import free_mail_budgets
+from identity.use_cases.accounts.steps import confirm_email
+from identity.use_cases.codes.steps import free_mail_budgets
 from identity.use_cases.sessions.revoke_sessions import RevokedSessions, revoke_sessions
 
 RESETTING_PASSWORD = ServiceItself("password reset")

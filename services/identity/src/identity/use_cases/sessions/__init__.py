@@ -8,9 +8,3 @@ __all__ = [
     "revoke_distrusted_sessions",
     "revoke_sessions",
 ]
-
-STEPS = (
-    "issue_tokens",
-    "sign_tokens",
-    "start_session",
-)

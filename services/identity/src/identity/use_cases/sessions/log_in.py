@@ -16,8 +16,8 @@ from identity.domain.errors import ConfirmationRequired, ConfirmationWithoutMail
 from identity.domain.one_time_codes import LOGIN_RESEND_AFTER
 from identity.store import accounts, login_failures
 from identity.use_cases.codes.request_code import request_code
-from identity.use_cases.passwords.verify_password import UnconfirmedSignUp, VerifiedPassword, verify_password
-from identity.use_cases.sessions.start_session import start_session
+from identity.use_cases.passwords.steps import UnconfirmedSignUp, VerifiedPassword, verify_password
+from identity.use_cases.sessions.steps import start_session
 
 LOGGING_IN = ServiceItself("log-in")
 # The hash may be renewed or the password changed between the check and the session, but not twice in a row.

@@ -11,8 +11,7 @@ from identity.credentials.tokens import SignedIn, hash_of_presented, stored_hash
 from identity.domain.authorization_profile import SignIn
 from identity.domain.sessions import Invalid, Repeated, StoredRefreshToken, Usable, evaluate_refresh
 from identity.store import accounts, sessions
-from identity.use_cases.sessions.issue_tokens import issue_tokens
-from identity.use_cases.sessions.sign_tokens import sign_tokens
+from identity.use_cases.sessions.steps import issue_tokens, sign_tokens
 
 
 async def refresh_session(

@@ -10,10 +10,3 @@ __all__ = [
     "revoke_role",
     "suspend_user",
 ]
-
-STEPS = (
-    "lock_staff_as_admin",
-    "lock_staff_grant",
-    "lock_staff_member",
-    "reject_prepared_by",
-)

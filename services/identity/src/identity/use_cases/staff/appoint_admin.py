@@ -9,7 +9,7 @@ from identity.domain.addresses import normal_email
 from identity.domain.errors import CannotAppoint
 from identity.domain.staff import ADMIN, Appointment, check_roles_compatible
 from identity.store import accounts, staff
-from identity.use_cases.accounts.publish_profile import publish_profile
+from identity.use_cases.accounts.steps import publish_profile
 
 OPERATING = ServiceItself("an operator at the machine")
 

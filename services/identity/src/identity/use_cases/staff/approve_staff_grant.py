@@ -9,8 +9,8 @@ from common.primitives.decisions import evaluate_approval
 from identity.domain.errors import GranteeEmailNotConfirmed, GranteeWithoutSecondFactor, SuspendedGrantee
 from identity.domain.staff import Appointment, check_roles_compatible
 from identity.store import staff
-from identity.use_cases.accounts.publish_profile import publish_profile
-from identity.use_cases.staff.lock_staff_grant import lock_staff_grant
+from identity.use_cases.accounts.steps import publish_profile
+from identity.use_cases.staff.steps import lock_staff_grant
 
 
 async def approve_staff_grant(

@@ -21,8 +21,8 @@ from identity.domain.staff import (
     requires_second_approver,
 )
 from identity.store import staff, vendors
-from identity.use_cases.accounts.publish_profile import publish_profile
-from identity.use_cases.staff.lock_staff_member import lock_staff_member
+from identity.use_cases.accounts.steps import publish_profile
+from identity.use_cases.staff.steps import lock_staff_member
 
 
 async def grant_role(

@@ -6,7 +6,7 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from identity.store import staff
-from identity.use_cases.staff.lock_staff_member import lock_staff_member
+from identity.use_cases.staff.steps import lock_staff_member
 
 
 async def reinstate_user(uow: UnitOfWork, caller: Caller, user_id: UUID, reason: str | None, *, now: datetime) -> None:

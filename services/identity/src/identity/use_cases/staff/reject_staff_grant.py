@@ -7,7 +7,7 @@ from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.decisions import evaluate_rejection
 from identity.store import staff
-from identity.use_cases.staff.lock_staff_grant import lock_staff_grant
+from identity.use_cases.staff.steps import lock_staff_grant
 
 
 async def reject_staff_grant(uow: UnitOfWork, caller: Caller, grant_id: UUID, *, now: datetime) -> None:

@@ -8,10 +8,9 @@ from common.database.unit_of_work import UnitOfWork
 from identity.domain.errors import LastAdmin, OwnAppointment
 from identity.domain.staff import ADMIN
 from identity.store import staff
-from identity.use_cases.accounts.publish_profile import publish_profile
+from identity.use_cases.accounts.steps import publish_profile
 from identity.use_cases.sessions.revoke_sessions import RevokedSessions, revoke_sessions
-from identity.use_cases.staff.lock_staff_member import lock_staff_member
-from identity.use_cases.staff.reject_prepared_by import reject_prepared_by
+from identity.use_cases.staff.steps import lock_staff_member, reject_prepared_by
 
 
 async def revoke_role(

@@ -11,5 +11,3 @@ __all__ = [
     "reject_vendor_application",
     "suspend_vendor",
 ]
-
-STEPS = ("lock_commission_change",)

@@ -11,7 +11,7 @@ from contracts.identity import VendorChanged
 from identity.domain.errors import CommissionChangeOutdated
 from identity.store import commission_changes, vendors
 from identity.store.staff import record_staff_action
-from identity.use_cases.vendors.lock_commission_change import lock_commission_change
+from identity.use_cases.vendors.steps import lock_commission_change
 
 
 async def approve_commission_change(

@@ -11,7 +11,7 @@ from identity.domain.commission_changes import CHANGE_LIFE, CommissionChange
 from identity.domain.errors import CommissionChangeOpen
 from identity.store import commission_changes, vendors
 from identity.store.staff import record_staff_action
-from identity.use_cases.staff.lock_staff_as_admin import lock_staff_as_admin
+from identity.use_cases.staff.steps import lock_staff_as_admin
 
 
 async def prepare_commission_change(

@@ -8,7 +8,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.decisions import evaluate_rejection
 from identity.store import commission_changes
 from identity.store.staff import record_staff_action
-from identity.use_cases.vendors.lock_commission_change import lock_commission_change
+from identity.use_cases.vendors.steps import lock_commission_change
 
 
 async def reject_commission_change(

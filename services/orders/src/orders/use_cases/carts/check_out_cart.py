@@ -8,12 +8,12 @@ from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.cells import Cells
 from common.primitives.problems import NotFound
-from orders import store
 from orders.domain.carts import cart_id_of
 from orders.domain.errors import EmptyCart, VendorRequired
 from orders.domain.orders import NewOrder, Windows
 from orders.domain.unpaid_limits import UnpaidLimits
 from orders.store import carts
+from orders.store.checkout import find_order_by_key
 from orders.use_cases.orders.place_order import Checkout, place_order
 
 
@@ -35,7 +35,7 @@ async def check_out_cart(
     cart = checkout.cart
     if cart is None or cart.cart_id != cart_id_of(caller.id):
         raise NotFound
-    if (earlier := await store.find_order_by_key(uow, caller.id, key)) is not None:
+    if (earlier := await find_order_by_key(uow, caller.id, key)) is not None:
         return checkout.repeated_order_id(earlier)
     vendor_id = cart.vendor_id
     if vendor_id is None:
@@ -46,7 +46,7 @@ async def check_out_cart(
     requested_items = await carts.claim_cart_items(uow, caller.id, vendor_id) if vendor_id else []
     if not requested_items:
         # A concurrent checkout under the same key may have claimed the lines while this one waited for them.
-        if (earlier := await store.find_order_by_key(uow, caller.id, key)) is not None:
+        if (earlier := await find_order_by_key(uow, caller.id, key)) is not None:
             return checkout.repeated_order_id(earlier)
         raise EmptyCart("vendorId" if cart.vendor_id else "cartId")
     return await place_order(

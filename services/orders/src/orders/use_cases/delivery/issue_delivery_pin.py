@@ -8,9 +8,9 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.encryption import Encryptor
 from common.primitives.ids import new_digits
 from contracts.orders import DeliveryPinIssued
-from orders import store
 from orders.domain.orders import Order
 from orders.domain.pins import PinKey
+from orders.store.pins import save_pin
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class PinIssuer:
 async def issue_delivery_pin(uow: UnitOfWork, pins: PinIssuer, order: Order, issue: int, now: datetime) -> str:
     """Issue a PIN: store its digest and its encrypted text, publish it to the buyer, and return it for the buyer only."""
     pin = new_digits(pins.length)
-    await store.save_pin(
+    await save_pin(
         uow,
         order,
         issue,

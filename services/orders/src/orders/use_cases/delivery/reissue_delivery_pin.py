@@ -6,11 +6,12 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.lifecycles import Rejection
 from common.primitives.problems import NotFound
-from orders import store
 from orders.domain.errors import ForbiddenTransition, ReissueLimitReached
 from orders.domain.order_roles import OrderRole
 from orders.domain.pins import ISSUES_MAX
 from orders.domain.transitions import next_state
+from orders.store import orders
+from orders.store.pins import lock_pin
 from orders.use_cases.delivery.issue_delivery_pin import PinIssuer, issue_delivery_pin
 
 
@@ -23,12 +24,12 @@ async def reissue_delivery_pin(
 
     Raises NotFound for anyone but the buyer, ForbiddenTransition and ReissueLimitReached (409).
     """
-    order = await store.lock_order(uow, order_id)
+    order = await orders.lock_order(uow, order_id)
     if order is None or "buyer" not in roles:
         raise NotFound
     if isinstance(next_state(order.status, "pin_accepted"), Rejection):
         raise ForbiddenTransition(order.status)
-    current = await store.lock_pin(uow, order_id)
+    current = await lock_pin(uow, order_id)
     if current is None:
         raise ForbiddenTransition(order.status)
     if current.issue >= ISSUES_MAX:

@@ -10,11 +10,12 @@ from common.primitives.clock import iso
 from common.primitives.idempotency import IdempotencyKeyReused
 from common.primitives.problems import Forbidden, NotFound
 from contracts.orders import OrderDelivered
-from orders import store
 from orders.domain.errors import DeliveryPinLocked
 from orders.domain.order_roles import VERIFIER_ROLES, OrderRole
 from orders.domain.orders import Order, Windows
 from orders.domain.pins import CorrectPin, LockedPin, PinKey, WrongPin, evaluate_attempt
+from orders.store import orders, timers
+from orders.store.pins import Verification, count_wrong_attempt, find_verification, lock_pin, record_verification_if_new
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,29 +39,29 @@ async def verify_delivery(
     """
     if not VERIFIER_ROLES & roles:
         raise Forbidden
-    order = await store.lock_order(uow, attempt.order_id)
+    order = await orders.lock_order(uow, attempt.order_id)
     if order is None:
         raise NotFound
     fingerprints = pins.fingerprints(order.id, attempt.pin)
-    earlier = await store.find_verification(uow, attempt.caller_id, attempt.key)
+    earlier = await find_verification(uow, attempt.caller_id, attempt.key)
     if earlier is not None:
         if earlier.fingerprint not in fingerprints:
             raise IdempotencyKeyReused
         return None if earlier.attempts_remaining is None else WrongPin(earlier.attempts_remaining)
-    issued = await store.lock_pin(uow, order.id)
+    issued = await lock_pin(uow, order.id)
     offered = [] if issued is None else pins.digests(order.id, issued.issue, attempt.pin)
     verdict = evaluate_attempt(order.status, issued, offered)
     if isinstance(verdict, LockedPin):
-        due_at = await store.find_next_timer(uow, order.id)
+        due_at = await timers.find_next_timer(uow, order.id)
         wait = timedelta() if due_at is None else due_at - now
         raise DeliveryPinLocked(verdict.reissues_remaining, max(1, ceil(wait.total_seconds())))
     remaining = verdict.attempts_remaining if isinstance(verdict, WrongPin) else None
-    recorded = store.Verification(fingerprints[0], remaining)
-    if not await store.record_verification_if_new(uow, attempt.caller_id, attempt.key, order.id, recorded, now):
+    recorded = Verification(fingerprints[0], remaining)
+    if not await record_verification_if_new(uow, attempt.caller_id, attempt.key, order.id, recorded, now):
         raise IdempotencyKeyReused
     if isinstance(verdict, WrongPin):
         if verdict.counts:
-            await store.count_wrong_attempt(uow, order.id, verdict.event, now)
+            await count_wrong_attempt(uow, order.id, verdict.event, now)
         return verdict
     await _deliver(uow, order, verdict, attempt.caller_id, now, windows)
     return None
@@ -71,7 +72,7 @@ async def _deliver(
 ) -> None:
     if not verdict.delivers:
         return
-    await store.save_transition(uow, order, "delivered", "pin_accepted", now, windows)
+    await orders.save_transition(uow, order, "delivered", "pin_accepted", now, windows)
     uow.publish(
         OrderDelivered(
             order_id=order.id,

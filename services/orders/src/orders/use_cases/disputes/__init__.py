@@ -10,9 +10,3 @@ __all__ = [
     "record_chargeback",
     "reject_resolution",
 ]
-
-STEPS = (
-    "open_dispute",
-    "check_not_party",
-    "lock_disputed_order",
-)

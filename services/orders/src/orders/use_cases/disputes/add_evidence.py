@@ -7,7 +7,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.media.cleanup import cancel_image_removal
 from orders.domain.disputes import EvidenceAuthor
 from orders.store import disputes
-from orders.use_cases.disputes.lock_disputed_order import lock_disputed_order
+from orders.use_cases.disputes.steps import lock_disputed_order
 
 
 async def add_evidence(

@@ -9,14 +9,13 @@ from common.primitives.decisions import evaluate_approval
 from common.primitives.lifecycles import Rejection
 from common.primitives.problems import NotFound
 from contracts.orders import DisputeResolved
-from orders import store
 from orders.domain.disputes import release_of, trigger_of
 from orders.domain.errors import ForbiddenTransition
 from orders.domain.orders import Windows
 from orders.domain.transitions import next_state
-from orders.store import disputes
-from orders.use_cases.disputes.check_not_party import check_not_party
-from orders.use_cases.refunds.request_refund import request_refund
+from orders.store import disputes, orders
+from orders.use_cases.disputes.steps import check_not_party
+from orders.use_cases.refunds.steps import request_refund
 
 
 async def approve_resolution(
@@ -34,7 +33,7 @@ async def approve_resolution(
     Only the event `refund_requested` refunds; the resolution event unfreezes escrow and releases the rest of it. Raises
     NotFound, PartyCannotDecide (403), ForbiddenTransition (409), and the errors of `evaluate_approval`.
     """
-    order = await store.lock_order(uow, order_id)
+    order = await orders.lock_order(uow, order_id)
     resolution = await disputes.lock_resolution(uow, resolution_id)
     if order is None or resolution is None:
         raise NotFound
@@ -47,7 +46,7 @@ async def approve_resolution(
         raise ForbiddenTransition(order.status)
     refund_minor = resolution.refund_minor
     release_minor = release_of(refund_minor, order.escrow_minor)
-    await store.save_transition(uow, order, transition, trigger, now, windows)
+    await orders.save_transition(uow, order, transition, trigger, now, windows)
     refund_id = None
     if refund_minor:
         refund_id = await request_refund(uow, order, refund_minor, f"dispute: {resolution.outcome}", now)

@@ -6,7 +6,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.media.cleanup import expect_image
 from orders.domain.disputes import EvidenceAuthor
-from orders.use_cases.disputes.lock_disputed_order import lock_disputed_order
+from orders.use_cases.disputes.steps import lock_disputed_order
 
 
 async def check_evidence_upload(

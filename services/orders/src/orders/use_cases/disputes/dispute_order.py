@@ -6,13 +6,13 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.lifecycles import Rejection
 from common.primitives.problems import Forbidden, NotFound
-from orders import store
 from orders.domain.disputes import Complaint
 from orders.domain.errors import ForbiddenTransition
 from orders.domain.order_roles import OrderRole
 from orders.domain.orders import Windows
 from orders.domain.transitions import next_state
-from orders.use_cases.disputes.open_dispute import open_dispute
+from orders.store import orders
+from orders.use_cases.disputes.steps import open_dispute
 
 
 async def dispute_order(
@@ -31,7 +31,7 @@ async def dispute_order(
     """
     if "buyer" not in roles:
         raise Forbidden
-    order = await store.lock_order(uow, order_id)
+    order = await orders.lock_order(uow, order_id)
     if order is None:
         raise NotFound
     transition = next_state(order.status, complaint.trigger)

@@ -9,12 +9,11 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from common.primitives.lifecycles import Rejection
 from common.primitives.problems import NotFound
-from orders import store
 from orders.domain.disputes import Resolution, ResolutionOutcome, refund_of, trigger_of
 from orders.domain.errors import ForbiddenTransition, ResolutionPending
 from orders.domain.transitions import next_state
-from orders.store import disputes
-from orders.use_cases.disputes.check_not_party import check_not_party
+from orders.store import disputes, orders
+from orders.use_cases.disputes.steps import check_not_party
 
 
 async def prepare_resolution(
@@ -32,7 +31,7 @@ async def prepare_resolution(
     A repeated command returns the resolution of the first. Raises NotFound, PartyCannotDecide (403), the errors of
     `refund_of` and IdempotencyKeyReused (422), ForbiddenTransition and ResolutionPending (409).
     """
-    order = await store.lock_order(uow, order_id)
+    order = await orders.lock_order(uow, order_id)
     if order is None:
         raise NotFound
     check_not_party(by, order)

@@ -6,12 +6,11 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.lifecycles import Rejection
-from orders import store
 from orders.domain.disputes import ChargeOutcome, Complaint
 from orders.domain.order_updates import evaluate_update
 from orders.domain.orders import Windows
-from orders.store import disputes
-from orders.use_cases.disputes.open_dispute import open_dispute
+from orders.store import disputes, orders
+from orders.use_cases.disputes.steps import open_dispute
 
 CHARGEBACK: Final = Complaint("chargeback", "The buyer's bank has disputed the charge.")
 
@@ -30,7 +29,7 @@ async def record_chargeback(
     The bank's decision closes no dispute. It is saved for the staff who resolve the dispute, also when it arrives
     first. Raises OrderNotReceived, EarlyUpdate. Returns the reason when nothing changed.
     """
-    order = await store.lock_order(uow, order_id)
+    order = await orders.lock_order(uow, order_id)
     order, transition = evaluate_update(order, CHARGEBACK.trigger, about=order_id)
     if transition == "disputed":
         await open_dispute(uow, order, CHARGEBACK, now=now, windows=windows)

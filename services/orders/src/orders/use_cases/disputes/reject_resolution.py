@@ -7,9 +7,8 @@ from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.decisions import evaluate_rejection
 from common.primitives.problems import NotFound
-from orders import store
-from orders.store import disputes
-from orders.use_cases.disputes.check_not_party import check_not_party
+from orders.store import disputes, orders
+from orders.use_cases.disputes.steps import check_not_party
 
 
 async def reject_resolution(uow: UnitOfWork, resolution_id: UUID, order_id: UUID, *, by: Caller, now: datetime) -> None:
@@ -17,7 +16,7 @@ async def reject_resolution(uow: UnitOfWork, resolution_id: UUID, order_id: UUID
 
     Raises NotFound, PartyCannotDecide (403), and the errors of `evaluate_rejection`.
     """
-    order = await store.lock_order(uow, order_id)
+    order = await orders.lock_order(uow, order_id)
     resolution = await disputes.lock_resolution(uow, resolution_id)
     if order is None or resolution is None:
         raise NotFound

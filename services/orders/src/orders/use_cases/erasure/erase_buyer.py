@@ -5,8 +5,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.lifecycles import Rejection
-from orders import store
-from orders.store import erasure
+from orders.store import contacts, erasure, projections
 
 
 async def erase_buyer(uow: UnitOfWork, user_id: UUID, sequence: int, now: datetime) -> Rejection | None:
@@ -15,6 +14,6 @@ async def erase_buyer(uow: UnitOfWork, user_id: UUID, sequence: int, now: dateti
         return Rejection.STALE
     await erasure.erase_buyer(uow, user_id, now)
     # The rows stay without content, so that a late older event restores nothing.
-    await store.save_buyer_addresses(uow, user_id, None, None, sequence)
-    await store.save_user_contact(uow, user_id, None, "", sequence)
+    await projections.save_buyer_addresses(uow, user_id, None, None, sequence)
+    await contacts.save_user_contact(uow, user_id, None, "", sequence)
     return None

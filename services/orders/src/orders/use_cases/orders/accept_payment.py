@@ -5,12 +5,12 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.lifecycles import Rejection
-from orders import store
 from orders.domain.order_updates import evaluate_update
 from orders.domain.orders import Order, ReportedEscrow, Windows
+from orders.store import orders, stock
 from orders.use_cases.delivery.issue_delivery_pin import PinIssuer, issue_delivery_pin
 from orders.use_cases.products.publish_stock_changes import publish_stock_changes
-from orders.use_cases.refunds.request_refund import request_refund
+from orders.use_cases.refunds.steps import request_refund
 
 LATE_CHARGE_REASON = "The payment arrived after the order had closed, and the products are out of stock."
 
@@ -30,20 +30,20 @@ async def accept_payment(
     An expired or cancelled order reserves its stock again; without stock the charge is refunded (contract section 6).
     Raises OrderNotReceived, EarlyUpdate. Returns the reason when nothing changed.
     """
-    order = await store.lock_order(uow, order_id)
+    order = await orders.lock_order(uow, order_id)
     order, transition = evaluate_update(order, "escrow_held", about=order_id)
     escrow = ReportedEscrow(amount_minor, sequence)
     if isinstance(transition, Rejection):
-        await store.save_escrow(uow, order.id, escrow)
+        await orders.save_escrow(uow, order.id, escrow)
         return transition
     if order.status != "Processing":
         # Products are locked after the orders of a transaction (decision 102).
         uow.require_alone()
-        stock_levels = await store.reserve_stock_again(uow, order.id)
+        stock_levels = await stock.reserve_stock_again(uow, order.id)
         if not stock_levels:
             return await _refund_late_charge(uow, order, escrow, now, windows)
         publish_stock_changes(uow, stock_levels)
-    await store.save_transition(uow, order, transition, "escrow_held", now, windows, escrow)
+    await orders.save_transition(uow, order, transition, "escrow_held", now, windows, escrow)
     await issue_delivery_pin(uow, pins, order, 1, now)
     return None
 
@@ -53,8 +53,8 @@ async def _refund_late_charge(
 ) -> Rejection | None:
     order, transition = evaluate_update(order, "escrow_held_without_stock", about=order.id)
     if isinstance(transition, Rejection):
-        await store.save_escrow(uow, order.id, escrow)
+        await orders.save_escrow(uow, order.id, escrow)
         return transition
-    await store.save_transition(uow, order, transition, "escrow_held_without_stock", now, windows, escrow)
+    await orders.save_transition(uow, order, transition, "escrow_held_without_stock", now, windows, escrow)
     await request_refund(uow, order, escrow.remaining_minor, LATE_CHARGE_REASON, now)
     return None

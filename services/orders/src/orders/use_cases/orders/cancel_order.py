@@ -8,13 +8,13 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.lifecycles import Rejection
 from common.primitives.problems import Forbidden, NotFound
 from contracts.orders import OrderCancelled
-from orders import store
 from orders.domain.errors import ForbiddenTransition
 from orders.domain.order_roles import OrderRole, cancel_trigger
 from orders.domain.orders import Windows
 from orders.domain.transitions import next_state
+from orders.store import orders, stock
 from orders.use_cases.products.publish_stock_changes import publish_stock_changes
-from orders.use_cases.refunds.request_refund import request_refund
+from orders.use_cases.refunds.steps import request_refund
 
 
 async def cancel_order(
@@ -36,7 +36,7 @@ async def cancel_order(
     trigger = cancel_trigger(roles)
     if trigger is None:
         raise Forbidden
-    order = await store.lock_order(uow, order_id)
+    order = await orders.lock_order(uow, order_id)
     if order is None:
         raise NotFound
     transition = next_state(order.status, trigger)
@@ -47,9 +47,9 @@ async def cancel_order(
     is_staff = trigger == "staff_cancels"
     if is_staff and transition != "cancelled":
         by.must_have_stepped_up(now)
-    await store.save_transition(uow, order, transition, trigger, now, windows, staff_id=by.id if is_staff else None)
+    await orders.save_transition(uow, order, transition, trigger, now, windows, staff_id=by.id if is_staff else None)
     if order.stock_is_reserved:
-        publish_stock_changes(uow, await store.free_stock(uow, order.id))
+        publish_stock_changes(uow, await stock.free_stock(uow, order.id))
     if transition == "cancelled":
         uow.publish(
             OrderCancelled(

@@ -6,10 +6,9 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.lifecycles import Rejection
 from contracts.orders import DisputeResolved, OrderCompleted
-from orders import store
 from orders.domain.order_updates import evaluate_update, require_order
 from orders.domain.orders import ReportedEscrow, Windows
-from orders.store import disputes
+from orders.store import disputes, orders
 
 
 async def complete_order(
@@ -20,16 +19,16 @@ async def complete_order(
     A dispute that was opened during the release closes with it, which lifts the freeze of payments.
     Raises OrderNotReceived, EarlyUpdate. Returns the reason when nothing changed.
     """
-    order = require_order(await store.lock_order(uow, order_id), about=order_id)
+    order = require_order(await orders.lock_order(uow, order_id), about=order_id)
     escrow = ReportedEscrow(remaining_minor, sequence)
     if remaining_minor > 0:
-        await store.save_escrow(uow, order.id, escrow)
+        await orders.save_escrow(uow, order.id, escrow)
         return None
     order, transition = evaluate_update(order, "escrow_fully_released", about=order_id)
     if isinstance(transition, Rejection):
-        await store.save_escrow(uow, order.id, escrow)
+        await orders.save_escrow(uow, order.id, escrow)
         return transition
-    await store.save_transition(uow, order, transition, "escrow_fully_released", now, windows, escrow)
+    await orders.save_transition(uow, order, transition, "escrow_fully_released", now, windows, escrow)
     if order.status == "disputed":
         await disputes.close_dispute(uow, order.id, "released", now)
         uow.publish(

@@ -7,11 +7,11 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.lifecycles import Rejection
 from common.primitives.problems import Forbidden, NotFound
 from contracts.orders import OrderDispatched
-from orders import store
 from orders.domain.errors import ForbiddenTransition
 from orders.domain.order_roles import OrderRole
 from orders.domain.orders import Windows
 from orders.domain.transitions import next_state
+from orders.store import orders
 
 
 async def dispatch_order(
@@ -20,7 +20,7 @@ async def dispatch_order(
     """Dispatch the order as its vendor, which starts the PIN window. Raises Forbidden, ForbiddenTransition (409)."""
     if "vendor" not in roles:
         raise Forbidden
-    order = await store.lock_order(uow, order_id)
+    order = await orders.lock_order(uow, order_id)
     if order is None:
         raise NotFound
     transition = next_state(order.status, "vendor_dispatches")
@@ -28,7 +28,7 @@ async def dispatch_order(
         return
     if isinstance(transition, Rejection):
         raise ForbiddenTransition(order.status)
-    await store.save_transition(uow, order, transition, "vendor_dispatches", now, windows)
+    await orders.save_transition(uow, order, transition, "vendor_dispatches", now, windows)
     uow.publish(
         OrderDispatched(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, number=order.number)
     )

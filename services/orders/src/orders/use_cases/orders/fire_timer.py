@@ -8,14 +8,14 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.lifecycles import Rejection
 from contracts.orders import OrderExpired
-from orders import store
 from orders.domain.disputes import Complaint
 from orders.domain.order_updates import evaluate_update
 from orders.domain.orders import TimerKind, Windows
 from orders.domain.transitions import Trigger
-from orders.use_cases.disputes.open_dispute import open_dispute
+from orders.store import orders, stock, timers
+from orders.use_cases.disputes.steps import open_dispute
 from orders.use_cases.products.publish_stock_changes import publish_stock_changes
-from orders.use_cases.refunds.request_refund import request_refund
+from orders.use_cases.refunds.steps import request_refund
 
 _TRIGGERS: Final[Mapping[TimerKind, Trigger]] = {
     "payment_window": "payment_window_ended",
@@ -37,19 +37,19 @@ async def fire_timer(
     Undispatched units return to the stock. Returns the reason when nothing changed: the timer is stale, or another
     transaction holds the order and the next round retries.
     """
-    if not await store.claim_timer(uow, order_id, kind, now):
+    if not await timers.claim_timer(uow, order_id, kind, now):
         return Rejection.REPEATED
-    order, transition = evaluate_update(await store.lock_order(uow, order_id), _TRIGGERS[kind], about=order_id)
+    order, transition = evaluate_update(await orders.lock_order(uow, order_id), _TRIGGERS[kind], about=order_id)
     if isinstance(transition, Rejection):
-        await store.delete_timer(uow, order_id, kind)
+        await timers.delete_timer(uow, order_id, kind)
         return transition
     reason = _REASONS[kind]
     if transition == "disputed":
         await open_dispute(uow, order, Complaint("pin_window", reason), now=now, windows=windows)
         return None
-    await store.save_transition(uow, order, transition, _TRIGGERS[kind], now, windows)
+    await orders.save_transition(uow, order, transition, _TRIGGERS[kind], now, windows)
     if order.stock_is_reserved:
-        publish_stock_changes(uow, await store.free_stock(uow, order.id))
+        publish_stock_changes(uow, await stock.free_stock(uow, order.id))
     if transition == "expired":
         uow.publish(
             OrderExpired(

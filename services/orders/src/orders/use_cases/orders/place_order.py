@@ -17,13 +17,20 @@ from common.primitives.idempotency import IdempotencyKeyReused
 from common.primitives.ids import new_id
 from common.primitives.public_numbers import NumberKind, new_number
 from contracts.orders import OrderPlaced, PlacedItem, ProductChanged
-from orders import store
 from orders.domain.errors import FlashSaleSoldOut, OutOfStock, OwnVendor, UnpaidShareExceeded
 from orders.domain.order_roles import is_own_vendor
 from orders.domain.orders import NewItem, NewOrder, Windows
 from orders.domain.quotes import Quote, RequestedItem, quote
 from orders.domain.unpaid_limits import UnpaidLimits
 from orders.store import flash_sales
+from orders.store.checkout import (
+    CheckoutFacts,
+    IdempotencyRecord,
+    Placed,
+    find_order_by_key,
+    read_for_checkout,
+    save_new_order,
+)
 
 # Of a thousand billion numbers so many are never in use in a row.
 NUMBER_TRIES_MAX: Final = 8
@@ -60,7 +67,7 @@ class Checkout:
         content = (lines, self.campus_id, self.hub_id, self.delivery_note, self.expected_total_minor)
         return hashlib.sha256(msgspec.json.encode(content)).digest()
 
-    def repeated_order_id(self, earlier: store.IdempotencyRecord) -> UUID:
+    def repeated_order_id(self, earlier: IdempotencyRecord) -> UUID:
         """Return the id of the order that is bound to the key; raises IdempotencyKeyReused (422) for a request with
         other content.
         """
@@ -87,7 +94,7 @@ async def place_order(
     (422), TooManyUnpaidOrders, OutOfStock, UnpaidShareExceeded and FlashSaleSoldOut (409).
     """
     product_ids = [item.product_id for item in checkout.requested_items]
-    facts = await store.read_for_checkout(
+    facts = await read_for_checkout(
         uow, product_ids, campus_id=checkout.campus_id, hub_id=checkout.hub_id, buyer_id=caller.id, key=key, now=now
     )
     if facts.earlier is not None:
@@ -99,12 +106,10 @@ async def place_order(
     order = _new_order(quoted, checkout, facts, caller.id, now, windows)
     regular_prices_minor = [line.regular_price_minor for line in quoted.lines]
     for _ in range(NUMBER_TRIES_MAX):
-        outcome = await store.save_new_order(
-            uow, order, regular_prices_minor, key=key, fingerprint=checkout.fingerprint
-        )
+        outcome = await save_new_order(uow, order, regular_prices_minor, key=key, fingerprint=checkout.fingerprint)
         if outcome.placed:
             break
-        earlier = await store.find_order_by_key(uow, caller.id, key)
+        earlier = await find_order_by_key(uow, caller.id, key)
         if earlier is not None:
             return checkout.repeated_order_id(earlier)
         # The key is unused, so the number is in use.
@@ -137,14 +142,14 @@ async def place_order(
     return order
 
 
-def _check_campuses(cells: Cells | None, checkout: Checkout, facts: store.CheckoutFacts) -> None:
+def _check_campuses(cells: Cells | None, checkout: Checkout, facts: CheckoutFacts) -> None:
     """Reject an order across cells: its buyer and its vendor would have their money in different ledgers."""
     if cells is not None:
         for campus_id in (checkout.campus_id, *(offer.campus_id for offer in facts.offers.values())):
             cells.check_campus(campus_id)
 
 
-def _check_shares(limits: UnpaidLimits, quoted: Quote, outcome: store.Placed) -> None:
+def _check_shares(limits: UnpaidLimits, quoted: Quote, outcome: Placed) -> None:
     """Reject an order that leaves the buyer more unpaid pieces of a product than one buyer may hold."""
     exceeded: dict[int, int] = {}
     for position, line in enumerate(quoted.lines):
@@ -161,7 +166,7 @@ def _new_number() -> str:
 
 
 def _new_order(
-    quoted: Quote, checkout: Checkout, facts: store.CheckoutFacts, buyer_id: UUID, now: datetime, windows: Windows
+    quoted: Quote, checkout: Checkout, facts: CheckoutFacts, buyer_id: UUID, now: datetime, windows: Windows
 ) -> NewOrder:
     return NewOrder(
         id=new_id(),

@@ -9,8 +9,3 @@ __all__ = [
     "publish_stock_changes",
     "remove_product",
 ]
-
-STEPS = (
-    "load_writable_product",
-    "publish_product_changed",
-)

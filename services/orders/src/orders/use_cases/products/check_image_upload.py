@@ -5,7 +5,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.media.cleanup import expect_image
-from orders.use_cases.products.load_writable_product import load_writable_product
+from orders.use_cases.products.steps import load_writable_product
 
 
 async def check_image_upload(

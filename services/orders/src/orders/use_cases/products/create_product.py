@@ -9,7 +9,7 @@ from common.primitives.ids import new_id
 from orders.domain.errors import NoVendor, VendorNotReceived
 from orders.domain.products import Product
 from orders.store import products
-from orders.use_cases.products.publish_product_changed import publish_product_changed
+from orders.use_cases.products.steps import publish_product_changed
 
 
 @dataclass(frozen=True, slots=True)

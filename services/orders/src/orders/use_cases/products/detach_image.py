@@ -6,8 +6,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.media.cleanup import schedule_image_removal
 from orders.store import products
-from orders.use_cases.products.load_writable_product import load_writable_product
-from orders.use_cases.products.publish_product_changed import publish_product_changed
+from orders.use_cases.products.steps import load_writable_product, publish_product_changed
 
 
 async def detach_image(

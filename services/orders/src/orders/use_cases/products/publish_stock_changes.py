@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from common.database.unit_of_work import UnitOfWork
 from contracts.orders import ProductChanged
-from orders.store import StockLevel
+from orders.store.stock import StockLevel
 
 
 def publish_stock_changes(uow: UnitOfWork, products: Sequence[StockLevel]) -> None:

@@ -7,7 +7,7 @@ from common.database.unit_of_work import UnitOfWork
 from orders.domain.errors import NoVendor
 from orders.domain.products import check_writable
 from orders.store import products
-from orders.use_cases.products.publish_product_changed import publish_product_changed
+from orders.use_cases.products.steps import publish_product_changed
 
 
 async def remove_product(

@@ -5,5 +5,3 @@ __all__ = [
     "record_refund_posted",
     "record_refund_settled",
 ]
-
-STEPS = ("request_refund",)

@@ -5,9 +5,9 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.lifecycles import Rejection
-from orders import store
 from orders.domain.order_updates import evaluate_update, require_order
 from orders.domain.orders import Windows
+from orders.store import orders, refunds
 
 
 async def record_refund_failed(
@@ -19,16 +19,16 @@ async def record_refund_failed(
     A refund that this service did not request, and an event that a later one overtook, change nothing. Raises
     OrderNotReceived, EarlyUpdate. Returns the reason when nothing changed.
     """
-    order = require_order(await store.lock_order(uow, order_id), about=order_id)
-    refund = await store.lock_refund(uow, refund_id, order.id)
+    order = require_order(await orders.lock_order(uow, order_id), about=order_id)
+    refund = await refunds.lock_refund(uow, refund_id, order.id)
     if refund is None:
         return Rejection.STALE
     order, transition = evaluate_update(order, "refund_failed", about=order_id)
     if sequence <= refund.sequence:
         return Rejection.STALE
-    await store.save_failed_refund(uow, refund_id, refund, sequence)
+    await refunds.save_failed_refund(uow, refund_id, refund, sequence)
     if isinstance(transition, Rejection):
         return transition
     if transition != order.status:
-        await store.save_transition(uow, order, transition, "refund_failed", now, windows)
+        await orders.save_transition(uow, order, transition, "refund_failed", now, windows)
     return None

@@ -6,9 +6,9 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.lifecycles import Rejection
 from contracts.orders import OrderCompleted
-from orders import store
 from orders.domain.order_updates import require_order
 from orders.domain.orders import ReportedEscrow, Windows
+from orders.store import orders, refunds
 
 
 async def record_refund_posted(
@@ -27,17 +27,17 @@ async def record_refund_posted(
     and no release follows. A refund that this service did not request only updates the saved escrow balance. Raises
     OrderNotReceived. Returns the reason when nothing changed.
     """
-    order = require_order(await store.lock_order(uow, order_id), about=order_id)
-    refund = await store.lock_refund(uow, refund_id, order_id)
-    await store.save_escrow(uow, order.id, ReportedEscrow(remaining_minor, sequence))
+    order = require_order(await orders.lock_order(uow, order_id), about=order_id)
+    refund = await refunds.lock_refund(uow, refund_id, order_id)
+    await orders.save_escrow(uow, order.id, ReportedEscrow(remaining_minor, sequence))
     if refund is None:
         return Rejection.STALE
     if not refund.counted:
         # A failure that arrived before the posting stays a failure.
         status = "posted" if refund.status == "requested" else refund.status
-        await store.save_refund(uow, refund_id, order_id, refund, status, refund.sequence)
+        await refunds.save_refund(uow, refund_id, order_id, refund, status, refund.sequence)
     if remaining_minor == 0 and order.status == "delivered":
-        await store.save_transition(uow, order, "paid", "escrow_fully_released", now, windows)
+        await orders.save_transition(uow, order, "paid", "escrow_fully_released", now, windows)
         uow.publish(
             OrderCompleted(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, number=order.number)
         )

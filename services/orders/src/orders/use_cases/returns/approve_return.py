@@ -7,13 +7,13 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.lifecycles import Rejection
 from common.primitives.problems import NotFound
 from contracts.orders import ReturnDecided
-from orders import store
 from orders.domain.errors import ForbiddenTransition
 from orders.domain.orders import Windows
 from orders.domain.returns import evaluate_decision, refund_for_return
 from orders.domain.transitions import Trigger, next_state
-from orders.store import returns
-from orders.use_cases.refunds.request_refund import request_refund
+from orders.store import orders, returns
+from orders.store.refunds import has_failed_refund
+from orders.use_cases.refunds.steps import request_refund
 
 
 async def approve_return(
@@ -31,7 +31,7 @@ async def approve_return(
     Returned units do not return to the stock: the vendor decides that. Raises NotFound, AlreadyDecided and
     ForbiddenTransition (409).
     """
-    order = await store.lock_order(uow, order_id)
+    order = await orders.lock_order(uow, order_id)
     request = await returns.lock_request(uow, request_id)
     if order is None or request is None:
         raise NotFound
@@ -44,10 +44,10 @@ async def approve_return(
     if isinstance(transition, Rejection):
         raise ForbiddenTransition(order.status)
     if transition != order.status:
-        order = await store.save_transition(uow, order, transition, trigger, now, windows)
-    if refund.everything and await store.has_failed_refund(uow, order.id):
+        order = await orders.save_transition(uow, order, transition, trigger, now, windows)
+    if refund.everything and await has_failed_refund(uow, order.id):
         # A refund of an earlier return failed: that money is still due.
-        await store.save_transition(uow, order, "refund_pending", "refund_failed", now, windows)
+        await orders.save_transition(uow, order, "refund_pending", "refund_failed", now, windows)
     refund_id = None
     if refund.refund_minor:
         refund_id = await request_refund(uow, order, refund.refund_minor, "return", now, refund.commission_minor)

@@ -5,10 +5,9 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import Forbidden, NotFound
-from orders import store
 from orders.domain.errors import BuyerCannotDecide
 from orders.domain.order_roles import may_decide_returns, roles_of
-from orders.store import returns
+from orders.store import orders, returns
 
 
 async def find_returned_order(uow: UnitOfWork, caller: Caller, request_id: UUID) -> UUID:
@@ -19,7 +18,7 @@ async def find_returned_order(uow: UnitOfWork, caller: Caller, request_id: UUID)
     absent or invisible request, Forbidden for a caller who may only read it, BuyerCannotDecide (403).
     """
     order_id = await returns.find_order_of_request(uow, request_id)
-    order = None if order_id is None else await store.find_order(uow, order_id)
+    order = None if order_id is None else await orders.find_order(uow, order_id)
     if order is None:
         raise NotFound
     roles = roles_of(caller, order)

@@ -6,9 +6,8 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound
 from contracts.orders import ReturnDecided
-from orders import store
 from orders.domain.returns import evaluate_decision
-from orders.store import returns
+from orders.store import orders, returns
 
 
 async def reject_return(
@@ -18,7 +17,7 @@ async def reject_return(
 
     Raises NotFound, AlreadyDecided (409).
     """
-    order = await store.lock_order(uow, order_id)
+    order = await orders.lock_order(uow, order_id)
     request = await returns.lock_request(uow, request_id)
     if order is None or request is None:
         raise NotFound

@@ -9,10 +9,9 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from common.primitives.problems import Forbidden, NotFound
 from contracts.orders import ReturnRequested
-from orders import store
 from orders.domain.order_roles import OrderRole
 from orders.domain.returns import ReturnedItem, check_request
-from orders.store import returns
+from orders.store import orders, returns
 
 
 async def request_return(
@@ -32,7 +31,7 @@ async def request_return(
     """
     if "buyer" not in roles:
         raise Forbidden
-    order = await store.lock_order(uow, order_id)
+    order = await orders.lock_order(uow, order_id)
     if order is None:
         raise NotFound
     if (earlier := await find_command_result(uow, command)) is not None:

@@ -12,7 +12,7 @@ from payments.domain.errors import MalformedEvent
 from payments.store import chargebacks
 from payments.store.chargebacks import DueChargeback
 from payments.use_cases.alerts import raise_alert
-from payments.use_cases.chargebacks.record_responded import record_responded
+from payments.use_cases.chargebacks.steps import record_responded
 
 
 async def alert_due_chargeback(

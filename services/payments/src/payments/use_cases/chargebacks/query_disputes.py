@@ -7,7 +7,7 @@ from common.database.unit_of_work import Database
 from payments.clients.gateway import PaymentGateway
 from payments.domain.revisions import GatewaySubject
 from payments.store import chargebacks
-from payments.use_cases.webhooks.file_gateway_response import file_gateway_response
+from payments.use_cases.webhooks.steps import file_gateway_response
 
 # Ten thousand disputes at one time; bounds the run against a gateway whose list never ends.
 PAGES_MAX: Final = 100

@@ -11,7 +11,7 @@ from payments.domain.transitions import ResponseOutcome
 from payments.store import chargeback_responses
 from payments.store.chargeback_responses import ClaimedResponse
 from payments.use_cases.alerts import alert_response_rejected
-from payments.use_cases.chargebacks.record_responded import record_responded
+from payments.use_cases.chargebacks.steps import record_responded
 
 
 async def submit_response(database: Database, gateways: Gateways, clock: Clock, response_id: UUID) -> bool:

@@ -8,10 +8,3 @@ __all__ = [
     "release_on_delivery",
     "unfreeze_escrow",
 ]
-
-STEPS = (
-    "describe_escrow",
-    "hold_escrow",
-    "lock_disputed_escrow",
-    "release_escrow",
-)

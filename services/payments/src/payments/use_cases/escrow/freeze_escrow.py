@@ -5,7 +5,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from payments.store.escrow import save_dispute
-from payments.use_cases.escrow.lock_disputed_escrow import lock_disputed_escrow
+from payments.use_cases.escrow.steps import lock_disputed_escrow
 
 
 async def freeze_escrow(uow: UnitOfWork, order_id: UUID, sequence: int, now: datetime) -> bool:

@@ -7,7 +7,7 @@ from common.auth.caller import ServiceItself
 from common.database.unit_of_work import Database
 from contracts.payments import EscrowStated
 from payments.store.escrow import list_held_orders_after, lock_escrow
-from payments.use_cases.escrow.describe_escrow import describe_escrow
+from payments.use_cases.escrow.steps import describe_escrow
 
 PUBLISHING_ESCROWS: Final = ServiceItself("publication of all escrows")
 # A transaction of some hundredths of a second, so that a release or refund hardly waits.

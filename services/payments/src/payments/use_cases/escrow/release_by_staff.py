@@ -13,7 +13,7 @@ from payments.domain.errors import EscrowBalanceDeficit, EscrowLocked, ReleasedB
 from payments.store import chargebacks
 from payments.store.escrow import find_released_minor, lock_escrow
 from payments.store.projections import order_exists
-from payments.use_cases.escrow.release_escrow import release_escrow
+from payments.use_cases.escrow.steps import release_escrow
 
 
 class StaffRelease(NamedTuple):

@@ -8,7 +8,7 @@ from payments.domain.errors import SubjectUnknown
 from payments.domain.identifiers import delivery_release_id
 from payments.store import chargebacks
 from payments.store.escrow import lock_escrow
-from payments.use_cases.escrow.release_escrow import release_escrow
+from payments.use_cases.escrow.steps import release_escrow
 
 
 async def release_on_delivery(uow: UnitOfWork, order_id: UUID, now: datetime) -> bool:

@@ -8,8 +8,7 @@ from common.observability.logging import get_logger
 from payments.domain.identifiers import resolution_release_id
 from payments.store import chargebacks
 from payments.store.escrow import save_dispute
-from payments.use_cases.escrow.lock_disputed_escrow import lock_disputed_escrow
-from payments.use_cases.escrow.release_escrow import release_escrow
+from payments.use_cases.escrow.steps import lock_disputed_escrow, release_escrow
 
 log = get_logger(__name__)
 

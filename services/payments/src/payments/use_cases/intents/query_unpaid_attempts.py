@@ -12,7 +12,7 @@ from payments.domain.failures import next_query_at
 from payments.domain.revisions import GatewaySubject
 from payments.store import intents
 from payments.store.intents import UnpaidAttempt
-from payments.use_cases.webhooks.file_gateway_response import file_gateway_response
+from payments.use_cases.webhooks.steps import file_gateway_response
 
 log = get_logger(__name__)
 

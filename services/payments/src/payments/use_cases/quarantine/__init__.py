@@ -5,8 +5,3 @@ __all__ = [
     "prepare_quarantine",
     "reject_quarantine",
 ]
-
-STEPS = (
-    "accept_charge",
-    "return_charge",
-)

@@ -7,8 +7,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.decisions import NothingPrepared, evaluate_approval
 from common.primitives.problems import NotFound
 from payments.store import decisions
-from payments.use_cases.quarantine.accept_charge import accept_charge
-from payments.use_cases.quarantine.return_charge import return_charge
+from payments.use_cases.quarantine.steps import accept_charge, return_charge
 
 
 async def approve_quarantine(

@@ -17,7 +17,7 @@ from payments.use_cases.reconciliation.reconcile_charges import reconcile_charge
 from payments.use_cases.reconciliation.reconcile_refunds import reconcile_refunds
 from payments.use_cases.reconciliation.reconcile_settlements import reconcile_settlements
 from payments.use_cases.reconciliation.recover_disputes import recover_disputes
-from payments.use_cases.webhooks.process_missing_webhook import process_missing_webhook
+from payments.use_cases.webhooks.steps import process_missing_webhook
 
 log = get_logger(__name__)
 

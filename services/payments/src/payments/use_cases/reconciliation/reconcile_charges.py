@@ -21,7 +21,7 @@ from payments.domain.reconciliation import (
 )
 from payments.store import reconciliation
 from payments.store.reconciliation import SettledPosition
-from payments.use_cases.charges.record_fee import record_fee
+from payments.use_cases.charges.steps import record_fee
 
 # Half a million payments; bounds the run against a gateway whose list never ends.
 PAGES_MAX: Final = 5_000

@@ -9,7 +9,7 @@ from payments.clients.gateway import PaymentGateway
 from payments.domain.revisions import GatewaySubject
 from payments.store import chargebacks
 from payments.use_cases.reconciliation.reconcile_charges import PAGES_MAX
-from payments.use_cases.webhooks.file_gateway_response import file_gateway_response
+from payments.use_cases.webhooks.steps import file_gateway_response
 
 log = get_logger(__name__)
 

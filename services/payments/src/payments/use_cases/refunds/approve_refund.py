@@ -9,7 +9,7 @@ from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
 from payments.store import decisions, refund_attempts, refunds
 from payments.use_cases.alerts import clear_refund_alert
-from payments.use_cases.outside_refunds.correct_outside_refund import correct_outside_refund
+from payments.use_cases.outside_refunds.steps import correct_outside_refund
 from payments.use_cases.refunds.enqueue_refund import enqueue_refund
 
 

@@ -8,7 +8,7 @@ from common.primitives.clock import Clock
 from payments.clients.gateway import Gateways
 from payments.domain.refunds import check_refund, next_poll_after
 from payments.store import refunds
-from payments.use_cases.outside_refunds.apply_outside_update import apply_outside_update
+from payments.use_cases.outside_refunds.steps import apply_outside_update
 from payments.use_cases.refunds.apply_refund_update import apply_refund_update
 from payments.use_cases.refunds.query_attempt import query_attempt
 

@@ -8,8 +8,7 @@ from payments.domain.identifiers import attempt_of_reference
 from payments.domain.refunds import RefundUpdate, check_refund
 from payments.store import refund_attempts, refunds
 from payments.store.refunds import LockedRefund
-from payments.use_cases.outside_refunds.apply_outside_update import apply_outside_update
-from payments.use_cases.outside_refunds.record_outside_refund import record_outside_refund
+from payments.use_cases.outside_refunds.steps import apply_outside_update, record_outside_refund
 from payments.use_cases.refunds.apply_refund_update import apply_refund_update
 from payments.use_cases.refunds.record_replaced_attempt import record_replaced_attempt
 

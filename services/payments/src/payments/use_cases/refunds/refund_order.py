@@ -14,11 +14,11 @@ from payments.domain.escrow import Parts
 from payments.domain.refunds import NewRefund
 from payments.store import refunds
 from payments.store.escrow import lock_escrow, save_charged_back
-from payments.use_cases.chargebacks.count_charged_back import count_charged_back
-from payments.use_cases.escrow.describe_escrow import describe_escrow
+from payments.use_cases.chargebacks.steps import count_charged_back
+from payments.use_cases.escrow.steps import describe_escrow
 from payments.use_cases.refunds.enqueue_refund import enqueue_refund
 from payments.use_cases.refunds.record_offset_settled import record_offset_settled
-from payments.use_cases.statements.sign_movement import sign_movement
+from payments.use_cases.statements.steps import sign_movement
 
 
 async def refund_order(

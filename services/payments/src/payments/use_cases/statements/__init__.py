@@ -1,8 +1,3 @@
 """Signed statements of vendors' money for payouts."""
 
 __all__ = ["issue_statement"]
-
-STEPS = (
-    "sign_movement",
-    "sign_statement",
-)

@@ -5,7 +5,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from contracts.payments import VendorStatementIssued
 from payments.store import statements
-from payments.use_cases.statements.sign_statement import sign_statement
+from payments.use_cases.statements.steps import sign_statement
 
 
 async def issue_statement(uow: UnitOfWork, vendor_id: UUID) -> bool:

@@ -9,11 +9,3 @@ __all__ = [
     "receive_webhook",
     "replay_webhook",
 ]
-
-STEPS = (
-    "file_gateway_response",
-    "file_webhook",
-    "process_missing_webhook",
-    "publish_transfer_update",
-    "record_revision",
-)

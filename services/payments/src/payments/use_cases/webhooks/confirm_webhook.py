@@ -5,7 +5,7 @@ from common.database.unit_of_work import Database
 from payments.clients.gateway import Gateways
 from payments.domain.revisions import is_gateway_response
 from payments.store.webhooks import find_webhook
-from payments.use_cases.webhooks.file_gateway_response import file_gateway_response
+from payments.use_cases.webhooks.steps import file_gateway_response
 
 
 async def confirm_webhook(

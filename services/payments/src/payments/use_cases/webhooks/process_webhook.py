@@ -18,11 +18,11 @@ from payments.domain.transfers import TransferUpdate
 from payments.domain.webhooks import ReportSource
 from payments.store import webhooks
 from payments.store.refunds import lock_refund_of_attempt
-from payments.use_cases.chargebacks.record_chargeback_update import record_chargeback_update
-from payments.use_cases.charges.settle_charge import settle_charge
+from payments.use_cases.chargebacks.steps import record_chargeback_update
+from payments.use_cases.charges.steps import settle_charge
 from payments.use_cases.intents.record_failed_payment import record_failed_payment
 from payments.use_cases.refunds.record_refund_update import record_refund_update
-from payments.use_cases.webhooks.publish_transfer_update import publish_transfer_update
+from payments.use_cases.webhooks.steps import publish_transfer_update
 
 Outcome = Literal["done", "ignored"]
 QueriedReport = Charge | RefundUpdate | TransferUpdate | ChargebackUpdate

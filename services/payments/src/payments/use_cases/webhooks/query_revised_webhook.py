@@ -6,7 +6,7 @@ from common.primitives.clock import Clock
 from payments.clients.gateway import Gateways
 from payments.domain.revisions import query_again_at
 from payments.store import revisions
-from payments.use_cases.webhooks.file_gateway_response import file_gateway_response
+from payments.use_cases.webhooks.steps import file_gateway_response
 
 
 async def query_revised_webhook(database: Database, gateways: Gateways, clock: Clock, webhook_id: str) -> int:

@@ -10,8 +10,7 @@ from payments.clients.gateway import GatewayEvents
 from payments.domain.gateways import GatewayName
 from payments.domain.webhooks import content_hash_of, read_body
 from payments.store.webhooks import find_other_body
-from payments.use_cases.webhooks.file_webhook import file_webhook
-from payments.use_cases.webhooks.record_revision import record_revision
+from payments.use_cases.webhooks.steps import file_webhook, record_revision
 
 WebhookResult = Literal["first", "duplicate", "revised"]
 

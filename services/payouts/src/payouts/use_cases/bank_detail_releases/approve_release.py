@@ -8,11 +8,11 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.decisions import evaluate_approval
 from common.primitives.problems import NotFound
 from contracts.payouts import BankDetailsChanged
-from payouts import queries, store
+from payouts import queries
 from payouts.domain.bank_accounts import check_account_name
 from payouts.domain.errors import ReleaseStale
 from payouts.domain.quarantines import release_hash
-from payouts.store import bank_detail_releases
+from payouts.store import bank_detail_releases, bank_details, wallets
 from payouts.store.account_numbers import AccountNumbers
 
 
@@ -27,10 +27,10 @@ async def approve_release(
     if found is None:
         raise NotFound
     # Wallets in the order of their ids, then the release: two approvals never wait for each other in a circle.
-    others = await store.list_other_vendors(uow, found.fingerprint, found.vendor_id)
+    others = await bank_details.list_other_vendors(uow, found.fingerprint, found.vendor_id)
     vendors = sorted({found.vendor_id, *others})
     for vendor_id in vendors:
-        await store.lock_wallet(uow, vendor_id)
+        await wallets.lock_wallet(uow, vendor_id)
     prepared = await bank_detail_releases.find_release(uow, release_id, lock=True)
     if prepared is None:
         raise AssertionError("a release is never removed")
@@ -48,12 +48,12 @@ async def _restore(
     uow: UnitOfWork, numbers: AccountNumbers, vendor_id: UUID, fingerprint: str, by: UUID, now: datetime
 ) -> None:
     """Check the name again: the vendor's legal name may have changed in the meantime."""
-    details = await store.lock_bank_details(uow, numbers, vendor_id)
+    details = await bank_details.lock_bank_details(uow, numbers, vendor_id)
     if details is None or details.quarantine_reason is None or details.number.fingerprint != fingerprint:
         return
     name_check = check_account_name(await queries.find_legal_name(uow, vendor_id) or "", details.account_name)
     restored = replace(details, name_check=name_check, quarantine_reason=None)
-    await store.save_bank_details(uow, restored, by, now, change="released")
+    await bank_details.save_bank_details(uow, restored, by, now, change="released")
     uow.publish(
         BankDetailsChanged(
             vendor_id=vendor_id, last4=details.last4, bank_code=details.bank_code, verified=name_check.verified

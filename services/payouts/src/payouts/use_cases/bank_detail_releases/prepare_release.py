@@ -7,10 +7,9 @@ from common.database.idempotent_commands import IdempotentCommand, find_command_
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
-from payouts import store
 from payouts.domain.errors import ReleasePrepared
 from payouts.domain.quarantines import release_hash
-from payouts.store import bank_detail_releases
+from payouts.store import bank_detail_releases, wallets
 
 
 async def prepare_release(
@@ -21,7 +20,7 @@ async def prepare_release(
     A repeated command returns the id of the first. Raises NotFound (no quarantined account), IdempotencyKeyReused (422)
     and ReleasePrepared (409).
     """
-    await store.lock_wallet(uow, vendor_id)
+    await wallets.lock_wallet(uow, vendor_id)
     if (earlier := await find_command_result(uow, command)) is not None:
         return earlier
     fingerprint = await bank_detail_releases.find_quarantined_account(uow, vendor_id)

@@ -9,10 +9,11 @@ from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.clock import Clock
 from common.primitives.problems import NotFound, ValidationFailed
 from contracts.payouts import BankDetailsChanged
-from payouts import queries, store
+from payouts import queries
 from payouts.clients.gateway import Gateway
 from payouts.domain.bank_accounts import check_account_name, check_change, check_digit_valid
 from payouts.domain.errors import AccountQuarantined, VendorNotReceived
+from payouts.store import bank_details, wallets
 from payouts.store.account_numbers import AccountNumbers
 
 
@@ -49,14 +50,14 @@ async def change_bank_details(
     account_name = await gateway.account_name(account.number, account.bank_code)
     number, now = numbers.encrypt(vendor_id, account.bank_code, account.number), clock.now()
     async with database.unit_of_work(acting_as=caller) as uow:
-        await store.lock_wallet(uow, vendor_id)
+        await wallets.lock_wallet(uow, vendor_id)
         # Read again under the lock: name, quarantine and details may have changed during the call.
         name_check = check_account_name(await _legal_name(uow, vendor_id), account_name)
-        if await store.is_quarantined(uow, number.fingerprint):
+        if await bank_details.is_quarantined(uow, number.fingerprint):
             raise AccountQuarantined
-        known = await store.read_known_accounts(uow, vendor_id)
+        known = await bank_details.read_known_accounts(uow, vendor_id)
         change = check_change(known, number.fingerprint, name_check, now, cooling)
-        details = store.BankDetails(
+        details = bank_details.BankDetails(
             vendor_id,
             number,
             account.number[-4:],
@@ -67,7 +68,7 @@ async def change_bank_details(
             change.quarantine_reason,
             change.payouts_from,
         )
-        await store.save_bank_details(uow, details, caller.id, now)
+        await bank_details.save_bank_details(uow, details, caller.id, now)
         uow.publish(
             BankDetailsChanged(
                 vendor_id=vendor_id, last4=details.last4, bank_code=details.bank_code, verified=name_check.verified

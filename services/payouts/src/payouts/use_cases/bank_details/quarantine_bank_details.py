@@ -11,14 +11,14 @@ from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.clock import Clock
 from common.primitives.problems import NotFound
 from contracts.payouts import BankDetailsQuarantined
-from payouts import queries, store
+from payouts import queries
 from payouts.clients.gateway import Gateways
 from payouts.domain.bank_accounts import NameCheck
 from payouts.domain.quarantines import quarantine_action
 from payouts.responses.bank_details import QuarantinedBankDetails
-from payouts.store import returns
+from payouts.store import bank_details, returns, wallets
 from payouts.store.account_numbers import AccountNumbers
-from payouts.use_cases.payouts.restitute_payout import restitute_payout
+from payouts.use_cases.payouts.steps import restitute_payout
 from payouts.use_cases.transfers.resolve_transfer import resolve_transfer
 
 
@@ -49,7 +49,7 @@ async def quarantine_bank_details(
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         fingerprint, query_attempts_of = await _stop(uow, numbers, caller.id, order, clock.now())
-        others = await store.list_other_vendors(uow, fingerprint, order.vendor_id)
+        others = await bank_details.list_other_vendors(uow, fingerprint, order.vendor_id)
     for vendor_id in others:
         # One vendor at a time: two quarantines never wait for each other's wallets in a circle.
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -82,45 +82,45 @@ async def _stop(
     if payout is not None and action == "restitute":
         has_effect |= await restitute_payout(uow, payout.id, f"quarantined: {order.reason}", now)
     elif payout is not None and action == "hold":
-        has_effect |= await store.mark_restitution_awaited(uow, payout.id, f"quarantined: {order.reason}", now)
-        query_attempts_of = await store.find_present_attempt(uow, payout.id)
+        has_effect |= await bank_details.mark_restitution_awaited(uow, payout.id, f"quarantined: {order.reason}", now)
+        query_attempts_of = await bank_details.find_present_attempt(uow, payout.id)
         if query_attempts_of is not None:
             # The process may die before its query.
             uow.enqueue_work("payouts.transfers", str(payout.id), {"transferId": str(query_attempts_of)})
     if has_effect:
-        await store.save_quarantine(uow, order.vendor_id, stopped, order.payout_id, order.reason, by, now)
+        await bank_details.save_quarantine(uow, order.vendor_id, stopped, order.payout_id, order.reason, by, now)
     return stopped.fingerprint, query_attempts_of
 
 
 async def _record_newer_reason(
-    uow: UnitOfWork, stopped: store.QuarantinedAccount, by: UUID, order: QuarantineOrder, now: datetime
+    uow: UnitOfWork, stopped: bank_details.QuarantinedAccount, by: UUID, order: QuarantineOrder, now: datetime
 ) -> bool:
     """Return whether the reason differs from the newest one, and was recorded."""
-    if await store.find_newest_quarantine_reason(uow, order.vendor_id, stopped) == order.reason:
+    if await bank_details.find_newest_quarantine_reason(uow, order.vendor_id, stopped) == order.reason:
         return False
-    await store.save_newer_reason(uow, order.vendor_id, stopped, order.reason, by, now)
+    await bank_details.save_newer_reason(uow, order.vendor_id, stopped, order.reason, by, now)
     return True
 
 
 async def _stop_account(
     uow: UnitOfWork, numbers: AccountNumbers, by: UUID, order: QuarantineOrder, now: datetime
-) -> tuple[store.QuarantinedAccount, bool]:
+) -> tuple[bank_details.QuarantinedAccount, bool]:
     """Return the quarantined account, and whether its quarantine is new."""
-    await store.lock_wallet(uow, order.vendor_id)
-    details = await store.lock_bank_details(uow, numbers, order.vendor_id)
+    await wallets.lock_wallet(uow, order.vendor_id)
+    details = await bank_details.lock_bank_details(uow, numbers, order.vendor_id)
     if details is None:
         raise NotFound
-    stopped = store.QuarantinedAccount(None, details.number.fingerprint, details.last4, details.bank_code)
+    stopped = bank_details.QuarantinedAccount(None, details.number.fingerprint, details.last4, details.bank_code)
     if order.payout_id is not None:
         # The quarantine concerns the account of the payout; another present account stays as it is.
-        its_own = await store.find_account_of_payout(uow, numbers, order.payout_id)
+        its_own = await bank_details.find_account_of_payout(uow, numbers, order.payout_id)
         stopped = stopped if its_own.fingerprint == stopped.fingerprint else its_own
-    if stopped.fingerprint in (await store.read_known_accounts(uow, order.vendor_id)).quarantined:
+    if stopped.fingerprint in (await bank_details.read_known_accounts(uow, order.vendor_id)).quarantined:
         return stopped, False
     if stopped.version_id is None:
         name_check = NameCheck(False, f"quarantined: {order.reason}")
         unverified = replace(details, name_check=name_check, quarantine_reason=order.reason)
-        await store.save_bank_details(uow, unverified, by, now, change="quarantined")
+        await bank_details.save_bank_details(uow, unverified, by, now, change="quarantined")
     uow.publish(
         BankDetailsQuarantined(
             vendor_id=order.vendor_id, reason=order.reason, last4=stopped.last4, bank_code=stopped.bank_code

@@ -4,8 +4,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from contracts.payouts import ErasureJudged
-from payouts import store
-from payouts.store import erasure
+from payouts.store import erasure, wallets
 
 
 async def evaluate_erasure(
@@ -17,6 +16,6 @@ async def evaluate_erasure(
     """
     matters: list[str] = []
     if vendor_id is not None:
-        await store.lock_wallet(uow, vendor_id)
+        await wallets.lock_wallet(uow, vendor_id)
         matters = await erasure.list_open_matters(uow, vendor_id, minimum_minor)
     uow.publish(ErasureJudged(request_id=request_id, user_id=user_id, open_matters=tuple(matters)))

@@ -31,13 +31,3 @@ bank's switch within 15 minutes raise one SEV-1 alert for the bank, until none o
 """
 
 __all__ = ["check_bank_outages", "check_failure_rate", "classify_exception", "close_exception", "query_exception"]
-
-STEPS = (
-    "change_exception",
-    "close_open_exception",
-    "escalate_batch",
-    "hold_payouts",
-    "open_exception",
-    "resolve_exception",
-    "revise_exception",
-)

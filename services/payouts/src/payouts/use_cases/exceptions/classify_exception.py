@@ -5,9 +5,9 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound
-from payouts import store
 from payouts.domain.exceptions import ExceptionAction, Finding, check_classification
-from payouts.use_cases.exceptions.change_exception import change_exception
+from payouts.store import exceptions
+from payouts.use_cases.exceptions.steps import change_exception
 
 
 async def classify_exception(
@@ -17,7 +17,7 @@ async def classify_exception(
 
     Raises NotFound and ExceptionIsClosed (409).
     """
-    exception = await store.lock_exception(uow, exception_id)
+    exception = await exceptions.lock_exception(uow, exception_id)
     if exception is None:
         raise NotFound
     if check_classification(exception, finding):

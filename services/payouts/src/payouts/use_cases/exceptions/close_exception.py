@@ -5,10 +5,10 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound
-from payouts import store
 from payouts.domain.errors import CreditNotReleased
 from payouts.domain.exceptions import check_closing
-from payouts.use_cases.exceptions.resolve_exception import resolve_exception
+from payouts.store import exceptions, payouts
+from payouts.use_cases.exceptions.steps import resolve_exception
 from payouts.use_cases.releases.check_released_credits import check_released_credits
 
 
@@ -19,12 +19,12 @@ async def close_exception(uow: UnitOfWork, exception_id: UUID, evidence: str, by
     Locks the payout before the exception. Acts as the service: the on-call staff may not read payouts. Raises
     NotFound, PayoutUnsettled and CreditNotReleased (409).
     """
-    payout_id = await store.find_payout_of_exception(uow, exception_id)
+    payout_id = await exceptions.find_payout_of_exception(uow, exception_id)
     settlement = None
     if payout_id is not None:
-        await store.lock_payouts(uow, [payout_id])
-        settlement = await store.read_settlement(uow, payout_id)
-    exception = await store.lock_exception(uow, exception_id)
+        await payouts.lock_payouts(uow, [payout_id])
+        settlement = await exceptions.read_settlement(uow, payout_id)
+    exception = await exceptions.lock_exception(uow, exception_id)
     if exception is None:
         raise NotFound
     if exception.held_vendor_id is not None and exception.is_open:

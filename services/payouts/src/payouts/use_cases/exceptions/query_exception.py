@@ -5,10 +5,10 @@ from uuid import UUID
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
-from payouts import store
 from payouts.clients.gateway import Gateways
 from payouts.domain.errors import NoPayoutOfException
-from payouts.use_cases.transfers.query_attempts import query_attempts
+from payouts.store import exceptions
+from payouts.use_cases.transfers.steps import query_attempts
 
 
 async def query_exception(database: Database, gateways: Gateways, clock: Clock, exception_id: UUID) -> None:
@@ -18,7 +18,7 @@ async def query_exception(database: Database, gateways: Gateways, clock: Clock, 
     batch or of a vendor, and the errors of `query_attempts`.
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        payout_id = await store.find_payout_of_exception(uow, exception_id)
+        payout_id = await exceptions.find_payout_of_exception(uow, exception_id)
     if payout_id is None:
         raise NoPayoutOfException
     await query_attempts(database, gateways, clock, payout_id)

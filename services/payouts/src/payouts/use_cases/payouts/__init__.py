@@ -17,14 +17,3 @@ or is decided; 404 for another vendor's; a repetition has no effect.
 """
 
 __all__ = ["cancel_payout", "request_payout", "reset_payout"]
-
-STEPS = (
-    "credit_return",
-    "hold_contradicted",
-    "recover_transfer",
-    "release_transfer_hold",
-    "restitute_after_settlement",
-    "restitute_payout",
-    "return_recovery",
-    "reverse_payout",
-)

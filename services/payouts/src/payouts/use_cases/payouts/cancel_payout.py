@@ -8,7 +8,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound
 from payouts.domain.returns import check_cancellation
 from payouts.store import returns
-from payouts.use_cases.payouts.restitute_payout import restitute_payout
+from payouts.use_cases.payouts.steps import restitute_payout
 
 _REASON: Final = "cancelled by the vendor"
 

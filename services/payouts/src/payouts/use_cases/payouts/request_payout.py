@@ -8,10 +8,10 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.idempotency import IdempotencyKeyReused
 from common.primitives.ids import new_id
 from contracts.payouts import PayoutRequested
-from payouts import store
 from payouts.domain import accounts
 from payouts.domain.wallet import WalletLine, check_payout_request
-from payouts.use_cases.wallets.debit_wallet import debit_wallet
+from payouts.store import payouts, wallets
+from payouts.use_cases.wallets.steps import debit_wallet
 
 
 async def request_payout(
@@ -30,14 +30,14 @@ async def request_payout(
     Raises EscrowLocked (423), BelowMinimum, AmountAboveWallet and IdempotencyKeyReused (422), VendorSuspended,
     DebtOutstanding, BankDetailsQuarantined and BankDetailsUnverified (409).
     """
-    wallet = await store.lock_wallet(uow, vendor_id)
-    if key is not None and (requested := await store.find_payout_by_key(uow, by, key)) is not None:
+    wallet = await wallets.lock_wallet(uow, vendor_id)
+    if key is not None and (requested := await payouts.find_payout_by_key(uow, by, key)) is not None:
         if requested.amount_minor != amount_minor:
             raise IdempotencyKeyReused
         return requested.id
     version_id = check_payout_request(wallet, amount_minor, minimum_minor)
     payout_id = new_id()
-    number = await store.save_payout(uow, payout_id, vendor_id, amount_minor, version_id, by, now, key)
+    number = await payouts.save_payout(uow, payout_id, vendor_id, amount_minor, version_id, by, now, key)
     line = WalletLine("payout", -amount_minor, payout_id=payout_id)
     posting_of = partial(accounts.payout_requested, payout_id, vendor_id, amount_minor)
     await debit_wallet(uow, vendor_id, wallet, f"payout:{payout_id}", line, posting_of, now)

@@ -12,8 +12,8 @@ from common.primitives.problems import NotFound
 from payouts.clients.gateway import Gateways
 from payouts.domain.returns import check_reset, wait_before_retry
 from payouts.store import returns
-from payouts.use_cases.exceptions.close_open_exception import close_open_exception
-from payouts.use_cases.transfers.query_attempts import query_attempts
+from payouts.use_cases.exceptions.steps import close_open_exception
+from payouts.use_cases.transfers.steps import query_attempts
 
 
 async def reset_payout(

@@ -8,7 +8,6 @@ from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.clock import Clock
 from common.primitives.decisions import evaluate_approval
 from common.primitives.problems import Conflict, NotFound
-from payouts import store
 from payouts.clients.gateway import Gateways
 from payouts.domain.errors import ReconciliationStale
 from payouts.domain.returns import (
@@ -18,13 +17,15 @@ from payouts.domain.returns import (
     plan_reconciliation,
     reconciliation_hash,
 )
-from payouts.store import reconciliations, returns
-from payouts.use_cases.payouts.recover_transfer import recover_transfer
-from payouts.use_cases.payouts.release_transfer_hold import release_transfer_hold
-from payouts.use_cases.payouts.restitute_payout import restitute_payout
-from payouts.use_cases.payouts.return_recovery import return_recovery
-from payouts.use_cases.payouts.reverse_payout import reverse_payout
-from payouts.use_cases.transfers.query_attempts import query_attempts
+from payouts.store import reconciliations, returns, wallets
+from payouts.use_cases.payouts.steps import (
+    recover_transfer,
+    release_transfer_hold,
+    restitute_payout,
+    return_recovery,
+    reverse_payout,
+)
+from payouts.use_cases.transfers.steps import query_attempts
 
 
 async def approve_reconciliation(
@@ -81,6 +82,6 @@ async def _execute(
 
 async def _replan(uow: UnitOfWork, payout: LockedPayout) -> ReconciliationPlan:
     try:
-        return plan_reconciliation(payout, await store.lock_wallet(uow, payout.vendor_id))
+        return plan_reconciliation(payout, await wallets.lock_wallet(uow, payout.vendor_id))
     except Conflict as error:
         raise ReconciliationStale(f"{ReconciliationStale.detail} {error}") from error

@@ -8,12 +8,11 @@ from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
-from payouts import store
 from payouts.clients.gateway import Gateways
 from payouts.domain.errors import ReconciliationPrepared
 from payouts.domain.returns import describe_posting, plan_reconciliation, reconciliation_hash
-from payouts.store import reconciliations, returns
-from payouts.use_cases.transfers.query_attempts import query_attempts
+from payouts.store import reconciliations, returns, wallets
+from payouts.use_cases.transfers.steps import query_attempts
 
 
 async def prepare_reconciliation(
@@ -41,7 +40,7 @@ async def prepare_reconciliation(
         payout = await returns.lock_payout_with_attempts(uow, payout_id)
         if payout is None:
             raise AssertionError("a payout is never removed")
-        plan = plan_reconciliation(payout, await store.lock_wallet(uow, payout.vendor_id))
+        plan = plan_reconciliation(payout, await wallets.lock_wallet(uow, payout.vendor_id))
         postings = [describe_posting(plan.posting)]
         content = reconciliation_hash(payout_id, plan.kind, postings)
         made = reconciliations.Reconciliation(new_id(), payout_id, plan.kind, "prepared", content, caller.id)

@@ -12,5 +12,3 @@ posts exactly the present difference back, as a line `correction`. Runbook `cred
 """
 
 __all__ = ["check_released_credits", "correct_wallet", "hold_vendors", "record_statement"]
-
-STEPS = ("verify_statement",)

@@ -8,7 +8,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from payouts.domain.release_statements import CoverCheck, describe_unstated_lines, evaluate_cover
 from payouts.store import release_statements
-from payouts.use_cases.releases.verify_statement import verify_statement
+from payouts.use_cases.releases.steps import verify_statement
 
 
 async def check_released_credits(uow: UnitOfWork, vendor_ids: Sequence[UUID], now: datetime) -> dict[UUID, CoverCheck]:

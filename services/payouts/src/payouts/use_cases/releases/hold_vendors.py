@@ -5,11 +5,10 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from payouts import store
 from payouts.domain.dispatch import HeldVendor
 from payouts.domain.release_statements import CoverCheck
-from payouts.use_cases.exceptions.open_exception import open_exception
-from payouts.use_cases.exceptions.resolve_exception import resolve_exception
+from payouts.store import exceptions
+from payouts.use_cases.exceptions.steps import open_exception, resolve_exception
 
 
 async def hold_vendors(uow: UnitOfWork, checks: Mapping[UUID, CoverCheck], now: datetime) -> None:
@@ -25,7 +24,7 @@ async def hold_vendors(uow: UnitOfWork, checks: Mapping[UUID, CoverCheck], now: 
         elif verdict.is_late(now):
             await open_exception(uow, held, "release_statement_late", verdict.detail, now)
         elif verdict.cover == "covered":
-            exception = await store.lock_open_exception_of_vendor(uow, vendor_id)
+            exception = await exceptions.lock_open_exception_of_vendor(uow, vendor_id)
             if exception is not None:
                 reason = "The wallet received what payments released, and nothing else."
                 await resolve_exception(uow, exception, reason, now)

@@ -5,7 +5,7 @@ from datetime import datetime
 from common.database.unit_of_work import UnitOfWork
 from payouts.domain.release_statements import Statement
 from payouts.store import release_statements
-from payouts.use_cases.releases.verify_statement import verify_statement
+from payouts.use_cases.releases.steps import verify_statement
 
 
 async def record_statement(

@@ -3,9 +3,8 @@
 from datetime import datetime
 
 from common.database.unit_of_work import UnitOfWork
-from payouts import store
 from payouts.domain.schedules import DueSchedule, SkippedReason, due_after, latest_due, period_of, skip_reason
-from payouts.store import schedules
+from payouts.store import schedules, wallets
 from payouts.use_cases.payouts.request_payout import request_payout
 
 
@@ -26,7 +25,7 @@ async def request_scheduled_payout(uow: UnitOfWork, minimum_minor: int, now: dat
 
 
 async def _decide(uow: UnitOfWork, due: DueSchedule, due_at: datetime, minimum_minor: int, now: datetime) -> None:
-    wallet = await store.lock_wallet(uow, due.vendor_id)
+    wallet = await wallets.lock_wallet(uow, due.vendor_id)
     skipped: SkippedReason | None = skip_reason(wallet, minimum_minor)
     available_minor = wallet.available_minor
     decided = skipped or await request_payout(

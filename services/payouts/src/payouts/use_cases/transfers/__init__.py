@@ -58,13 +58,3 @@ __all__ = [
     "resume_payouts",
     "send_retry",
 ]
-
-STEPS = (
-    "confirm_failed_attempts",
-    "query_attempts",
-    "record_found_transfer",
-    "record_update",
-    "start_submission",
-    "stop_other_attempts",
-    "submit_transfer",
-)

@@ -35,8 +35,8 @@ from payouts.domain.found_transfers import ALERT_KEY, OVERLAP, PAGES_MAX, RUNBOO
 from payouts.domain.severity import Severity
 from payouts.store import found_transfers, open_alerts
 from payouts.store.account_numbers import AccountNumbers
-from payouts.use_cases.transfers.record_found_transfer import record_found_transfer
 from payouts.use_cases.transfers.resolve_transfer import resolve_transfer
+from payouts.use_cases.transfers.steps import record_found_transfer
 
 log = get_logger(__name__)
 

@@ -13,7 +13,7 @@ from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.clock import Clock
 from common.primitives.ids import new_id
 from common.primitives.problems import ValidationFailed
-from payouts import queries, store
+from payouts import queries
 from payouts.clients.gateway import Gateway, Gateways
 from payouts.domain.dispatch import (
     BATCH_PAYOUTS_MAX,
@@ -23,13 +23,12 @@ from payouts.domain.dispatch import (
     plan_batch,
 )
 from payouts.domain.errors import TransfersNotCompared
-from payouts.store import found_transfers
-from payouts.use_cases.exceptions.hold_payouts import hold_payouts
-from payouts.use_cases.exceptions.open_exception import open_exception
+from payouts.store import found_transfers, payouts, transfers
+from payouts.use_cases.exceptions.steps import hold_payouts, open_exception
 from payouts.use_cases.releases.check_released_credits import check_released_credits
 from payouts.use_cases.releases.hold_vendors import hold_vendors
 from payouts.use_cases.transfers.resume_payouts import resume_payouts
-from payouts.use_cases.transfers.submit_transfer import submit_transfer
+from payouts.use_cases.transfers.steps import submit_transfer
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ async def dispatch_payouts(
     changed).
     """
     async with database.unit_of_work(acting_as=caller) as uow:
-        batch = await store.find_batch(uow, caller.id, key)
+        batch = await payouts.find_batch(uow, caller.id, key)
     if batch is None:
         gateway = gateways.of(gateways.for_new_transfers)
         balance_minor = await gateway.balance_minor()
@@ -73,8 +72,8 @@ async def dispatch_payouts(
     await _send(database, gateways, clock, batch.id)
     fees = gateways.of(gateways.for_new_transfers).fees
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await store.requeue_unsent(uow, batch.id, clock.now())
-        return await store.finish_batch(uow, batch.id, await queries.describe_batch(uow, batch.id, fees), clock.now())
+        await transfers.requeue_unsent(uow, batch.id, clock.now())
+        return await payouts.finish_batch(uow, batch.id, await queries.describe_batch(uow, batch.id, fees), clock.now())
 
 
 async def _plan(
@@ -85,37 +84,37 @@ async def _plan(
     order: DispatchOrder,
     balance_minor: int,
     gateway: Gateway,
-) -> store.Batch:
+) -> payouts.Batch:
     """Save the batch, its lines and its attempts, or returns the one of a concurrent request with the same key."""
     now = clock.now()
     if not await found_transfers.transfers_are_compared(uow):
         raise TransfersNotCompared
-    batch = store.Batch(new_id(), order.fingerprint, None)
-    if not await store.save_batch_if_new(
+    batch = payouts.Batch(new_id(), order.fingerprint, None)
+    if not await payouts.save_batch_if_new(
         uow, batch, caller.id, key, dry_run=order.dry_run, balance_minor=balance_minor, at=now
     ):
-        existing = await store.find_batch(uow, caller.id, key)
+        existing = await payouts.find_batch(uow, caller.id, key)
         if existing is None:
             raise AssertionError("a batch is never removed")
         return existing
-    payout_ids = order.payout_ids or await store.list_waiting(uow, BATCH_PAYOUTS_MAX, now)
-    await store.lock_payouts(uow, payout_ids)
-    checks = await check_released_credits(uow, await store.list_vendors_of(uow, payout_ids), now)
+    payout_ids = order.payout_ids or await payouts.list_waiting(uow, BATCH_PAYOUTS_MAX, now)
+    await payouts.lock_payouts(uow, payout_ids)
+    checks = await check_released_credits(uow, await payouts.list_vendors_of(uow, payout_ids), now)
     if not order.dry_run:
         await hold_vendors(uow, checks, now)
     covers = {vendor_id: verdict.cover for vendor_id, verdict in checks.items()}
-    candidates = await store.list_candidates(uow, payout_ids, covers, now)
+    candidates = await payouts.list_candidates(uow, payout_ids, covers, now)
     known = {candidate.payout_id for candidate in candidates}
     absent = [payout_id for payout_id in payout_ids if payout_id not in known]
     plan = plan_batch(candidates, absent, order.max_total_minor, balance_minor, gateway.fees)
-    await store.save_plan(uow, batch.id, plan.lines, "planned" if order.dry_run else "reserved")
-    ready = await store.count_ready(uow, now)
-    await store.save_remaining(uow, batch.id, ready - len(plan.selected))
+    await payouts.save_plan(uow, batch.id, plan.lines, "planned" if order.dry_run else "reserved")
+    ready = await payouts.count_ready(uow, now)
+    await payouts.save_remaining(uow, batch.id, ready - len(plan.selected))
     if not order.dry_run:
         skipped = [line for line in plan.lines if line.skipped is not None or not plan.short]
         await hold_payouts(uow, candidates, skipped, now)
     if not (plan.short or order.dry_run):
-        await store.reserve_transfers(uow, batch.id, plan.selected, now, gateway.name)
+        await payouts.reserve_transfers(uow, batch.id, plan.selected, now, gateway.name)
         return batch
     if plan.short and not order.dry_run:
         detail = (
@@ -124,7 +123,7 @@ async def _plan(
         )
         await open_exception(uow, ShortBatch(batch.id, plan.stopped_minor), "balance_insufficient", detail, now)
     response = await queries.describe_batch(uow, batch.id, gateway.fees)
-    return store.Batch(batch.id, batch.fingerprint, await store.finish_batch(uow, batch.id, response, now))
+    return payouts.Batch(batch.id, batch.fingerprint, await payouts.finish_batch(uow, batch.id, response, now))
 
 
 async def _send(database: Database, gateways: Gateways, clock: Clock, batch_id: UUID) -> None:

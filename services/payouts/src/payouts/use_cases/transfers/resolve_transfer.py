@@ -5,17 +5,15 @@ from uuid import UUID
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
-from payouts import store
 from payouts.clients.gateway import Gateways
 from payouts.domain.attempts import should_resubmit, update_after_query
 from payouts.domain.gateway_results import Absent, VerifyResult
 from payouts.domain.quarantines import has_failed
 from payouts.domain.transitions import is_allowed
-from payouts.store import returns
-from payouts.use_cases.exceptions.open_exception import open_exception
-from payouts.use_cases.payouts.restitute_after_settlement import restitute_after_settlement
-from payouts.use_cases.transfers.record_update import record_update
-from payouts.use_cases.transfers.submit_transfer import submit_transfer
+from payouts.store import returns, transfers
+from payouts.use_cases.exceptions.steps import open_exception
+from payouts.use_cases.payouts.steps import restitute_after_settlement
+from payouts.use_cases.transfers.steps import record_update, submit_transfer
 
 
 async def resolve_transfer(database: Database, gateways: Gateways, clock: Clock, transfer_id: UUID) -> None:
@@ -23,7 +21,7 @@ async def resolve_transfer(database: Database, gateways: Gateways, clock: Clock,
     reference.
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        found = await store.find_transfer(uow, transfer_id)
+        found = await transfers.find_transfer(uow, transfer_id)
     if found is None:
         raise AssertionError("a transfer is never removed")
     if not is_allowed(found.status, "queried"):
@@ -38,17 +36,17 @@ async def resolve_transfer(database: Database, gateways: Gateways, clock: Clock,
 async def _record(database: Database, clock: Clock, transfer_id: UUID, result: VerifyResult) -> None:
     now = clock.now()
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        transfer = await store.lock_transfer(uow, transfer_id=transfer_id)
+        transfer = await transfers.lock_transfer(uow, transfer_id=transfer_id)
         if transfer is None:
             raise AssertionError("a transfer is never removed")
         if isinstance(result, Absent) and has_failed(transfer) and not await returns.was_accepted(uow, transfer_id):
             # Our records and the gateway agree that it was never paid.
             await restitute_after_settlement(uow, transfer, None, now)
-            await store.schedule_poll(uow, transfer_id, None, polled=True)
+            await transfers.schedule_poll(uow, transfer_id, None, polled=True)
             return
         after = update_after_query(transfer, result, now)
         if after.update is not None:
             await record_update(uow, transfer, after.update, now)
-        await store.schedule_poll(uow, transfer_id, after.poll_at, polled=True)
+        await transfers.schedule_poll(uow, transfer_id, after.poll_at, polled=True)
         if after.opens is not None:
             await open_exception(uow, transfer, after.opens, after.reason, now)

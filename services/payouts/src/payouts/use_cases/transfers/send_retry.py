@@ -7,13 +7,12 @@ from uuid import UUID
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
-from payouts import store
 from payouts.clients.gateway import Gateways
 from payouts.domain.dispatch import LEASE
 from payouts.domain.errors import GatewayUnavailable
-from payouts.store import returns
-from payouts.use_cases.exceptions.open_exception import open_exception
-from payouts.use_cases.transfers.submit_transfer import submit_transfer
+from payouts.store import returns, transfers
+from payouts.use_cases.exceptions.steps import open_exception
+from payouts.use_cases.transfers.steps import submit_transfer
 
 _SHORT: Final = "balance_insufficient: the gateway's balance does not cover this payout"
 _UNAVAILABLE: Final = "the gateway's balance could not be read"
@@ -34,7 +33,7 @@ async def send_retry(database: Database, gateways: Gateways, clock: Clock, trans
 
 async def _is_covered(database: Database, gateways: Gateways, clock: Clock, transfer_id: UUID) -> bool:
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        found = await store.find_transfer(uow, transfer_id)
+        found = await transfers.find_transfer(uow, transfer_id)
         if found is None:
             raise AssertionError("a transfer is never removed")
     try:
@@ -44,7 +43,7 @@ async def _is_covered(database: Database, gateways: Gateways, clock: Clock, tran
         await _delay(database, transfer_id, clock.now(), None)
         return False
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        transfer = await store.lock_transfer(uow, transfer_id=transfer_id)
+        transfer = await transfers.lock_transfer(uow, transfer_id=transfer_id)
         if transfer is None:
             raise AssertionError("a transfer is never removed")
     if transfer.amount_minor + gateway.fees.fee_minor(transfer.amount_minor) <= balance_minor:
@@ -55,7 +54,7 @@ async def _is_covered(database: Database, gateways: Gateways, clock: Clock, tran
 
 async def _delay(database: Database, transfer_id: UUID, now: datetime, balance_minor: int | None) -> None:
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        transfer = await store.lock_transfer(uow, transfer_id=transfer_id)
+        transfer = await transfers.lock_transfer(uow, transfer_id=transfer_id)
         if transfer is None:
             raise AssertionError("a transfer is never removed")
         if transfer.status != "reserved" or transfer.payout_status != "pending":

@@ -18,5 +18,3 @@ __all__ = [
     "record_escrow_share",
     "waive_remainder",
 ]
-
-STEPS = ("adjust_holds", "build_order_line", "credit_wallet", "debit_wallet", "post_credit")

@@ -4,11 +4,11 @@ from datetime import datetime
 from functools import partial
 
 from common.database.unit_of_work import UnitOfWork
-from payouts import store
 from payouts.domain import accounts
 from payouts.domain.errors import ReleaseContradicts
 from payouts.domain.wallet import Release, WalletLine
-from payouts.use_cases.wallets.credit_wallet import credit_wallet
+from payouts.store import wallets
+from payouts.use_cases.wallets.steps import credit_wallet
 
 
 async def credit_release(uow: UnitOfWork, released: Release, now: datetime, *, is_proven: bool = False) -> None:
@@ -19,8 +19,8 @@ async def credit_release(uow: UnitOfWork, released: Release, now: datetime, *, i
     """
     vendor_id = released.vendor_id
     key = f"release:{released.id}"
-    wallet = await store.lock_wallet(uow, vendor_id)
-    before = await store.find_line_net(uow, key, "release")
+    wallet = await wallets.lock_wallet(uow, vendor_id)
+    before = await wallets.find_line_net(uow, key, "release")
     if before is not None:
         if before != released.net_minor and not is_proven:
             raise ReleaseContradicts(key)

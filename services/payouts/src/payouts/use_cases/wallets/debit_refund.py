@@ -4,13 +4,11 @@ from datetime import datetime
 from functools import partial
 
 from common.database.unit_of_work import UnitOfWork
-from payouts import store
 from payouts.domain import accounts
 from payouts.domain.errors import ReleaseContradicts
 from payouts.domain.wallet import Refund, WalletSnapshot
-from payouts.use_cases.wallets.adjust_holds import adjust_holds
-from payouts.use_cases.wallets.build_order_line import build_order_line
-from payouts.use_cases.wallets.debit_wallet import debit_wallet
+from payouts.store import wallets
+from payouts.use_cases.wallets.steps import adjust_holds, build_order_line, debit_wallet
 
 
 async def debit_refund(uow: UnitOfWork, refunded: Refund, now: datetime, *, is_proven: bool = False) -> None:
@@ -21,9 +19,9 @@ async def debit_refund(uow: UnitOfWork, refunded: Refund, now: datetime, *, is_p
     of net 0, so that the lines of the order add up.
     """
     key = f"refund:{refunded.id}"
-    wallet = await store.lock_wallet(uow, refunded.vendor_id)
+    wallet = await wallets.lock_wallet(uow, refunded.vendor_id)
     if any(refunded.reversed):
-        before = await store.find_line_net(uow, key, "refund")
+        before = await wallets.find_line_net(uow, key, "refund")
         if before is None:
             await _debit(uow, refunded, wallet, key, now)
         elif before != -refunded.reversed.net_minor and not is_proven:

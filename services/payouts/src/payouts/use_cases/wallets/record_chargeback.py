@@ -7,16 +7,12 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.ledger.posting import Posting
-from payouts import store
 from payouts.domain import accounts
 from payouts.domain.chargebacks import ChargebackUpdate
 from payouts.domain.errors import ChargebackLossNotReceived
 from payouts.domain.wallet import WalletLine
-from payouts.store import chargebacks
-from payouts.use_cases.wallets.adjust_holds import adjust_holds
-from payouts.use_cases.wallets.build_order_line import build_order_line
-from payouts.use_cases.wallets.credit_wallet import credit_wallet
-from payouts.use_cases.wallets.debit_wallet import debit_wallet
+from payouts.store import chargebacks, wallets
+from payouts.use_cases.wallets.steps import adjust_holds, build_order_line, credit_wallet, debit_wallet
 
 
 async def record_chargeback(uow: UnitOfWork, update: ChargebackUpdate, sequence: int, now: datetime) -> bool:
@@ -27,7 +23,7 @@ async def record_chargeback(uow: UnitOfWork, update: ChargebackUpdate, sequence:
     payments has posted them, whatever came after. Returns whether the event is the newest. Raises ChargebackLossNotReceived.
     """
     # The vendor's wallet's lock orders every change of a chargeback.
-    await store.lock_wallet(uow, update.vendor_id)
+    await wallets.lock_wallet(uow, update.vendor_id)
     known = await chargebacks.find_chargeback(uow, update.id)
     if any(update.won) and (known is None or known.status == "opened"):
         raise ChargebackLossNotReceived(f"chargeback {update.id} is won, and its loss has not been received")
@@ -54,22 +50,22 @@ async def _credit(
     posting_of: Callable[[str, UUID, int, int], Posting],
     now: datetime,
 ) -> None:
-    wallet = await store.lock_wallet(uow, update.vendor_id)
+    wallet = await wallets.lock_wallet(uow, update.vendor_id)
     posting = partial(posting_of, key, update.vendor_id, line.net_minor)
     await credit_wallet(uow, update.vendor_id, wallet, key, line, posting, now)
 
 
 async def _credit_if_new(uow: UnitOfWork, update: ChargebackUpdate, key: str, now: datetime) -> None:
-    if not any(update.won) or await store.find_line_net(uow, key, "chargeback_won") is not None:
+    if not any(update.won) or await wallets.find_line_net(uow, key, "chargeback_won") is not None:
         return
     line = await build_order_line(uow, "chargeback_won", update.vendor_id, update.order_id, update.won)
     await _credit(uow, update, key, line, accounts.chargeback_won, now)
 
 
 async def _debit_if_new(uow: UnitOfWork, update: ChargebackUpdate, key: str, now: datetime) -> None:
-    if not any(update.lost) or await store.find_line_net(uow, key, "chargeback") is not None:
+    if not any(update.lost) or await wallets.find_line_net(uow, key, "chargeback") is not None:
         return
-    wallet = await store.lock_wallet(uow, update.vendor_id)
+    wallet = await wallets.lock_wallet(uow, update.vendor_id)
     line = await build_order_line(uow, "chargeback", update.vendor_id, update.order_id, update.lost.negated())
     posting = partial(accounts.chargeback, key, update.vendor_id, update.lost.net_minor)
     await debit_wallet(uow, update.vendor_id, wallet, key, line, posting, now)

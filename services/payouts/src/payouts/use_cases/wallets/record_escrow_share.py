@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from payouts import store
+from payouts.store import projections, wallets
 
 
 async def record_escrow_share(
@@ -13,5 +13,5 @@ async def record_escrow_share(
 
     The wallet comes first: a batch that holds it from an earlier order would wait for this one's share.
     """
-    await store.lock_wallet_unread(uow, vendor_id)
-    return await store.save_order_share(uow, order_id, vendor_id, remaining_vendor_minor, sequence)
+    await wallets.lock_wallet_unread(uow, vendor_id)
+    return await projections.save_order_share(uow, order_id, vendor_id, remaining_vendor_minor, sequence)

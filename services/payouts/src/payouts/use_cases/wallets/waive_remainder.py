@@ -6,11 +6,10 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
-from payouts import store
 from payouts.domain import accounts
 from payouts.domain.wallet import WalletLine, check_waiver
-from payouts.store import erasure
-from payouts.use_cases.wallets.debit_wallet import debit_wallet
+from payouts.store import erasure, wallets
+from payouts.use_cases.wallets.steps import debit_wallet
 
 
 async def waive_remainder(
@@ -20,7 +19,7 @@ async def waive_remainder(
 
     Raises WaiverNotWholeRemainder (422), VendorSuspended, RemainderPayable and WalletUnsettled (409).
     """
-    wallet = await store.lock_wallet(uow, vendor_id)
+    wallet = await wallets.lock_wallet(uow, vendor_id)
     check_waiver(wallet, await erasure.list_open_matters(uow, vendor_id, minimum_minor), amount_minor, minimum_minor)
     key = f"waiver:{new_id()}"
     posting_of = partial(accounts.waiver, key, vendor_id, amount_minor)

@@ -1,0 +1,75 @@
+"""Steps of staff that several operations share."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.problems import NotFound
+from identity.domain.errors import NoLongerAdmin
+from identity.domain.staff import PreparedGrant, StaffUser, check_not_own_grant
+from identity.store import commission_changes, staff
+
+
+async def lock_staff_as_admin(uow: UnitOfWork, caller: Caller) -> None:
+    """Lock changes of staff, then check that the caller is still an active platform_admin.
+
+    The token may be outdated: of two admins who revoke each other, the second is rejected. An admin by a further
+    issuer's token holds no role here. Raises NoLongerAdmin (409).
+    """
+    await staff.lock_staff(uow)
+    if await staff.is_suspended(uow, caller.id) or (caller.issuer is None and not await staff.is_admin(uow, caller.id)):
+        raise NoLongerAdmin
+
+
+async def lock_staff_member(uow: UnitOfWork, caller: Caller, user_id: UUID) -> StaffUser:
+    """Return the user, while no other change of staff runs and no session of theirs starts.
+
+    Raises NoLongerAdmin (409) and NotFound.
+    """
+    await lock_staff_as_admin(uow, caller)
+    user = await staff.lock_user(uow, user_id)
+    if user is None:
+        raise NotFound
+    return user
+
+
+async def lock_staff_grant(uow: UnitOfWork, caller: Caller, grant_id: UUID) -> tuple[PreparedGrant, StaffUser]:
+    """Return the grant and its user, while no other change of staff runs.
+
+    Raises NotFound, OwnGrant (403) and NoLongerAdmin (409).
+    """
+    found = await staff.find_grant(uow, grant_id)
+    if found is None:
+        raise NotFound
+    check_not_own_grant(found, caller.id)
+    user = await lock_staff_member(uow, caller, found.user_id)
+    # The grantee never changes, but the status may have changed before the lock.
+    grant = await staff.find_grant(uow, grant_id)
+    if grant is None:
+        raise NotFound
+    return grant, user
+
+
+async def reject_prepared_by(uow: UnitOfWork, preparer_id: UUID, *, by: UUID, now: datetime) -> None:
+    """Reject what a removed admin prepared, so that a second admin does not complete it unaware."""
+    for grant_id, user_id, role in await staff.reject_grants_of(uow, preparer_id, by=by, now=now):
+        await staff.record_staff_action(
+            uow,
+            "role_grant_rejected",
+            "person",
+            user_id,
+            {"role": role, "grantId": str(grant_id), "preparedBy": str(preparer_id)},
+            by=by,
+            now=now,
+        )
+    for change in await commission_changes.reject_changes_of(uow, preparer_id, by=by, now=now):
+        await staff.record_staff_action(
+            uow,
+            "commission_change_rejected",
+            "vendor",
+            change.vendor_id,
+            {"changeId": str(change.id), "preparedBy": str(preparer_id)},
+            by=by,
+            now=now,
+        )

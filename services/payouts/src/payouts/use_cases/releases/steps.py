@@ -1,0 +1,9 @@
+"""Steps of releases that several operations share."""
+
+from common.database.unit_of_work import UnitOfWork
+from payouts.domain.release_statements import Statement
+
+
+def verify_statement(uow: UnitOfWork, statement: Statement) -> bool:
+    """Return whether one of the present keys signed the statement's own fields, its vendor included."""
+    return uow.verify_keys.verify(statement.key_id, statement.message, statement.signature)
