@@ -161,7 +161,7 @@ class FederatedIdentity:
     email: str | None = None
 
 
-def federated_identity_of(claims: Mapping[str, Any], issuer: TrustedIssuer, now: datetime) -> FederatedIdentity:
+def federated_identity_of(claims: Mapping[str, object], issuer: TrustedIssuer, now: datetime) -> FederatedIdentity:
     """Read the claims of a token with a valid signature. Raises Unauthorized. The caller checks its times."""
     audiences = claims.get("aud")
     named = [audiences] if isinstance(audiences, str) else audiences
@@ -224,7 +224,7 @@ def _is_this_machine(host: str) -> bool:
         return False
 
 
-def _at(claims: Mapping[str, Any], path: ClaimPath) -> Any:
+def _at(claims: Mapping[str, object], path: ClaimPath) -> object:
     value: Any = claims
     for name in path:
         if not isinstance(value, Mapping):
@@ -233,17 +233,17 @@ def _at(claims: Mapping[str, Any], path: ClaimPath) -> Any:
     return value
 
 
-def _is_true(value: Any) -> bool:
+def _is_true(value: object) -> bool:
     """Return whether a claim is true. Some issuers write the flag as a text; any other value is false."""
     return value is True or value == "true"
 
 
-def _email_of(claims: Mapping[str, Any], issuer: TrustedIssuer) -> str | None:
+def _email_of(claims: Mapping[str, object], issuer: TrustedIssuer) -> str | None:
     email = _at(claims, issuer.claims.email)
     return email if isinstance(email, str) else None
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     """Return a text that can be hashed: lone surrogates cannot."""
     if not isinstance(value, str) or not 0 < len(value) <= _TEXT_CHARACTERS_MAX:
         raise Unauthorized
@@ -254,7 +254,7 @@ def _text(value: Any) -> str:
     return value
 
 
-def _session_id(claims: Mapping[str, Any], issuer: TrustedIssuer, sub: str, issued_at: datetime) -> UUID:
+def _session_id(claims: Mapping[str, object], issuer: TrustedIssuer, sub: str, issued_at: datetime) -> UUID:
     """Our session id for a session of the issuer; its own id is never used. Without sessions each token is one session."""
     named = _at(claims, issuer.claims.session_id)
     jti = claims.get("jti")
@@ -267,7 +267,7 @@ def _session_id(claims: Mapping[str, Any], issuer: TrustedIssuer, sub: str, issu
     return uuid5(uuid5(uuid5(NAMESPACE_URL, issuer.issuer), sub), session)
 
 
-def _staff_roles(claims: Mapping[str, Any], issuer: TrustedIssuer) -> frozenset[str]:
+def _staff_roles(claims: Mapping[str, object], issuer: TrustedIssuer) -> frozenset[str]:
     roles = _at(claims, issuer.claims.roles)
     if roles is None:
         return frozenset()
@@ -276,7 +276,7 @@ def _staff_roles(claims: Mapping[str, Any], issuer: TrustedIssuer) -> frozenset[
     return STAFF_ROLES.intersection(roles)
 
 
-def _stepped_up_at(claims: Mapping[str, Any], issuer: TrustedIssuer, now: datetime) -> datetime | None:
+def _stepped_up_at(claims: Mapping[str, object], issuer: TrustedIssuer, now: datetime) -> datetime | None:
     """Return the time of the last second factor. Entries in another form or of the future do not count."""
     methods = _at(claims, issuer.claims.amr)
     if _at(claims, issuer.claims.aal) != "aal2" or not isinstance(methods, list):

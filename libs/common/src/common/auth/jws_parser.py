@@ -67,7 +67,7 @@ def read_token(token: str) -> ReadToken:
     return ReadToken(token, algorithm, kid, claims)
 
 
-def instant_of(stamp: Any, *, fractions: bool = False) -> datetime:
+def instant_of(stamp: object, *, fractions: bool = False) -> datetime:
     """Convert a NumericDate (RFC 7519). Raises Unauthorized, also for a fraction unless `fractions` are allowed."""
     numbers = int | float if fractions else int
     if isinstance(stamp, bool) or not isinstance(stamp, numbers) or not 0 <= stamp < _SECONDS_MAX:
@@ -75,12 +75,12 @@ def instant_of(stamp: Any, *, fractions: bool = False) -> datetime:
     return datetime.fromtimestamp(stamp, UTC)
 
 
-def is_second_factor(method: Any) -> bool:
+def is_second_factor(method: object) -> bool:
     """Return whether a method of `amr` is a second factor."""
     return isinstance(method, str) and (method in SECOND_FACTORS or method.startswith(SECOND_FACTOR_PREFIX))
 
 
-def _is_known_type(header: dict[str, Any]) -> bool:
+def _is_known_type(header: dict[str, object]) -> bool:
     if "typ" not in header:
         return True
     named = header["typ"]

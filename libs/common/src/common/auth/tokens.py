@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.auth.caller import Caller, permissions_in_session
@@ -204,7 +204,7 @@ def caller_named(identity: FederatedIdentity, user: LocalUser) -> Caller:
 
 
 def _check_times(
-    claims: Mapping[str, Any], issued_at: datetime | None, expires_at: datetime | None, now: datetime
+    claims: Mapping[str, object], issued_at: datetime | None, expires_at: datetime | None, now: datetime
 ) -> None:
     """Check the times last, so that only an otherwise valid token is reported as expired."""
     if issued_at is None or expires_at is None or issued_at > now + LEEWAY:
@@ -242,13 +242,13 @@ def _our_caller(read: ReadToken, now: datetime) -> Caller:
     )
 
 
-def _roles_of(named: Any) -> frozenset[str]:
+def _roles_of(named: object) -> frozenset[str]:
     if not isinstance(named, list) or not all(isinstance(role, str) and role in PERMISSIONS_BY_ROLE for role in named):
         raise Unauthorized
     return frozenset(named)
 
 
-def _stepped_up_at(claims: Mapping[str, Any], now: datetime) -> datetime | None:
+def _stepped_up_at(claims: Mapping[str, object], now: datetime) -> datetime | None:
     """Return the time of the last second factor; None below AAL2."""
     methods = claims.get("amr")
     if not isinstance(methods, list) or not all(isinstance(entry, dict) for entry in methods):
@@ -261,14 +261,14 @@ def _stepped_up_at(claims: Mapping[str, Any], now: datetime) -> datetime | None:
     return max((at for method, at in shown if is_second_factor(method) and at <= now + LEEWAY), default=None)
 
 
-def _uuid_of(value: Any) -> UUID:
+def _uuid_of(value: object) -> UUID:
     found = parse_uuid(value) if isinstance(value, str) else None
     if found is None:
         raise Unauthorized
     return found
 
 
-def _uuid_or_none_of(metadata: Mapping[str, Any], name: str) -> UUID | None:
+def _uuid_or_none_of(metadata: Mapping[str, object], name: str) -> UUID | None:
     if name not in metadata:
         raise Unauthorized
     return None if metadata[name] is None else _uuid_of(metadata[name])

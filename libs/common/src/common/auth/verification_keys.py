@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import httpx
 import jwt
@@ -149,7 +149,7 @@ class KeySet:
         self._fetched_at = self._attempted_at
 
 
-def public_keys_of(entry: Any, algorithms: Iterable[str]) -> dict[str, jwt.PyJWK]:
+def public_keys_of(entry: object, algorithms: Iterable[str]) -> dict[str, jwt.PyJWK]:
     """Return the keys of one JWK by algorithm: the one that it names, else those of the issuer that fit its type.
 
     A secret, a key for encryption and a weak key are ignored, without effect on other entries.

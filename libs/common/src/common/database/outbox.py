@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import asyncpg
@@ -69,7 +69,7 @@ def event_row(event: Event, trace: Mapping[str, str], source: str | None) -> Out
     return OutboxRow(new_id(), None, event.TYPE, f"/services/{publisher}", event.subject, payload, trace)
 
 
-def work_row(queue: str, subject: str, payload: Mapping[str, Any], trace: Mapping[str, str]) -> OutboxRow:
+def work_row(queue: str, subject: str, payload: Mapping[str, object], trace: Mapping[str, str]) -> OutboxRow:
     """Return a work item for a queue of the same service."""
     service = queue.split(".", 1)[0]
     return OutboxRow(new_id(), queue, queue, f"/services/{service}", subject, msgspec.json.encode(payload), trace)

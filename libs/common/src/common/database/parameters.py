@@ -7,20 +7,20 @@ from typing import Any
 class Parameters:
     """The values of a statement's parameters. Each value has one number; the text of a condition never holds a value."""
 
-    def __init__(self, *values: Any) -> None:
+    def __init__(self, *values: object) -> None:
         """Begin with values whose numbers the fixed part of the statement names."""
         self.values: list[Any] = list(values)
 
-    def bind(self, value: Any) -> str:
+    def bind(self, value: object) -> str:
         """Add a value; returns its parameter, such as `$3`."""
         self.values.append(value)
         return f"${len(self.values)}"
 
-    def condition(self, template: str, *values: Any) -> str:
+    def condition(self, template: str, *values: object) -> str:
         """Return a condition with a parameter for each `{}` of its template."""
         return template.format(*(self.bind(value) for value in values))
 
-    def conditions(self, templates: Mapping[str, str], filters: Mapping[str, Any]) -> list[str]:
+    def conditions(self, templates: Mapping[str, str], filters: Mapping[str, object]) -> list[str]:
         """Return the conditions of the given filters, by their names. Each combination of filters has its own plan."""
         return [self.condition(templates[name], value) for name, value in filters.items()]
 

@@ -10,7 +10,7 @@ class StateChanged(Exception):
     """No row, or not only one, was in the state that the statement changes. The unit of work must not commit."""
 
 
-async def change_state(uow: UnitOfWork, statement: str, *values: Any) -> None:
+async def change_state(uow: UnitOfWork, statement: str, *values: object) -> None:
     """Run an UPDATE of one row whose WHERE names the state before. Raises StateChanged unless it wrote one row."""
     if (count := await uow.execute(statement, *values)) != 1:
         raise StateChanged(f"{count} rows were changed by: {statement.strip()}")

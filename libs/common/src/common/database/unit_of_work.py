@@ -88,13 +88,13 @@ class Signatures:
 class Reads(Protocol):
     """Source of rows for a query: a unit of work, or the single statements of `Database.reads_for`."""
 
-    async def fetch(self, statement: str, *values: Any) -> list[asyncpg.Record]:
+    async def fetch(self, statement: str, *values: object) -> list[asyncpg.Record]:
         """All rows of a bounded statement."""
 
-    async def fetch_row(self, statement: str, *values: Any) -> asyncpg.Record | None:
+    async def fetch_row(self, statement: str, *values: object) -> asyncpg.Record | None:
         """Return the first row, or None."""
 
-    async def fetch_value(self, statement: str, *values: Any) -> Any:
+    async def fetch_value(self, statement: str, *values: object) -> Any:
         """Return the first column of the first row, or None."""
 
 
@@ -123,27 +123,27 @@ class UnitOfWork:
         self._on_end: list[Callable[[bool], None]] = []
         self._confirms_earlier = CHANGES.get()
 
-    async def fetch(self, statement: str, *values: Any) -> list[asyncpg.Record]:
+    async def fetch(self, statement: str, *values: object) -> list[asyncpg.Record]:
         """All rows of a bounded statement."""
         rows: list[asyncpg.Record] = await self._connection.fetch(statement, *values)
         return rows
 
-    async def fetch_row(self, statement: str, *values: Any) -> asyncpg.Record | None:
+    async def fetch_row(self, statement: str, *values: object) -> asyncpg.Record | None:
         """Return the first row, or None."""
         row: asyncpg.Record | None = await self._connection.fetchrow(statement, *values)
         return row
 
-    async def fetch_value(self, statement: str, *values: Any) -> Any:
+    async def fetch_value(self, statement: str, *values: object) -> Any:
         """Return the first column of the first row, or None."""
         return await self._connection.fetchval(statement, *values)
 
-    async def execute(self, statement: str, *values: Any) -> int:
+    async def execute(self, statement: str, *values: object) -> int:
         """Run a statement, and returns the number of affected rows."""
         status: str = await self._connection.execute(statement, *values)
         last = status.rsplit(" ", 1)[-1]
         return int(last) if last.isdigit() else 0
 
-    async def execute_many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+    async def execute_many(self, statement: str, rows: Sequence[Sequence[object]]) -> None:
         """Run a statement for each row, in one round trip."""
         await self._connection.executemany(statement, rows)
 
@@ -155,7 +155,7 @@ class UnitOfWork:
         self._wakes_relay |= wake_relay
         self._outbox_rows.append(outbox.event_row(event, trace_headers(), source))
 
-    def enqueue_work(self, queue: str, subject: UUID | str, payload: Mapping[str, Any]) -> None:
+    def enqueue_work(self, queue: str, subject: UUID | str, payload: Mapping[str, object]) -> None:
         """Enqueues a work item for the service's own worker if, and only if, this transaction commits."""
         self._wakes_relay = True
         self._outbox_rows.append(outbox.work_row(queue, str(subject), payload, trace_headers()))
@@ -290,7 +290,7 @@ class Database:
         """Read of a caller, each statement a transaction of its own in one round trip instead of three."""
         return _CallerReads(self, acting_as)
 
-    async def fetch_for(self, acting_as: Acting, statement: str, *values: Any) -> list[asyncpg.Record]:
+    async def fetch_for(self, acting_as: Acting, statement: str, *values: object) -> list[asyncpg.Record]:
         """Return the rows of one bounded SELECT under the row policies of the caller, in one round trip.
 
         The settings of the policies end with the statement, also after an error.
@@ -300,14 +300,16 @@ class Database:
         wrapped = with_settings(statement, len(values))
         return await self._fetch_alone(self.api, wrapped, (*values, *acting_as.row_settings))
 
-    async def fetch_public(self, statement: str, *values: Any) -> list[asyncpg.Record]:
+    async def fetch_public(self, statement: str, *values: object) -> list[asyncpg.Record]:
         """Return the public rows of one bounded SELECT, in one round trip, for hot reads.
 
         Row policies see no caller, so the API role returns the rows that an anonymous caller may read.
         """
         return await self._fetch_alone(self.api, statement, values)
 
-    async def _fetch_alone(self, pool: ConnectionPool, statement: str, values: Sequence[Any]) -> list[asyncpg.Record]:
+    async def _fetch_alone(
+        self, pool: ConnectionPool, statement: str, values: Sequence[object]
+    ) -> list[asyncpg.Record]:
         """Run a statement without BEGIN: PostgreSQL commits it alone."""
         connection = await self._acquire(pool)
         try:
@@ -354,14 +356,14 @@ class _CallerReads:
     database: Database
     acting_as: Acting
 
-    async def fetch(self, statement: str, *values: Any) -> list[asyncpg.Record]:
+    async def fetch(self, statement: str, *values: object) -> list[asyncpg.Record]:
         return await self.database.fetch_for(self.acting_as, statement, *values)
 
-    async def fetch_row(self, statement: str, *values: Any) -> asyncpg.Record | None:
+    async def fetch_row(self, statement: str, *values: object) -> asyncpg.Record | None:
         rows = await self.fetch(statement, *values)
         return rows[0] if rows else None
 
-    async def fetch_value(self, statement: str, *values: Any) -> Any:
+    async def fetch_value(self, statement: str, *values: object) -> Any:
         row = await self.fetch_row(statement, *values)
         return None if row is None else row[0]
 

@@ -62,7 +62,7 @@ class Outgoing:
     message_id: str
     type: str
     queue: str | None
-    headers: Mapping[str, Any]
+    headers: Mapping[str, object]
 
 
 class _Connection(aio_pika.Connection):

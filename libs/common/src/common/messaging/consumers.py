@@ -255,7 +255,7 @@ class Consumers:
                 if outcome is Outcome.STALE:
                     telemetry.STALE_EVENTS.labels(received.type).inc()
 
-    def _lock_key(self, received: Received, event: Any) -> tuple[str, ...]:
+    def _lock_key(self, received: Received, event: object) -> tuple[str, ...]:
         """Return the place of an event in the order of locks; events of one place keep the order of their arrival."""
         return *(str(getattr(event, name, None) or "") for name in self._lock_by), received.subject
 
@@ -368,7 +368,7 @@ def _trace_of(message: AbstractIncomingMessage) -> dict[str, str]:
     return {name: str(value) for name, value in message.headers.items() if name in ("traceparent", "tracestate")}
 
 
-def _own_headers(message: AbstractIncomingMessage) -> dict[str, Any]:
+def _own_headers(message: AbstractIncomingMessage) -> dict[str, object]:
     """Our own headers, without the broker's `x-death`, which grows with every retry."""
     return {
         name: value for name, value in message.headers.items() if name in ("traceparent", "tracestate", ATTEMPT_HEADER)

@@ -7,7 +7,7 @@ evidence and never replayed: a replay would have the service's own account.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
@@ -43,7 +43,7 @@ class DeadLetter:
     event_type: str
     message_id: str | None
     body: bytes
-    headers: Mapping[str, Any]
+    headers: Mapping[str, object]
     error: str
     attempts: int
     is_unproven: bool = False

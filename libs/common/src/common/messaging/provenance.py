@@ -16,7 +16,7 @@ The broker proves two facts about a delivery, and its sender can forge neither:
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from aio_pika.abc import AbstractIncomingMessage
 
@@ -148,8 +148,8 @@ def _unknown_route(route: Route, expected: str) -> str:
     return f"not the route of {expected}: {came}{expired}"
 
 
-def _deaths_of(headers: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+def _deaths_of(headers: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
     deaths = headers.get("x-death", [])
     if not isinstance(deaths, list):
         raise UnprovenPublisher("an x-death header that the broker did not write")
-    return cast("list[Mapping[str, Any]]", deaths)
+    return cast("list[Mapping[str, object]]", deaths)

@@ -84,7 +84,7 @@ def redact(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[s
     return event
 
 
-def _redacted(name: str, value: Any) -> Any:
+def _redacted(name: str, value: object) -> object:
     if _SECRET_NAME.search(name) and name not in _HARMLESS_NAMES:
         return REDACTED
     if isinstance(value, str):
@@ -105,5 +105,5 @@ def _add_context(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMap
     return event
 
 
-def _to_json(value: Any, **_: Any) -> str:
+def _to_json(value: object, **_: object) -> str:
     return msgspec.json.encode(value, enc_hook=str).decode()

@@ -22,7 +22,7 @@ class CursorSigner:
     def __init__(self, key: str) -> None:
         self._key = hashlib.sha256(b"cursor:" + key.encode()).digest()
 
-    def sign(self, scope: Sequence[Any], position: Sequence[Any]) -> str:
+    def sign(self, scope: Sequence[object], position: Sequence[object]) -> str:
         """Return the cursor of `position` (strings and integers) in the list that `scope` names."""
         body = msgspec.json.encode(list(position))
         return base64.urlsafe_b64encode(self._signature(scope, body) + body).decode().rstrip("=")
@@ -43,7 +43,7 @@ class CursorSigner:
         position: list[Any] = msgspec.json.decode(body)
         return position
 
-    def _signature(self, scope: Sequence[Any], body: bytes) -> bytes:
+    def _signature(self, scope: Sequence[object], body: bytes) -> bytes:
         named = msgspec.json.encode([str(part) for part in scope])
         return hmac.digest(self._key, len(named).to_bytes(4, "big") + named + body, "sha256")[:_SIGNATURE_BYTES]
 

@@ -4,7 +4,7 @@ import hashlib
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, get_args
+from typing import Final, Literal, get_args
 from uuid import UUID
 
 import msgspec
@@ -56,7 +56,7 @@ class PreparedDecision:
     hash: str
 
 
-def content_hash(content: Mapping[str, Any]) -> str:
+def content_hash(content: Mapping[str, object]) -> str:
     """SHA-256, in hex, over the content as JSON in a canonical form: sorted keys, no spaces."""
     return hashlib.sha256(msgspec.json.encode(content, order="sorted")).hexdigest()
 

@@ -6,7 +6,7 @@ loop of ours that would look like our own stop, and a `TaskGroup` ignores a task
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 ResultT = TypeVar("ResultT")
 
@@ -67,7 +67,7 @@ def is_cancelled_by_us() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-def _retrieve_exception(task: "asyncio.Task[Any]") -> None:
+def _retrieve_exception(task: "asyncio.Task[object]") -> None:
     """Asyncio would report the exception of an abandoned call as never retrieved."""
     if not task.cancelled():
         task.exception()

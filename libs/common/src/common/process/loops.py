@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
 
 from common.database.unit_of_work import is_unavailable
 from common.observability.logging import get_logger
@@ -22,7 +21,7 @@ class Loop:
     """
 
     name: str
-    run_once: Callable[[], Awaitable[Any]]
+    run_once: Callable[[], Awaitable[object]]
     every_seconds: float
     idle_seconds: float = 0.0
 

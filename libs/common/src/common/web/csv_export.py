@@ -3,7 +3,7 @@
 import re
 from collections.abc import AsyncIterator, Iterable, Sequence
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from common.observability.logging import get_logger
 
@@ -24,7 +24,7 @@ def csv_head(columns: Sequence[str]) -> str:
     return BYTE_ORDER_MARK + csv_lines([columns])
 
 
-def csv_lines(rows: Iterable[Iterable[Any]]) -> str:
+def csv_lines(rows: Iterable[Iterable[object]]) -> str:
     """Return the rows as CSV lines. Each text is quoted, and an apostrophe is before what a spreadsheet would run in
     it.
     """
@@ -41,7 +41,7 @@ async def csv_stream(pages: AsyncIterator[str]) -> AsyncIterator[str]:
         yield csv_lines([[INCOMPLETE]])
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, int | Decimal):

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from starlette.responses import StreamingResponse
@@ -20,7 +20,7 @@ _HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 PING: Final = b": ping\n\n"
 
 
-def event_bytes(event: str, payload: Any, *, event_id: str | None = None) -> bytes:
+def event_bytes(event: str, payload: object, *, event_id: str | None = None) -> bytes:
     """One event with a JSON payload. Encoded JSON has no line breaks, so the payload is one line."""
     head = f"event: {event}\n" if event_id is None else f"event: {event}\nid: {event_id}\n"
     return head.encode() + b"data: " + msgspec.json.encode(payload) + b"\n\n"

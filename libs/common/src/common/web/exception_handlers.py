@@ -40,7 +40,7 @@ def problem_response(request: Request, problem: Problem) -> Response:
     return Response(body, problem.http_status, headers=problem.headers, media_type="application/problem+json")
 
 
-async def _respond_problem(request: Request, error: Any) -> Response:
+async def _respond_problem(request: Request, error: Problem) -> Response:
     if error.http_status >= 500:
         log.error(
             "request failed",
@@ -51,7 +51,7 @@ async def _respond_problem(request: Request, error: Any) -> Response:
     return problem_response(request, error)
 
 
-async def _respond_invalid(request: Request, error: Any) -> Response:
+async def _respond_invalid(request: Request, error: RequestValidationError) -> Response:
     faults = error.errors()
     if any(fault["loc"][0] == "path" for fault in faults):
         return problem_response(request, NotFound())
@@ -87,7 +87,7 @@ def _name_of(location: Sequence[Any]) -> str:
     return shortened(name)
 
 
-async def _respond_http_exception(request: Request, error: Any) -> Response:
+async def _respond_http_exception(request: Request, error: HTTPException) -> Response:
     if error.status_code == 404:
         return problem_response(request, NotFound())
     if error.status_code == 403:
@@ -106,7 +106,7 @@ async def _respond_http_exception(request: Request, error: Any) -> Response:
     )
 
 
-async def _respond_database_error(request: Request, error: Any) -> Response:
+async def _respond_database_error(request: Request, error: Exception) -> Response:
     """Map errors: serialization failures and deadlocks are 409, an unavailable database is 503, any other error is a
     bug (500).
     """

@@ -92,11 +92,11 @@ class CursorPage(Generic[Item]):
 
 def cursor_page(
     signer: CursorSigner,
-    scope: Sequence[Any],
+    scope: Sequence[object],
     rows: Sequence[Row],
     limit: int,
     *,
-    position_of: Callable[[Row], Sequence[Any]],
+    position_of: Callable[[Row], Sequence[object]],
     item_of: Callable[[Row], Item],
 ) -> CursorPage[Item]:
     """Return the page of rows that were read with one more than `limit`; `position_of` gives a row's place for the
@@ -106,7 +106,7 @@ def cursor_page(
     return CursorPage([item_of(row) for row in rows[:limit]], next_cursor, limit)
 
 
-def time_position(signer: CursorSigner, scope: Sequence[Any], cursor: str | None) -> TimePosition | None:
+def time_position(signer: CursorSigner, scope: Sequence[object], cursor: str | None) -> TimePosition | None:
     """Return the position of a cursor that `position_in_time` made; None for the first page.
 
     Raises ValidationFailed for a changed cursor or one of another list.

@@ -30,7 +30,7 @@ def _written_out(value: Any) -> Any:
     return value
 
 
-def _in_digits(value: Any) -> Any:
+def _in_digits(value: object) -> object:
     """Rejects the forms ` 5`, `+5`, `1_0` and `5.0`, which pydantic would accept."""
     if not isinstance(value, str) or _DIGITS.fullmatch(value) is None:
         raise ValueError("must be a whole number in digits")
@@ -86,7 +86,7 @@ class RequestBody(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def refuse_unstorable_text(cls, body: Any) -> Any:
+    def refuse_unstorable_text(cls, body: object) -> Any:
         """Rejects U+0000 and lone surrogates: valid JSON that PostgreSQL cannot store."""
         _check_text(body, 0)
         return body
@@ -109,7 +109,7 @@ class DecisionApproval(RequestBody):
     ]
 
 
-def _check_text(value: Any, depth: int) -> None:
+def _check_text(value: object, depth: int) -> None:
     if depth > _DEPTH_MAX:
         raise ValueError("is nested too deeply")
     if isinstance(value, str):
