@@ -9,7 +9,8 @@ from orders.domain.transitions import State
 class OrderDelivery(ResponseModel):
     id: UUID
     status: State
-    delivered_at: Timestamp
+    # None for an order that staff released without its PIN.
+    delivered_at: Timestamp | None
 
 
 class DeliveryPin(ResponseModel):
