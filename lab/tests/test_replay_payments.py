@@ -134,7 +134,7 @@ def test_a_command_of_staff_releases_once(paid: PaymentsLedger, commands: list[C
         paid.of_key(f"release:{RELEASE}", UNIT)
 
 
-def test_a_lost_chargeback_is_debited_to_unsent_refunds_then_escrow_then_its_receivers(
+def test_a_lost_chargeback_is_debited_to_unsent_refunds_then_escrow_then_receivers(
     gateway: GatewayRecord, paid: PaymentsLedger
 ) -> None:
     paid.of_event(event("dispute_resolved", 2, releaseMinor=20_000))
@@ -161,7 +161,7 @@ def test_a_refund_after_a_lost_chargeback_posts_the_difference(gateway: GatewayR
     ]
 
 
-def test_a_sent_refund_that_failed_after_a_lost_chargeback_offsets_its_uncovered_part(
+def test_a_sent_refund_failed_after_a_lost_chargeback_offsets_its_uncovered_part(
     gateway: GatewayRecord, paid: PaymentsLedger
 ) -> None:
     paid.of_event(refund_requested(3, REFUND, TOTAL_MINOR))

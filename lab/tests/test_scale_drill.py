@@ -62,7 +62,7 @@ def test_clients_keep_the_address_of_the_database_after_a_failover(tmp_path: Pat
     assert database.url == before
 
 
-def test_unavailability_lasts_from_the_first_failure_to_the_first_success_after_the_last() -> None:
+def test_unavailability_lasts_from_the_first_failure_to_the_success_after_the_last() -> None:
     prober = prober_of(
         Probe(READ, 1.0, 1.1, True),
         Probe(READ, 2.0, 2.1, False),

@@ -156,7 +156,7 @@ async def kind_of(world: World, rule: str) -> str | None:
     return (await world.kinds()).get(rule)
 
 
-async def test_a_system_in_which_nothing_differs_is_clean_and_was_compared_with_its_gateway(world: World) -> None:
+async def test_a_system_without_a_difference_is_clean_and_compared_with_its_gateway(world: World) -> None:
     report = await world.audit()
     assert (report.findings, report.verdict, report.not_compared) == ((), "clean", None)
 
@@ -204,7 +204,7 @@ async def test_a_difference_is_waiting_for_its_event_open_as_a_dead_letter_else_
     )
 
 
-async def test_a_payout_that_came_back_is_open_until_its_reconciliation_is_decided_and_not_broken(world: World) -> None:
+async def test_a_returned_payout_is_open_not_broken_until_its_reconciliation_is_decided(world: World) -> None:
     payout_id, vendor_id, exception_id = uuid4(), uuid4(), uuid4()
     reference = f"po-{uuid4().hex}"
     transfer_id = uuid4()
@@ -401,7 +401,7 @@ async def _required_of_a_webhook(world: World) -> dict[str, Any]:
     return {row["column_name"]: samples[row["data_type"]] for row in rows if row["column_name"] not in named}
 
 
-async def test_a_wallet_line_that_payments_never_posted_is_broken_and_named_until_it_is_corrected(world: World) -> None:
+async def test_a_wallet_line_payments_never_posted_is_named_broken_until_corrected(world: World) -> None:
     vendor_id, key = uuid4(), f"release:{uuid4()}"
     line = {"id": uuid4(), "vendor_id": vendor_id, "balance_minor": 500, "at": NOW}
     await world.insert("payouts", "wallet_lines", **line, kind="release", source_key=key, net_minor=500)

@@ -420,7 +420,7 @@ def test_local_commands_report_a_missing_system(gateway: Gateway, arguments) -> 
     assert "STATE_DIR" in document["error"]["advice"]
 
 
-def test_any_other_endpoint_is_called_with_the_same_token_and_confirmed_before_a_change(signed_in: Gateway) -> None:
+def test_any_other_endpoint_is_called_with_the_token_and_a_change_is_confirmed(signed_in: Gateway) -> None:
     path = f"/api/reconciliation-cases/{ID}/close"
     signed_in.responses = {path: (200, {"id": ID}), "/api/reconciliation-cases": (200, [{"id": ID}])}
     assert call_json("call", "GET", "/api/reconciliation-cases?status=open")[1]["data"] == [{"id": ID}]

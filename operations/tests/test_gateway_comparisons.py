@@ -380,7 +380,7 @@ def second_chargeback(**changes: Any) -> dict[str, Any]:
         ([second_charge(id=number, tx_ref=f"pay-{number}", status="failed") for number in range(20, 35)], ["broken"]),
     ],
 )
-async def test_a_charge_of_the_second_gateway_is_compared_by_its_id_amount_currency_and_fee(
+async def test_a_charge_of_the_second_gateway_is_compared_by_id_amount_currency_and_fee(
     world: World, listed: list[dict[str, Any]], kinds: list[str]
 ) -> None:
     await world.charged(gateway_id="flw:7")
@@ -410,7 +410,7 @@ async def test_a_charge_of_the_second_gateway_is_queried_before_it_is_reported(w
         (5, [], None, ["broken"]),
     ],
 )
-async def test_a_refund_of_the_second_gateway_is_compared_by_the_amount_that_its_comment_moved(
+async def test_a_refund_of_the_second_gateway_is_compared_by_the_amount_of_its_comment(
     world: World, ours_minor: int, listed: list[dict[str, Any]], queried: dict[str, Any] | None, kinds: list[str]
 ) -> None:
     await world.refunded(ours_minor, "flw:8")
@@ -433,7 +433,7 @@ async def test_a_refund_of_the_second_gateway_is_compared_by_the_amount_that_its
         ("lost", None, ["broken"]),
     ],
 )
-async def test_a_chargeback_of_the_second_gateway_is_compared_by_its_outcome_and_lost_amount(
+async def test_a_chargeback_of_the_second_gateway_is_compared_by_outcome_and_lost_amount(
     world: World, ours: str, listed: dict[str, Any] | None, kinds: list[str]
 ) -> None:
     await world.disputed(ours, identity="flw:6@FLW-7")

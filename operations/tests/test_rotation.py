@@ -81,7 +81,7 @@ def test_a_key_that_encrypts_is_readable_everywhere_before_it_writes(secret: Sec
 
 
 @pytest.mark.parametrize("secret", [Secret.encryption, Secret.pin])
-def test_a_compromised_key_that_encrypts_writes_nothing_more_and_still_opens_what_is_under_it(secret: Secret) -> None:
+def test_a_compromised_encrypting_key_writes_nothing_more_and_still_decrypts(secret: Secret) -> None:
     name = VARIABLE_OF[secret]
     kept = {name: "known"}
     kept |= started(kept, secret, "new", compromised=True)

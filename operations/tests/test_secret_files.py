@@ -56,9 +56,7 @@ def test_no_service_holds_a_key_of_a_purpose_that_is_not_its_own(tmp_path: Path)
 
 
 @pytest.mark.parametrize("service", SERVICES, ids=lambda service: service.name)
-def test_a_running_service_has_neither_the_database_owner_s_nor_an_administrator_s_password(
-    service, tmp_path: Path
-) -> None:
+def test_a_running_service_has_no_password_of_the_database_owner_or_administrator(service, tmp_path: Path) -> None:
     handed_out(tmp_path)
     kept = read_secrets(tmp_path / "system" / "secrets.env")
     running = read_secrets(tmp_path / service.name / "environment")

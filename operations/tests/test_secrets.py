@@ -55,7 +55,7 @@ def test_each_purpose_has_a_key_of_its_own_from_which_no_other_follows() -> None
     assert keys_of_purposes({"SEALING_KEY": "root"})["MESSAGE_KEY_PREVIOUS"] == ""
 
 
-def test_an_installation_of_the_release_before_keeps_the_key_that_its_services_shared(tmp_path: Path) -> None:
+def test_an_installation_of_the_release_before_keeps_the_shared_key_of_its_services(tmp_path: Path) -> None:
     write_secrets(tmp_path / "secrets.env", {"SEALING_KEY": "shared by all services"})
     kept = load_secrets(tmp_path, {})
     assert kept["SEALING_KEY"] == kept["SHARED_SEALING_KEY"] == "shared by all services"

@@ -89,3 +89,16 @@ def test_a_docstring_opens_with_a_noun_or_a_verb(folder: Path) -> None:
         and text.split()[0] in REFUSED_OPENINGS
     ]
     assert found == []
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(ROOT)))
+def test_a_test_name_has_at_most_eighty_characters(folder: Path) -> None:
+    names = {
+        node.name
+        for path in python_files(folder)
+        if path.stem.startswith("test_")
+        for node in functions_of(path)
+        if node.name.startswith("test_")
+    }
+    assert names
+    assert [name for name in names if len(name) > 80] == []

@@ -9,7 +9,7 @@ from tests.end_to_end.steps import a_product, placed_order
 from .conftest import Users
 
 
-async def test_the_built_in_assistant_replies_about_the_catalog_and_only_the_callers_orders(
+async def test_the_built_in_assistant_replies_on_the_catalog_and_only_the_callers_orders(
     market: Marketplace, users: Users
 ) -> None:
     product = await a_product(market)

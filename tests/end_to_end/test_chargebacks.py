@@ -15,7 +15,7 @@ async def refunds_of(market: Marketplace, reference: str) -> list[int]:
     return [refund["id"] for refund in response.raise_for_status().json()["data"]]
 
 
-async def test_a_chargeback_before_delivery_freezes_the_order_and_its_refund_is_not_paid_twice(
+async def test_a_chargeback_before_delivery_freezes_the_order_and_pays_no_refund_twice(
     system: System, market: Marketplace, users: Users
 ) -> None:
     order = await paid_order(market, users)
@@ -36,7 +36,7 @@ async def test_a_chargeback_before_delivery_freezes_the_order_and_its_refund_is_
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
 
 
-async def test_a_chargeback_after_the_release_is_held_in_the_wallet_and_debited_when_it_is_lost(
+async def test_a_chargeback_after_the_release_is_held_in_the_wallet_and_debited_if_lost(
     system: System, market: Marketplace, users: Users
 ) -> None:
     order = await delivered_order(market, users)
@@ -91,7 +91,7 @@ async def test_a_won_chargeback_gives_the_wallet_back_what_was_held(
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
 
 
-async def test_finance_contests_a_chargeback_with_evidence_and_the_fee_of_its_charge_is_booked(
+async def test_finance_contests_a_chargeback_with_evidence_and_its_charge_fee_is_booked(
     system: System, market: Marketplace, users: Users
 ) -> None:
     (await market.sandbox.put("/control/settings", json={"charge_fees": "standard"})).raise_for_status()

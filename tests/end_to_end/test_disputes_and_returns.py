@@ -23,7 +23,7 @@ from .conftest import Users
 ROUNDS = 6
 
 
-async def test_a_split_of_a_partly_released_order_gives_each_their_part_and_the_ledgers_agree(
+async def test_a_split_of_a_partly_released_order_gives_each_a_part_and_ledgers_agree(
     system: System, market: Marketplace, users: Users
 ) -> None:
     order = await paid_order(market, users)
@@ -71,7 +71,7 @@ async def test_a_dispute_resolved_for_the_buyer_ends_refunded(
     await ledgers_agree(system, market)
 
 
-async def test_products_returned_after_the_release_are_refunded_at_the_gateway_and_notified(
+async def test_products_returned_after_release_are_refunded_at_the_gateway_and_notified(
     system: System, market: Marketplace, users: Users
 ) -> None:
     order = await placed_order(market, users, 3)

@@ -49,7 +49,7 @@ async def act(market: Marketplace, exception, verb, user, **body):
     return await market.http.post(path, json=body, headers=user.headers)
 
 
-async def test_a_rejected_account_alerts_everyone_concerned_and_ends_by_the_gateways_report(
+async def test_a_rejected_account_alerts_all_concerned_and_ends_by_the_gateways_report(
     market: Marketplace, users: Users, shop, refused
 ) -> None:
     exception, reference = refused

@@ -57,7 +57,7 @@ def correct_wallet(system: System, vendor_id: str) -> subprocess.CompletedProces
     )
 
 
-async def test_a_release_that_payments_never_made_is_not_sent_until_the_wallet_is_corrected(
+async def test_a_release_payments_never_made_is_not_sent_until_the_wallet_is_corrected(
     system: System, market: Marketplace, users: Users
 ) -> None:
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []

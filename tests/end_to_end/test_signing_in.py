@@ -99,7 +99,7 @@ async def test_a_forgotten_password_is_reset_by_mail_and_its_token_is_in_no_log(
     assert stands_in_logs(system, token) == []
 
 
-async def test_logging_out_everywhere_is_effective_at_the_gateway_and_at_a_service_called_directly(
+async def test_logging_out_everywhere_is_effective_at_gateway_and_direct_services(
     system: System, market: Marketplace, newcomer: Newcomer
 ) -> None:
     here, there = [await market.sign_in(newcomer.email, PASSWORD) for _ in range(2)]

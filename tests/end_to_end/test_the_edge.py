@@ -201,7 +201,7 @@ async def test_both_addresses_of_the_api_are_the_same(market: Marketplace) -> No
 
 
 @pytest.mark.parametrize("service", ["identity", "orders", "payments", "payouts", "notifications"])
-async def test_the_dead_letters_of_every_service_can_be_read_and_an_absent_one_not_resolved(
+async def test_dead_letters_of_every_service_are_readable_and_an_absent_one_unresolvable(
     market: Marketplace, users: Users, service: str
 ) -> None:
     response = await market.http.get(f"/api/dead-letters/{service}", headers=users.ops.headers)

@@ -195,7 +195,7 @@ async def test_each_fault_of_a_foreign_token_is_refused(
     )
 
 
-async def test_a_foreign_token_past_its_time_is_called_expired_and_staff_of_the_school_is_not_believed(
+async def test_a_foreign_expired_token_is_called_expired_and_school_staff_is_refused(
     market: Marketplace, issuers: FurtherIssuers, provisioned
 ) -> None:
     now = int(time.time())

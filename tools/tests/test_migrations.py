@@ -168,7 +168,7 @@ def upgrade() -> None:
 """
 
 
-async def test_a_migration_gives_way_to_the_holder_of_a_table_and_ends_when_the_lock_is_released(
+async def test_a_migration_yields_to_a_table_holder_and_ends_when_the_lock_is_released(
     fresh_database: DatabaseFactory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     urls = await fresh_database("payouts")

@@ -38,7 +38,7 @@ def varies_by_coding(response: httpx.Response) -> bool:
     return "accept-encoding" in response.headers.get("vary", "").lower()
 
 
-async def test_a_shared_page_is_compressed_once_and_each_reader_has_an_response_of_their_own(app: GatewayApp) -> None:
+async def test_a_shared_page_is_compressed_once_and_each_reader_has_their_own_response(app: GatewayApp) -> None:
     serve(app, LONG)
     plain, body = await fetched(app, "/api/products")
     assert (plain.headers.get("content-encoding"), json.loads(body)["data"]) == (None, LONG)

@@ -284,7 +284,7 @@ async def test_after_its_sunset_a_route_does_not_exist(app: GatewayApp) -> None:
 # A response that is too long to be stored
 
 
-async def test_an_response_too_long_to_be_stored_reaches_its_client_and_its_effect_is_not_repeated(
+async def test_a_response_too_long_to_store_reaches_its_client_and_repeats_no_effect(
     app: GatewayApp,
 ) -> None:
     app.upstream.response = (201, {"text": "x" * (2 * STORED_BYTES_MAX)})

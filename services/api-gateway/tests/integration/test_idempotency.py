@@ -264,7 +264,7 @@ def claim_of(user: UUID, fingerprint: bytes = b"f" * 32) -> IdempotencyClaim:
     return IdempotencyClaim(user, b"k" * 32, fingerprint, new_id())
 
 
-async def test_a_lease_that_ended_is_claimed_by_another_and_its_previous_holder_overwrites_nothing(
+async def test_an_ended_lease_is_claimed_by_another_and_its_old_holder_overwrites_nothing(
     app: GatewayApp,
 ) -> None:
     records = IdempotencyRecords(app.runtime.database, lock_seconds=0, keep_seconds=60)
@@ -385,7 +385,7 @@ async def test_an_image_with_a_key_is_stored_once(app: GatewayApp, in_pieces: bo
     assert len(app.upstream.seen) == 1
 
 
-async def test_an_image_whose_key_is_in_progress_or_that_is_too_large_reaches_no_service_again(app: GatewayApp) -> None:
+async def test_an_image_too_large_or_with_its_key_in_progress_reaches_no_service_again(app: GatewayApp) -> None:
     user, key, url = new_id(), uuid4(), f"/api/products/{uuid4()}/images"
     app.upstream.gate.clear()
     running = asyncio.create_task(send_image(app, user, key, url, form(IMAGE, "a"), "a"))

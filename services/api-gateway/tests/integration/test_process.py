@@ -114,7 +114,7 @@ async def broker_unavailable(broker_url: str, management_url: str) -> AsyncItera
             await declare_topology(broker_url, declared_topology(RetryLadder()))
 
 
-async def test_without_the_broker_everything_is_served_and_a_metric_shows_the_delay_of_revocations(
+async def test_without_the_broker_all_is_served_and_a_metric_shows_the_revocation_delay(
     module_urls: DatabaseUrls, broker_url: str, management_url: str, upstream: Upstream, issuer: Issuer
 ) -> None:
     async with (

@@ -255,7 +255,7 @@ async def test_a_wrong_service_key_opens_nothing(app: IdentityApp) -> None:
     assert await app.count("profiles") == 0
 
 
-async def test_the_current_and_the_previous_service_key_both_open_it_and_the_previous_is_counted(
+async def test_the_current_and_previous_service_key_open_it_and_the_previous_is_counted(
     app: IdentityApp,
 ) -> None:
     counter = PREVIOUS_KEY_ACCEPTED.labels("service-role-key")

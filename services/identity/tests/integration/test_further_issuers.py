@@ -349,7 +349,7 @@ async def test_a_role_of_staff_counts_for_a_proven_address_only(elsewhere: Elsew
     assert await elsewhere.roles_of(elsewhere.token(CLUB, 7, email_verified=True)) == ["auditor", "buyer"]
 
 
-async def test_the_issuers_confirmation_removes_earlier_credentials_but_not_its_own_session(
+async def test_the_issuers_confirmation_removes_old_credentials_but_not_its_own_session(
     elsewhere: Elsewhere,
 ) -> None:
     app, user_id = elsewhere.app, new_id()

@@ -141,7 +141,7 @@ async def test_an_installation_of_the_previous_release_does_not_start_without_it
             pass
 
 
-def test_one_key_opens_neither_the_other_service_s_texts_nor_another_purpose_of_the_same_variable() -> None:
+def test_one_key_decrypts_no_text_of_another_service_or_of_another_purpose() -> None:
     from identity.credentials.encryption import encryption_of
 
     encryption = encryption_of(("the same value", ""), ("the same value", ""), ("", ""))

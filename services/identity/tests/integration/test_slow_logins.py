@@ -8,7 +8,7 @@ from .code_steps import EMAIL
 from .conftest import IdentityApp
 
 
-async def test_failed_logins_slow_down_known_and_unknown_accounts_alike_and_the_owner_always_gets_in(
+async def test_failed_logins_slow_known_and_unknown_accounts_alike_and_the_owner_gets_in(
     app: IdentityApp,
 ) -> None:
     await app.sign_up(EMAIL)

@@ -216,7 +216,7 @@ async def test_staff_walk_through_the_resolutions(market: Market) -> None:
     assert absent.status_code == 404
 
 
-async def test_a_bare_select_shows_disputes_to_parties_and_staff_and_resolutions_to_staff_only(market: Market) -> None:
+async def test_a_bare_select_shows_disputes_to_parties_and_staff_resolutions_to_staff(market: Market) -> None:
     order = await disputed(market)
     await prepared(market, order, "buyer")
     buyer = {"user_id": market.buyer_id, "permissions": permissions_of(["buyer"])}

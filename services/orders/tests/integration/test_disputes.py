@@ -154,7 +154,7 @@ async def test_an_older_escrow_event_never_overwrites_a_newer_one(market: Market
     assert resolved["releaseMinor"] == 30_000
 
 
-async def test_a_full_release_before_the_freeze_closes_the_dispute_and_is_published_to_payments(market: Market) -> None:
+async def test_a_full_release_before_the_freeze_closes_the_dispute_and_is_published(market: Market) -> None:
     order = await disputed(market)
     resolution = await prepared(market, order, "buyer")
     await market.release(order)
@@ -180,7 +180,7 @@ async def test_a_closed_dispute_shows_its_outcome(market: Market, outcome: str) 
     assert (dispute["outcome"], dispute["endedAt"]) == (outcome, "2026-01-05T12:00:00.000Z")
 
 
-async def test_dispute_and_right_pin_at_the_same_moment_have_one_of_the_two_ends_and_the_money_follows(
+async def test_a_dispute_and_the_right_pin_at_once_have_one_end_and_the_money_follows(
     market: Market,
 ) -> None:
     """Two hundred times: the second one is rejected because the order has changed, and publishes nothing."""

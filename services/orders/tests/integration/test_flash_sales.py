@@ -33,7 +33,7 @@ async def insisting_checkout(market: Any, product_id: UUID) -> httpx.Response:
     return response
 
 
-async def test_five_hundred_buyers_at_once_for_twenty_units_give_twenty_orders_at_the_sale_price(
+async def test_five_hundred_buyers_at_once_for_twenty_units_give_twenty_sale_orders(
     market: Market,
 ) -> None:
     product_id = await market.sell(price_minor=1_000, stock=100)
@@ -48,7 +48,7 @@ async def test_five_hundred_buyers_at_once_for_twenty_units_give_twenty_orders_a
     assert len(await market.fetch("SELECT FROM orders")) == 20
 
 
-async def test_one_buyer_gets_no_more_than_the_limit_however_many_requests_they_send_at_once(market: Market) -> None:
+async def test_one_buyer_gets_no_more_than_the_limit_by_any_number_of_requests_at_once(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=100)
     await created_sale(market, product_id, perBuyerLimit=3)
     responses = await asyncio.gather(*(market.checkout(product_id) for _ in range(12)))
@@ -74,7 +74,7 @@ async def test_a_sale_holds_from_its_start_to_its_end_and_freezes_the_price(mark
     assert (await market.show(order))["totalMinor"] == 600
 
 
-async def test_units_go_back_with_an_order_that_stops_and_a_late_charge_reserves_them_again_or_is_refunded(
+async def test_a_stopped_order_frees_units_that_a_late_charge_reserves_or_is_refunded(
     market: Market,
 ) -> None:
     product_id = await market.sell(price_minor=1_000, stock=100)
@@ -95,7 +95,7 @@ async def test_units_go_back_with_an_order_that_stops_and_a_late_charge_reserves
     assert await market.stock_of(product_id) == 98
 
 
-async def test_late_charges_of_orders_that_had_ended_bring_a_buyer_no_more_than_their_share(market: Market) -> None:
+async def test_late_charges_of_ended_orders_bring_a_buyer_no_more_than_their_share(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=100)
     sale = await created_sale(market, product_id, quantity=10, perBuyerLimit=2)
     closed = []
@@ -326,7 +326,7 @@ async def test_the_list_is_walked_by_cursor_and_filtered(market: Market) -> None
     assert (await client.get(f"/api/flash-sales?campusId={market.campus_id}&limit=2{cursor}")).status_code == 422
 
 
-async def test_the_database_lets_no_role_write_what_was_sold_or_reserve_units_without_an_order(market: Market) -> None:
+async def test_the_database_lets_no_role_write_sold_units_or_reserve_without_an_order(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=30)
     sale = await created_sale(market, product_id)
     merchant = Caller(

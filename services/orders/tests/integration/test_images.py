@@ -201,7 +201,7 @@ class HalfUnavailable:
         await self._media.remove(name)
 
 
-async def test_a_detached_image_is_removed_although_the_worker_was_killed_between_its_files(dated_shop) -> None:
+async def test_a_detached_image_is_removed_after_the_worker_was_killed_between_its_files(dated_shop) -> None:
     shop = dated_shop
     product = await shop.sell()
     deleted, stays = [(await send(shop, product, jpeg(shade))).json()["data"]["id"] for shade in (10, 20)]

@@ -35,7 +35,7 @@ async def test_a_chargeback_disputes_an_order_that_was_not_delivered(market: Mar
     assert (shown.json()["data"]["cause"], shown.json()["data"]["raisedBy"]) == ("chargeback", None)
 
 
-async def test_a_chargeback_after_the_pin_keeps_the_status_and_before_the_charge_is_retried(market: Market) -> None:
+async def test_a_chargeback_after_the_pin_keeps_the_status_one_before_the_charge_retries(market: Market) -> None:
     order = await market.ordered()
     with pytest.raises(EarlyUpdate):
         await market.receive(chargeback(order))

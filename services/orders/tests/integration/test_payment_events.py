@@ -237,7 +237,7 @@ async def timeline_of(market: Market, order) -> list[tuple[str, str]]:
     return [(entry["event"], entry["status"]) for entry in response.json()["data"]]
 
 
-async def test_a_refund_that_fails_after_its_settlement_is_pending_until_it_is_settled_again(market: Market) -> None:
+async def test_a_refund_that_fails_after_its_settlement_is_pending_until_settled_again(market: Market) -> None:
     order, refund_id = await refunding(market)
     amount = order["totalMinor"]
     settled = await market.receive(refund_settled(order, refund_id, amount))
@@ -321,7 +321,7 @@ async def test_the_highest_sequence_of_identity_is_kept_in_any_order(market: Mar
     assert (await market.fetch("SELECT delivery_fee_minor FROM hubs"))[0][0] == 2
 
 
-async def test_a_handler_that_fails_before_its_commit_changes_nothing_and_succeeds_on_retry(
+async def test_a_handler_failing_before_its_commit_changes_nothing_and_succeeds_on_retry(
     market: Market, broken_outbox: Callable[[], AbstractContextManager[None]]
 ) -> None:
     order = await market.ordered()

@@ -164,7 +164,7 @@ async def test_a_recent_sale_blocks_a_vendor_s_erasure_which_removes_name_and_pr
     assert seen.json()["data"]["items"][0]["name"] == "Jollof Rice"
 
 
-async def test_what_was_written_about_a_closed_vendors_sales_goes_and_what_the_buyer_wrote_stays_the_buyers(
+async def test_texts_on_a_closed_vendors_sales_go_and_those_of_the_buyer_stay(
     market: Market,
 ) -> None:
     cancelled, disputed = await market.ordered(), await market.ordered()

@@ -128,7 +128,7 @@ async def test_of_twenty_reviews_at_once_one_is_kept_and_the_rating_counts_each_
     assert await product_rating(market, product_id) == (round((5 + sum(ratings)) / 7, 2), 7)
 
 
-async def test_a_hidden_review_is_hidden_from_every_reader_and_does_not_count_until_it_is_restored(
+async def test_a_hidden_review_has_no_reader_and_does_not_count_until_it_is_restored(
     market: Market, known_vendor
 ) -> None:
     await known_vendor()

@@ -71,7 +71,7 @@ async def sums(market: Market, headers=None, vendor_id=None, **query):
     return {name: sum(row[name] for row in rows) for name in FIGURES}
 
 
-async def test_an_order_is_a_sale_from_its_payment_and_its_money_changes_between_the_figures(market: Market) -> None:
+async def test_an_order_is_a_sale_from_its_payment_and_its_money_changes_figures(market: Market) -> None:
     assert data_of(await sales(market)) == []
     order = await paid_sale(market, (100_000, 2), (50_000, 1))
     [row] = data_of(await sales(market, market.as_merchant(), market.vendor_id))

@@ -121,7 +121,7 @@ RUNNING = RunningSale(new_id(), price_minor=75_001, remaining=5, per_buyer_limit
         ({"price_minor": 80_001}, 1, 80_000),
     ],
 )
-def test_a_buyer_pays_the_sale_price_up_to_the_limit_and_never_more_than_the_regular_price(
+def test_a_buyer_pays_the_sale_price_to_the_limit_never_more_than_the_regular_one(
     changed, quantity: int, price: int
 ) -> None:
     assert sale_price(replace(RUNNING, **changed), quantity, 80_000) == price

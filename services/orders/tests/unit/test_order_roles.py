@@ -47,9 +47,7 @@ def test_each_part_needs_its_role_and_its_tie_to_the_order(new_order: Callable[[
         ({"vendor", "support"}, "vendor_cancels"),
     ],
 )
-def test_who_plays_several_roles_cancels_as_the_vendor_then_the_buyer_and_never_as_staff_in_their_own_case(
-    roles, trigger: str | None
-) -> None:
+def test_a_user_of_several_roles_cancels_as_vendor_then_buyer_never_as_own_staff(roles, trigger: str | None) -> None:
     assert cancel_trigger(frozenset(roles)) == trigger
 
 

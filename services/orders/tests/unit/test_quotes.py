@@ -128,7 +128,7 @@ def test_the_whole_stock_may_be_ordered() -> None:
     assert quote([RequestedItem(PRODUCT, 10)], {PRODUCT: offer(stock=10)}, ANYWHERE, None).lines[0].quantity == 10
 
 
-def test_a_line_of_a_flash_sale_has_the_sale_price_and_names_the_sale_and_the_regular_price() -> None:
+def test_a_flash_sale_line_has_the_sale_price_and_names_sale_and_regular_price() -> None:
     sale = RunningSale(new_id(), price_minor=80_010, remaining=2, per_buyer_limit=2, bought=0)
     offers = {PRODUCT: offer(sale=sale), CAMPUS: offer(price_minor=50_000)}
     quoted = quote([RequestedItem(PRODUCT, 2), RequestedItem(CAMPUS, 1)], offers, ANYWHERE, 210_020)

@@ -36,7 +36,7 @@ def test_a_refund_that_does_not_fit_its_outcome_is_refused(outcome: str, request
 
 
 @given(total=st.integers(2, 10**12), part=st.floats(0, 1), before=st.floats(0, 1))
-def test_refund_and_release_empty_escrow_and_credit_the_vendor_the_total_less_the_refund(total, part, before) -> None:
+def test_refund_and_release_empty_escrow_and_credit_the_total_less_the_refund(total, part, before) -> None:
     refund, released = int(total * part), int(total * before)
     held = total - released
     release = release_of(refund, held)

@@ -44,9 +44,7 @@ def test_the_amounts_of_each_item_balance_and_sum_to_those_of_the_order(
 
 
 @given(st.lists(st.integers(1, 10**9), min_size=1, max_size=50), st.integers(0, 10**6))
-def test_an_order_that_was_released_as_a_whole_credits_each_item_its_price_less_commission(
-    totals: list[int], fee: int
-) -> None:
+def test_an_order_released_as_a_whole_credits_each_item_its_price_less_commission(totals: list[int], fee: int) -> None:
     subtotal = sum(totals)
     commission = subtotal // 20
     sale = Sale(PAID_AT, subtotal + fee, 0, subtotal - commission, commission, fee)

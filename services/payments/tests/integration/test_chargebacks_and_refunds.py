@@ -111,7 +111,7 @@ async def test_a_refund_that_is_resent_for_less_is_settled_by_its_webhook(app: P
     await app.check_ledger()
 
 
-async def test_a_webhook_after_the_poll_of_a_refund_that_was_resent_for_less_changes_nothing(app: PaymentsApp) -> None:
+async def test_a_webhook_after_the_poll_of_a_refund_resent_for_less_changes_nothing(app: PaymentsApp) -> None:
     refund_id = await _resent_for_less(app)
     refund = (await app.gateway.refunds())[1]
     await app.gateway.settle_refund(refund, "processed")

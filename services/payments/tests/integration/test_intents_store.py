@@ -188,7 +188,7 @@ async def test_a_key_is_bound_once(store: Intents, pair: tuple[Intent, Intent]) 
         assert await intents.find_own_order_and_key(uow, uuid4(), store.app.buyer, uuid4()) == (None, None)
 
 
-async def test_a_concurrent_request_with_the_key_or_the_reference_of_another_intent_is_an_error(
+async def test_a_concurrent_request_with_key_or_reference_of_another_intent_is_an_error(
     store: Intents, pair: tuple[Intent, Intent]
 ) -> None:
     _, other = pair

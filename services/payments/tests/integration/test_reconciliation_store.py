@@ -41,7 +41,7 @@ async def refunded(app: PaymentsApp, amount_minor: int) -> tuple[UUID, str]:
     return event.refund_id, str(refund["id"])
 
 
-async def test_a_charge_is_found_by_its_own_identity_or_by_its_reference_when_the_gateway_named_none(
+async def test_a_charge_is_found_by_its_identity_or_if_unnamed_by_its_reference(
     app: PaymentsApp, connect_as: ConnectAs
 ) -> None:
     (own, reference), (_, other_reference) = await paid(app), await paid(app)

@@ -89,9 +89,7 @@ def test_the_principal_is_the_settlement_only_when_our_intent_wrote_it(
     ("principal", "bound"),
     [(1, 10_000), (50, 10_001), (TOTAL, 20_000), (9_500_000, 200_000), (9_499_999, 199_999), (10**12, 200_000)],
 )
-def test_the_surcharge_bound_is_a_share_of_the_principal_and_a_flat_part_up_to_a_maximum(
-    principal: int, bound: int
-) -> None:
+def test_the_surcharge_bound_is_a_share_of_principal_and_a_flat_part_to_a_maximum(principal: int, bound: int) -> None:
     assert BOUND.max_minor(principal) == bound
 
 

@@ -107,7 +107,5 @@ def test_a_file_has_at_most_180_000_bytes() -> None:
 
 
 @pytest.mark.parametrize(("attempts", "minutes"), [(1, 2), (2, 4), (3, 8), (4, 15), (5, 15), (1_000_000, 15)])
-def test_a_response_is_sent_again_after_two_minutes_then_seldomer_up_to_each_quarter_of_an_hour(
-    attempts: int, minutes: int
-) -> None:
+def test_a_response_is_resent_after_two_minutes_then_up_to_a_quarter_hour_apart(attempts: int, minutes: int) -> None:
     assert retry_delay(attempts) == timedelta(minutes=minutes)

@@ -219,7 +219,7 @@ async def test_an_exception_with_unsettled_money_cannot_be_closed(shared_scenari
     assert (await act_on_exception(scenario, back["id"], "close", evidence="Booked.")).status_code == 409
 
 
-async def test_an_exception_of_a_success_after_its_reversal_closes_once_the_gateway_confirms_it(
+async def test_an_exception_of_a_success_after_reversal_closes_on_gateway_confirmation(
     shared_scenario: Scenario,
 ) -> None:
     scenario = shared_scenario

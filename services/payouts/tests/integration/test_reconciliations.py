@@ -36,7 +36,7 @@ async def refund(staff, vendor, amount_minor):
     await staff.scenario.receive(event)
 
 
-async def test_a_reversed_payout_is_returned_to_the_wallet_by_two_users_and_stays_processed(staff) -> None:
+async def test_a_reversed_payout_is_returned_to_the_wallet_by_two_and_stays_processed(staff) -> None:
     case = await staff.reversed()
     prepared = data_of(await staff.prepare(case), 201)
     account = f"wallet:{case.vendor.id}"

@@ -130,7 +130,7 @@ def test_only_a_wait_can_be_late() -> None:
 
 
 @given(lines=AMOUNTS, net=AMOUNTS)
-def test_without_a_gap_only_equal_sums_are_covered_and_the_surplus_is_their_difference(lines: int, net: int) -> None:
+def test_without_a_gap_only_equal_sums_are_covered_and_surplus_is_the_difference(lines: int, net: int) -> None:
     check = evaluate_cover(received(lines), stated(net), NOW)
     assert (check.cover == "covered") == (lines == net)
     assert check.surplus_minor == lines - net

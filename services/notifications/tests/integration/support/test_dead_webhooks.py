@@ -316,7 +316,7 @@ async def test_an_erasure_empties_a_dead_body_that_names_the_user(scenario: Scen
     assert [one["outcome"] for one in await listed(scenario, f"eventId={webhook['id']}")] == ["ignored"]
 
 
-async def test_an_erasure_reaches_the_dead_webhook_of_the_id_that_was_named_with_the_number(
+async def test_an_erasure_reaches_the_dead_webhook_of_the_id_named_with_the_number(
     scenario: Scenario,
 ) -> None:
     await dead_of_buyer(scenario)
