@@ -1,4 +1,8 @@
-"""`python -m api_gateway api | migrate`."""
+"""`python -m api_gateway api | migrate`.
+
+`migrate` migrates the database `campus_api_gateway`. `api` serves the public `PORT`, and `/metrics` and health on
+`METRICS_PORT`, which must not be reachable from outside.
+"""
 
 import sys
 

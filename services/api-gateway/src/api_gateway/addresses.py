@@ -1,4 +1,7 @@
-"""The client address of a request (contract section 4)."""
+"""The client address of a request (contract section 4).
+
+**An IPv6 client is its /64.**
+"""
 
 import asyncio
 import ipaddress

@@ -1,4 +1,12 @@
-"""The composition root of the gateway, and its process: the edge on the public port, metrics on the internal one."""
+"""The composition root of the gateway, and its process: the edge on the public port, metrics on the internal one.
+
+After SIGTERM the gateway drains. For `SHUTDOWN_DRAIN_SECONDS` readiness is 503, new connections are accepted, and
+each response closes its connection. Then running requests finish. With a load balancer that probes more often, no
+request fails in a rolling restart (`test_rolling_restart.py`). A second signal ends the drain at once.
+
+Without the broker every route works. Catalog pages expire by time, and revocations are delayed, which
+`broadcasts_unheard_seconds` and the alert `revocations-late` show.
+"""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager

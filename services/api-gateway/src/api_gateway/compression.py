@@ -1,7 +1,8 @@
 """Compression: gzip for clients that accept it, on routes whose responses hold no secret.
 
-The length of a compressed response reveals a secret next to text chosen by an attacker (BREACH). So the route table
-marks what is compressed (`compressed`): the public catalog only.
+**Public catalog responses are compressed** (`is_compressed`) from 1 KiB on, with gzip. No other response is: its
+length would reveal a secret next to text chosen by an attacker (BREACH). The table refuses the flag on a route that
+needs a token. Both forms share a weak `ETag` and send `Vary: Accept-Encoding`.
 """
 
 import zlib

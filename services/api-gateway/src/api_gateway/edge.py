@@ -1,7 +1,8 @@
 """The edge: one pure ASGI application. A request passes these steps; the first failing one responds (contract sections
 2 to 5).
 
-head limits → gateway endpoints → token → quota → route and method → announced body → idempotency key → body → service
+head limits → load → gateway endpoints → token → quota → route and method → announced body → idempotency key →
+body → service
 """
 
 import time

@@ -1,5 +1,8 @@
 """Multipart forms under an idempotency key: buffered on disk while they are fingerprinted and forwarded (contract
 section 3).
+
+**A multipart form with a key is buffered on disk** while it is fingerprinted without its boundary, which clients
+generate for each attempt. Without a key it is streamed.
 """
 
 import asyncio

@@ -1,4 +1,7 @@
-"""Forwarding of a request to its service, and of the response to the client."""
+"""Forwarding of a request to its service, and of the response to the client.
+
+`HEAD` is `GET` without its body. The body of a `GET` is not forwarded.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping

@@ -1,4 +1,8 @@
-"""The documentation site, built by `make guides` into this package and served under /guides."""
+"""The documentation site, built by `make guides` into this package and served under /guides.
+
+**The guides are files** that `make guides` builds into `pages/guides`; git ignores them, and the image's build makes
+its own. Without them `/guides` is a 404 that names the command.
+"""
 
 import re
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,14 @@
-"""The headers that pass the gateway, and those that it adds (contract section 4)."""
+"""The headers that pass the gateway, and those that it adds (contract section 4).
+
+**Only listed headers reach services** (`headers.PASSED_TO_SERVICES`), so no other header can be forged. A repeated
+header is one list (RFC 9110, 5.3): two keys are no UUID (422), two media types are 415, two tokens are 401.
+
+**Sign-up, login, codes, resets and refresh ignore a token** and do not forward it: a client with an expired token
+must be able to refresh it.
+
+**A service's page** (`is_page`: the printed month) keeps its own content policy, because browsers enforce both of two
+policies.
+"""
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache

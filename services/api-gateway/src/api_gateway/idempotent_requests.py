@@ -1,4 +1,17 @@
-"""A POST with an idempotency key: claim, run, store or release (contract section 3)."""
+"""A POST with an idempotency key: claim, run, store or release (contract section 3).
+
+**A POST with a key runs to its end after a client disconnect.** Its response is stored for the next attempt. When a
+service times out, the key stays claimed until the lease ends. When a service was unreachable or failed, the key is
+released.
+
+**A key whose lease ended without a response** may be claimed by the same request only; another one is 422.
+
+**A record that cannot be written after the response** does not withhold it from the client. The service's own unique
+key covers a repetition.
+
+**A response over 1 MiB with a key** is streamed to its client and not stored. The key stays bound to the operation,
+and a repetition is 409.
+"""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Final

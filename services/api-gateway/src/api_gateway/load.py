@@ -1,4 +1,9 @@
-"""The limit of concurrent requests. An immediate 503 costs less than a late response."""
+"""The limit of concurrent requests. An immediate 503 costs less than a late response.
+
+**More than `REQUESTS_IN_FLIGHT_MAX` concurrent requests are 503** before a token is verified, a request counted or a
+key claimed. Webhooks and functions have a quarter more. Health always responds. Event streams have their own limit.
+`gateway_shed_total` and `gateway_requests_in_flight` show the load.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -5,6 +5,15 @@ every write to the service through this gateway removes all pages, because a pur
 
 A page that is being fetched goes only to the requests that waited for it. An error goes only to those that
 wait for it, and is never cached.
+
+**Anonymous readers share pages** of routes with `is_shared` (products, a product, categories). A page is a 200
+response to a GET without a token, marked `public`, in the envelope; each reader gets their own time and request id.
+At most 1,000 pages or 16 MiB are cached, and concurrent readers share one fetch. `orders.product_changed.v1` removes
+a page, and a write to the service through this gateway removes all. Changes without an event appear after the
+seconds.
+
+**Browsers may store the anonymous catalog** (`Cache-Control: public, no-cache` with an `ETag`): they revalidate
+before each use. A response to a request with a token is `no-store`.
 """
 
 import asyncio

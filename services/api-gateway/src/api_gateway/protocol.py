@@ -1,7 +1,14 @@
 """uvicorn's HTTP protocol with the contract's limits (section 4), and problem documents for every invalid request.
 
-Strict where two parsers of one request could differ (RFC 9112): one valid Host, no unknown framing. Every wait for a
-client has a timeout (`ClientTimeouts`).
+Strict where two parsers of one request could differ (RFC 9112): one valid Host, no unknown framing.
+
+**Ambiguous requests are 400, and the connection closes**: several or unknown framings, not exactly one valid host,
+HTTP other than 1.0 and 1.1, an invalid target. Paths are compared byte by byte, without decoding `%` or resolving
+dots. More than 128 headers are 431.
+
+**Every wait for a client has a timeout.** Heads, and bodies of rejected requests, must arrive within
+`CLIENT_HEAD_SECONDS_MAX`, bodies within `CLIENT_BODY_SECONDS_MAX` (408). A response that is not read for
+`CLIENT_ANSWER_SECONDS_MAX` is aborted. Upgrade requests are processed without the upgrade, and the connection closes.
 """
 
 import asyncio

@@ -1,4 +1,12 @@
-"""Quota counters: in this process, or in Redis or Valkey for all replicas (contract section 4)."""
+"""Quota counters: in this process, or in Redis or Valkey for all replicas (contract section 4).
+
+**Without the quota store** tier 4 is 503, and other tiers count in the process. `gateway_quota_store_away_total`
+counts both.
+
+**Quotas are sent in two forms**: the three named headers, and `RateLimit-Policy` and `RateLimit` of
+draft-ietf-httpapi-ratelimit-headers-11, such as `"tier-2";q=300;w=60` and `"tier-2";r=299;t=60`. They describe the
+tightest counter. `t` is never more than `Retry-After`.
+"""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,7 +1,12 @@
 """Readiness of this gateway: its database and the services of its routes (decision 34).
 
-One missing service is reported and blocks nothing. Without every essential service the gateway is not ready. The broker
-is not checked: every route works without it.
+The broker is not checked: every route works without it.
+
+`GET /health/readiness` on the public port reports each service (`ready`, `not_ready`, `unreachable`) in
+`data.services`. It is 200 while one of the essential services (identity, orders, payments) is ready. It is 503
+without the gateway's database, without all of them, and while draining. Probes within two seconds share one round of
+checks. The internal port checks the database only (decision 34). An unavailable service is 503 on its own routes
+only.
 """
 
 import asyncio

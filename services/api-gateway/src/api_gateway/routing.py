@@ -1,4 +1,10 @@
-"""The lookup of a request's route, and the checks of the route table."""
+"""The lookup of a request's route, and the checks of the route table.
+
+**A deprecated route has its headers on every response**, errors included. After its sunset it is 404.
+
+**A month in a path** (`:month`) is forwarded in any form up to 32 letters, digits and hyphens. Its service responds
+to an invalid one with 422.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

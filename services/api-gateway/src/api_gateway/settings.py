@@ -1,4 +1,8 @@
-"""The environment variables of the gateway (architecture section 6). Only the composition root reads them."""
+"""The environment variables of the gateway (architecture section 6). Only the composition root reads them.
+
+The store of quotas is one node, or a sentinel's master, because the script uses several keys. A name in
+`TRUSTED_PROXIES` is resolved every 5 s.
+"""
 
 import ipaddress
 from typing import Annotated, Self

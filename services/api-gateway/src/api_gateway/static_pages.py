@@ -1,4 +1,9 @@
-"""Responses that are identical for all callers: documents and pages in this package."""
+"""Responses that are identical for all callers: documents and pages in this package.
+
+**The documents in `pages/` are generated from the code** (`make documents`; tests keep them fresh). `BASE_URL`
+replaces the documented address. No service is needed to serve them. The viewer is Swagger UI as published, under a
+content policy without `unsafe-inline` and `unsafe-eval`.
+"""
 
 import hashlib
 from functools import cached_property

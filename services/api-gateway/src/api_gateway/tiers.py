@@ -1,4 +1,7 @@
-"""The counters of a request: the table of contract section 4."""
+"""The counters of a request: the table of contract section 4.
+
+**A bad or missing token counts against the address** in the tier of the route. 429 takes precedence over 401.
+"""
 
 from dataclasses import dataclass
 from typing import Final

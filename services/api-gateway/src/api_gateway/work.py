@@ -1,5 +1,9 @@
 """Lists of which several services have a part, in one response: the caller's work and own actions (contract sections 13.6
 and 13.8, decision 53), and the dead webhooks (contract section 7.8, decision 112).
+
+**Work is merged** (`parts` of a route): `GET /api/work` calls all services at once under the caller's token. A
+service that fails, or does not respond within 3 s, is named in `meta.unavailable`; its own 401, 403 or 422 is the
+response (decision 53).
 """
 
 import asyncio

@@ -1,4 +1,10 @@
-"""The composition root of the identity service."""
+"""The composition root of the identity service.
+
+Processes: `python -m identity api | worker | all | migrate | demo-data | rotate-keys | retire-keys | re-encrypt
+[--count] | grant-admin EMAIL | publish-profiles`. `publish-profiles` publishes every profile again, for services that
+project a new field of it. The first start of any of them (except `migrate`) creates the signing key, and the first
+`platform_admin` if `BOOTSTRAP_ADMIN_EMAIL` and `BOOTSTRAP_ADMIN_PASSWORD` are set.
+"""
 
 import json
 import sys

@@ -1,4 +1,9 @@
-"""The environment variables of the identity service."""
+"""The environment variables of the identity service.
+
+A wrong `CREDENTIALS_KEY` stops the start (runbook rotate-sealing-keys). Browsers accept no IP address as
+`PASSKEY_RP_ID`. `BOOTSTRAP_ADMIN_EMAIL` makes the first platform_admin and changes no account that exists;
+`grant-admin` makes the second. The budgets of texts are those of decision 94.
+"""
 
 from collections.abc import Mapping
 from typing import Annotated, Self

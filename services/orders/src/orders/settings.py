@@ -1,4 +1,9 @@
-"""The settings of the orders service (docs/reference/configuration.md)."""
+"""The settings of the orders service (docs/reference/configuration.md).
+
+A wrong `PIN_KEY` stops the start (runbook rotate-sealing-keys, `python -m orders re-encrypt [--count]`). The key of
+an S3 bucket needs s3:GetObject, s3:PutObject, s3:DeleteObject and s3:ListBucket. The return window is frozen in each
+order as `returnDueAt`.
+"""
 
 from pydantic import Field
 

@@ -1,4 +1,9 @@
-"""The settings of the payments service."""
+"""The settings of the payments service.
+
+Only payments has `RELEASE_SIGNING_KEY`, an Ed25519 private key that signs each movement of a vendor's money (decision
+32); a missing or malformed one stops the start. `GATEWAY_SECRET_KEY` calls the gateway, and it and its previous value
+verify webhooks.
+"""
 
 from typing import Annotated, Self
 

@@ -2,6 +2,18 @@
 
 Each has its own keys, audience and algorithms. Its tokens identify a user. The permissions of that user come from our
 identity service; staff roles of the token count only with `allowStaffRoles`.
+
+`TRUSTED_ISSUERS` is a JSON list of
+
+    {"issuer": "https://login.school.example", "jwksUrl": "https://login.school.example/keys", "audience": "shop",
+     "algorithms": ["ES256"], "primary": true, "allowStaffRoles": false, "claims": {"session_id": "sid"}}
+
+or with `secret` (at least 32 bytes, `HS256` to `HS512`) in place of `jwksUrl` (https; `EdDSA`, `ES*`, `RS*`, `PS*`).
+`audience` may be a list. `claims` maps `sub`, `session_id`, `roles`, `aal` and `amr` to a claim, each by a name or a
+path of names. An invalid list stops the start with the reason.
+
+The user id is the `sub` of the one primary issuer, a UUID; of other issuers `uuid5(uuid5(NAMESPACE_URL, issuer),
+sub)`. Before create-user was called with that id, every request is 403 `AUTH_FORBIDDEN` with the id as `userId`.
 """
 
 import ipaddress

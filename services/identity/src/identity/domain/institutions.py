@@ -1,5 +1,13 @@
 """The campus of a mail address: the longest matching suffix of its domain, on label boundaries (contract section
 10).
+
+**A campus exists from its first student on.** Of the 224 institutions of `data/university-domains.json` only those
+with users are campuses. The id is a UUIDv5 of the institution's first domain; demo campuses keep their fixed ids. A
+domain must be plain ASCII without a trailing dot, and only ASCII letters are lowered: U+212A would become `k`. A user
+cannot choose a campus, because a campus gives some users rights.
+
+`data/university-domains.json` holds the institutions of Nigeria, Ghana, Kenya and South Africa from
+Hipo/university-domains-list (bb07faf, 2026-06-20, MIT licence).
 """
 
 from collections.abc import Iterable, Mapping

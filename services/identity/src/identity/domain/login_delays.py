@@ -1,4 +1,10 @@
-"""The delay of a login after failed ones: it slows guessing and never locks the owner out (contract section 4)."""
+"""The delay of a login after failed ones: it slows guessing and never locks the owner out (contract section 4).
+
+**Failed logins delay the next one and never block it.** They are counted by the keyed hash of each address, known or
+not. After five, the password check waits a quarter of a second, doubling to three seconds. A successful login, or an
+hour without a failure, resets the count. A wrong current password in `password/change` counts too. At most 128 logins
+of a process are delayed at once; beyond it hashing limits the rate.
+"""
 
 from datetime import datetime, timedelta
 from typing import Final

@@ -1,4 +1,12 @@
-"""The mailbox of an address: one mailbox is one user, who is rewarded once (contract section 10)."""
+"""The mailbox of an address: one mailbox is one user, who is rewarded once (contract section 10).
+
+**One mailbox earns one reward.** Spellings of one mailbox are one user: `+tags`, dots at Gmail (and
+`googlemail.com`), dashes at Yahoo, `.`, `-`, `_` at Proton, and the several domains of Apple and Proton. In doubt two
+addresses are one: a reward can be paid later. An unusual address (quoted, with a comment, in another script) earns
+nothing. The referral is evaluated in the transaction that creates the profile, under a lock of user and mailbox.
+Payments posts it under a key of the user, so a redelivered event has no effect. A reward of 0 is applied and counted,
+and posts nothing.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,11 @@
-"""The session status of a user with a token of a further issuer."""
+"""The session status of a user with a token of a further issuer.
+
+**A further issuer authenticates, identity authorizes.** Each issuer has its own key source, so no key verifies for
+another issuer. Roles, vendor and campus come from a lookup in identity, cached for the minute in which the service
+caches the token. The token is the only credential of a lookup. While identity is unavailable, callers of the last
+minute continue and others get 503. Their session id is a UUIDv5 over issuer, subject and session, so logout works and
+no issuer can name a foreign session.
+"""
 
 from typing import Final
 from uuid import UUID

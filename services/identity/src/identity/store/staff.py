@@ -1,4 +1,8 @@
-"""Staff: the audit trail, roles, grants that need a second approver, suspensions."""
+"""Staff: the audit trail, roles, grants that need a second approver, suspensions.
+
+**The audit trail is append-only.** A trigger refuses every change, the service's role has no right to one, and
+callers write in their own name only. It holds ids, but no names or addresses, and is kept after an erasure.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime

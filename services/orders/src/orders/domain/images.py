@@ -1,5 +1,10 @@
 """File names of images. The id of a product image is a digest of the product and the uploaded file, so a name never
 changes its content.
+
+**Images are re-encoded.** JPEG, PNG and WebP below 25 million pixels are decoded on two threads with a bounded queue
+and stored as WebP without metadata. Files are written before the row that refers to them. A worker removes files that
+no product or dispute refers to: a minute after a detachment, a day after an upload. Evidence of a dispute is stored
+under `evidence-<id>`, a name that no public endpoint serves.
 """
 
 import hashlib

@@ -1,4 +1,8 @@
-"""The roles of a caller in an order, and the rights of each role (contract sections 5 and 6)."""
+"""The roles of a caller in an order, and the rights of each role (contract sections 5 and 6).
+
+**Parties do not decide on their own orders.** Staff who bought an order cancel it as its buyer, so they cannot refund
+dispatched goods to themselves. Buyer and vendor neither prepare nor decide a resolution of their dispute.
+"""
 
 from typing import Final, Literal, Protocol
 from uuid import UUID

@@ -1,7 +1,10 @@
 """The lifecycle of an order (contract section 6): state and trigger give the next state or a rejection.
 
-A late event is stale: it is ignored and counted. A command that the state does not allow is forbidden (409), and so is an
-early event such as a release before its charge, which the retry ladder redelivers.
+A late event is stale: it is ignored and counted. A command that the state does not allow is forbidden (409), and so
+is an early event such as a release before its charge, which the retry ladder redelivers.
+
+**Transitions are one table**: state and trigger give the next state, or `REPEATED`, `STALE`, `FORBIDDEN`. Commands
+are never stale.
 """
 
 from typing import Final, Literal, get_args

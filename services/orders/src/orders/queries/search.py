@@ -1,4 +1,17 @@
-"""Statements of the product list: index scans, and searches whose cost does not grow with the catalog."""
+"""Statements of the product list: index scans, and searches whose cost does not grow with the catalog.
+
+**A search normalizes words** without accents, wide letters and capitals, by the same rule in SQL (`plain`) and Python
+(`normalize_text`), because parsers disagree about the combining marks of Yoruba.
+
+**A search needs no extension and does not grow with the catalog.** It filters the next 1,000 products of the list,
+then sorts up to 2,000 matches of the word index, then scans the list (`queries/search.py`). Relevance has two tiers,
+matches in names first, newest first in each, so a cursor stays valid while products are added. A trigram index ranks
+finer, but reads every match and is not available on every PostgreSQL.
+
+**Typos match by spellings.** `search_words` stores the words of names and categories with each spelling that lacks
+one letter; two words with a common spelling are one typo apart. Only a search without results runs again with the two
+nearest words of each unknown word; its cursor contains them.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

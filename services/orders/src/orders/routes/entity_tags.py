@@ -1,4 +1,10 @@
-"""Conditional responses: an ETag over the content, and 304 while it is unchanged (contract section 4)."""
+"""Conditional responses: an ETag over the content, and 304 while it is unchanged (contract section 4).
+
+**ETags cover the content.** Product, list and categories have a weak ETag over `data` and pagination. Anonymous
+responses are `public, no-cache`. The gateway shares them for seconds and drops them on `orders.product_changed.v1`. A
+suspension or a new vendor name is no change of a product, so anonymous readers may see it up to `EDGE_CACHE_SECONDS`
+(5) later; a checkout is rejected immediately.
+"""
 
 import hashlib
 from collections.abc import Sequence

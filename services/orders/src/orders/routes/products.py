@@ -1,6 +1,10 @@
 """The public catalog (contract section 11), the hottest path of the system.
 
 One model validates the query string: ten declared parameters, which FastAPI validates one by one, cost more.
+
+**The product list is a raw endpoint** (`raw=True`): guarded and documented like any other, without FastAPI's routing
+and dependencies. An anonymous first page costs 1.4 to 1.5 times the CPU of a bare Starlette endpoint with the same
+SQL; an ordinary route cost 2.3 times.
 """
 
 from typing import Any, Final

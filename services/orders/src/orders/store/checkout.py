@@ -1,4 +1,10 @@
-"""Reads and writes of a checkout."""
+"""Reads and writes of a checkout.
+
+**Checkout runs under the caller's policies.** The API role inserts order, items and timer. Only `reserve_stock` runs
+with the owner's rights: it reserves all products at the price just read, or none. Checkout needs five round trips:
+begin, read, place, outbox, commit. The read needs no lock, so a rejected buyer never waits for a hot product. The
+placing statement claims the Idempotency-Key before it reserves stock, products by id.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

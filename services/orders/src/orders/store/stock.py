@@ -1,4 +1,9 @@
-"""Products and their stock."""
+"""Products and their stock.
+
+**Units return to the stock when an order stops before dispatch**, unpaid or paid, in the transaction of the
+transition, so no replay returns them twice. Dispatched units never return by a cancellation: the vendor decides about
+them. A late charge reserves all items again, or is refunded.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime

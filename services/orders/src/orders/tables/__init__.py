@@ -1,4 +1,8 @@
-"""The tables of the database. `migrations/sql` has their functions, policies, grants and triggers."""
+"""The tables of the database. `migrations/sql` has their functions, policies, grants and triggers.
+
+**Orders and items carry buyer, vendor and campus**, so the policy of an item needs no join. A list reads one index
+for each role of the caller and merges the results.
+"""
 
 from orders.tables import catalog, disputes, orders, projections
 from orders.tables.metadata import metadata

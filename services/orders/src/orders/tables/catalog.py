@@ -1,4 +1,9 @@
-"""Products, flash sales, carts and reviews."""
+"""Products, flash sales, carts and reviews.
+
+**`shelf` is a view with its owner's rights.** All its rows are public, so it bypasses the row policies of `products`:
+under them PostgreSQL uses no index for operators that are not leakproof. It excludes drafts, removed products and
+suspended vendors. Merchants write `products` under policies by vendor and column.
+"""
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR

@@ -1,6 +1,15 @@
 """The port to a payment gateway: calls, and the parsing of its responses and webhooks, without a gateway's own format.
 
 Never called inside a unit of work: decide and commit, call, record (contract section 14.7). Amounts in minor units.
+
+`GATEWAY_PROVIDER` selects the gateway of new payments. Intent, reference, webhook, charge and reconciliation case
+record theirs (`gateway`); refunds, polls and disputes go to the gateway of the charge, and `reconcile` runs for each.
+Flutterwave is active while `FLUTTERWAVE_SECRET_KEY` is set. Its webhooks prove only that something changed:
+`confirm_webhook` queries the gateway and files the response as a webhook of its own (decision 45).
+
+`clients/paystack.py` makes Paystack's calls and `clients/paystack_records.py` reads its objects; everything else sees
+the records of `domain/` only. The facts of Paystack's API are schemas in `testkit/providers/paystack`; the tests
+check every call and response of transactions and refunds against them (decision 39).
 """
 
 from collections.abc import Awaitable, Mapping, Sequence

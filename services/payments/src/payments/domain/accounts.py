@@ -1,4 +1,13 @@
-"""The accounts of the escrow ledger (contract section 7): names, sides, and guards against a negative balance."""
+"""The accounts of the escrow ledger (contract section 7): names, sides, and guards against a negative balance.
+
+`domain/postings.py` has the rows of the contract's table. Money in another currency is on accounts with its code
+(`gateway_cash:GHS`, `quarantine:<reference>:GHS`): an account has one currency. `domain/escrow.py` has the arithmetic
+of partial releases and refunds. The lock of an order's `escrows` row serializes releases, refunds and freezes; its
+check constraint enforces locked + released + refunded + charged back = held. The gateway's fee of a charge is posted
+when the gateway reports one (`fees`, whole kobo within the charge): with the webhook, or later by a query or the
+reconciliation (decision 41). The gateway's fee of a transfer that pays a refund is on `transfer_fees`, and in its
+attempt's row (`transfer_fee_minor`): a success that reports it posts it, a query corrects it (decision 40).
+"""
 
 from typing import Final, Literal
 from uuid import UUID

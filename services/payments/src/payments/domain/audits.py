@@ -1,4 +1,11 @@
-"""Audits of the money invariants of all services (contract section 13.3)."""
+"""Audits of the money invariants of all services (contract section 13.3).
+
+A posting registers itself in `ledger_unsealed`. After the commit the worker links it: SHA-256 over the previous link
+and the transaction with its entries (`common.ledger.hash_chain`, decision 18). `python -m payments verify-ledger`
+recomputes every link and prints length and head. It ends with status 1 and the first broken row when the past was
+changed, or a transaction older than a minute has no link. `verify-ledger <length> <head>` compares the chain with an
+earlier day's report, which is in the worker's log.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

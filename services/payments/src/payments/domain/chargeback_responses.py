@@ -1,4 +1,15 @@
-"""Responses of staff to a dispute: evidence, and its resolution. Amounts in the currency's minor unit."""
+"""Responses of staff to a dispute: evidence, and its resolution. Amounts in the currency's minor unit.
+
+A dispute is lost when the gateway has no response by its date (`dueAt`). `chargeback_responses` records the decision
+of finance, with its author, before the first call; the worker sends it. Evidence is sent to the gateway as fields,
+any number of times. A resolution uploads its file to the address that the gateway names, without our key, and then
+accepts or contests the claim. An attempt without a response is repeated after 2, 4, 8 and every 15 min; before the
+repetition the gateway is queried for a resolution, because it accepts one only. Evidence and file are erased when the
+response is final; its hash, author and status stay. One user responds, because only the gateway's decision moves
+money, and because a dispute without a response is lost as a whole. An amount above what refunds left of the charge is
+not accepted. One SEV-1 alert precedes the date (`CHARGEBACK_ALERT_BEFORE_DUE_HOURS`), and the response closes it; a
+response in the gateway's dashboard counts. A dispute whose webhook is lost is found by `query_disputes`.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,10 @@
-"""The content of four-eyes decisions about quarantined charges and failed refunds."""
+"""The content of four-eyes decisions about quarantined charges and failed refunds.
+
+One user prepares, another one approves or rejects. The database rejects the same user id twice, whatever role or
+session. The prepared decision has a `hash` of its exact content, which `/approve` must repeat: absent is 422, another
+one 409 (decision 30). A rejected decision can be prepared again. A repeated approval succeeds without effect; the
+other verdict is 409.
+"""
 
 from dataclasses import asdict, dataclass
 from uuid import UUID

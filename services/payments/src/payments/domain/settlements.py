@@ -1,4 +1,9 @@
-"""Settlements: the gateway moves our money to our bank account. Amounts in the currency's minor unit."""
+"""Settlements: the gateway moves our money to our bank account. Amounts in the currency's minor unit.
+
+A settlement of the gateway to our bank is posted from `gateway_cash` to `bank_account` when the ledger has every
+charge of it, and alerts finance: with automatic settlement on, the gateway's balance does not cover payouts. `python
+-m payments reconcile` prints what was settled.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

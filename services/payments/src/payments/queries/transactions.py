@@ -1,4 +1,9 @@
-"""The transactions of the ledger, for auditors and finance."""
+"""The transactions of the ledger, for auditors and finance.
+
+`transactions` is a view of the ledger under the specification's name: `id`, `type`, `posting_key`, `currency`,
+`created_at`, and `entries` (`[{account, amountMinor}]`, debit positive). Rights and row policies are those of the
+reader.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
