@@ -11,7 +11,7 @@ import time
 import pyotp
 
 from campus_tools.launcher.system import System
-from operations.campusctl.commands.dead_letters import Service
+from operations.campusctl.commands.on_the_machine import Service
 from operations.journey import Marketplace
 from tests.end_to_end.command_line import TOKEN
 
