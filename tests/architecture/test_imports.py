@@ -1,6 +1,7 @@
-"""No circular imports: the modules of a package can be read in one order."""
+"""No circular imports: the modules of a package can be read in one order. Tests import names that exist."""
 
 import ast
+import importlib
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -50,3 +51,24 @@ def test_no_modules_have_circular_imports(source) -> None:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         pytest.fail(" imports ".join(reversed(error.args[1])))
+
+
+@pytest.mark.parametrize("folder", ["console", "end_to_end", "guides", "resilience", "storefront"])
+def test_tests_of_the_whole_system_import_names_that_exist(folder) -> None:
+    """These tests are collected last, and the type checker does not read them."""
+    found = {
+        (node.module, alias.name)
+        for path in (ROOT / "tests" / folder).rglob("*.py")
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.ImportFrom) and node.module and not (node.level or node.module.startswith("tests."))
+        for alias in node.names
+    }
+    missing = []
+    for module, name in sorted(found):
+        if not hasattr(importlib.import_module(module), name):
+            try:
+                importlib.import_module(f"{module}.{name}")
+            except ImportError:
+                missing.append(f"{module}.{name}")
+    assert found, "no test imports anything"
+    assert not missing
