@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lab.mutants.guards import SERVICES, killed_guards
-from lab.mutants.mutants import SCOPES, Mutant
+from lab.mutants.mutants import ROOT, SCOPES, Mutant
 from lab.mutants.python_operators import python_mutants
 from lab.mutants.reach import TESTS_MAX, Reach
 from lab.mutants.report import Result, explanations, print_report
@@ -130,5 +130,6 @@ def test_the_tests_of_a_file_that_names_the_function_come_before_faster_ones() -
     assert len(chosen) == TESTS_MAX
 
 
-def test_every_scope_has_files() -> None:
-    assert all(list(scope.sources()) for scope in SCOPES.values())
+def test_every_pattern_of_a_scope_has_files() -> None:
+    folders = [(ROOT / scope.package, pattern) for scope in SCOPES.values() for pattern in scope.files]
+    assert [pattern for folder, pattern in folders if not list(folder.glob(pattern))] == []

@@ -46,7 +46,7 @@ class Scope:
 
 def _service(name: str, *, store: Sequence[str] = ()) -> Scope:
     folder = name.replace("_", "-")
-    files = (f"{name}/domain/*.py", *(f"{name}/store/{module}.py" for module in store))
+    files = (f"{name}/**/domain/*.py", *(f"{name}/store/{module}.py" for module in store))
     return Scope(folder, Path(f"services/{folder}/src"), files, (f"services/{folder}/tests",))
 
 
