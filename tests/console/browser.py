@@ -10,6 +10,7 @@ from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, 
 from common.primitives.clock import SystemClock
 from console.session import Session, SessionCookies, Tokens
 from operations.journey import SignedInUser
+from testkit.fixtures import eventually
 
 AXE: Final = (Path(__file__).parent / "axe-4.14.0.min.js").read_text()
 WIDE: Final = {"width": 1280, "height": 900}
@@ -20,6 +21,17 @@ WIDER_THAN_THE_PAGE: Final = """[...document.querySelectorAll("body *")]
     .map((one) => one.outerHTML.slice(0, 120))"""
 TOKEN_SECONDS: Final = 600
 """Less than the 15 minutes of an access token."""
+
+
+IMAGES_ARE_LOADED: Final = "[...document.images].every((one) => one.complete && one.naturalWidth > 0)"
+
+
+async def wait_until(page: Page, expression: str) -> None:
+    """Wait until a JavaScript expression is true.
+
+    Playwright's `wait_for_function` evaluates again inside of the page, which the CSP of our pages refuses.
+    """
+    await eventually(lambda: page.evaluate(expression))
 
 
 class Visitor:

@@ -7,6 +7,7 @@ from PIL import Image
 
 from campus_tools.launcher.system import System
 from operations.journey import Marketplace, SignedInUser
+from tests.console.browser import IMAGES_ARE_LOADED, wait_until
 from tests.console.conftest import Arrival
 from tests.console.decisions import colleague
 from tests.console.naughty import NAUGHTY, TEXT
@@ -41,7 +42,7 @@ async def test_support_prepares_a_split_with_the_evidence_of_both_sides(
     assert all(naughty in text for naughty in NAUGHTY)
     assert await support.page.locator(".images img").count() == 2
     await support.page.locator(".images img").last.scroll_into_view_if_needed()
-    await support.page.wait_for_function("[...document.images].every((one) => one.complete && one.naturalWidth > 0)")
+    await wait_until(support.page, IMAGES_ARE_LOADED)
     assert await support.page.evaluate("window.broken") is None
     await support.check_page()
     await support.page.get_by_label("Outcome").select_option("split")
@@ -75,7 +76,7 @@ async def test_support_replies_to_a_ticket_and_closes_it(visitor: Arrival, marke
     (stored,) = await market.get(f"/api/support-tickets/{ticket['id']}/messages", users.buyer)
     assert "<script>" in stored["text"]
     assert stored["text"] in text
-    await support.page.wait_for_function("[...document.images].every((one) => one.complete && one.naturalWidth > 0)")
+    await wait_until(support.page, IMAGES_ARE_LOADED)
     await support.check_page()
     await support.click("Assign to me")
     assert await support.notice() == "The ticket is assigned."

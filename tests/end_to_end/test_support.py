@@ -50,17 +50,6 @@ async def test_a_customer_writes_in_the_messaging_app_and_gets_a_reply_there(mar
     phone = f"+234803{uuid4().int % 10**7:07d}"
     student = await market.sign_up(f"student.{uuid4().hex}@unilag.edu.ng", "Ngozi Eze", phone)
     await market.prove_number(student, phone)
-    user_id = (await market.get("/api/profiles/current", student))["id"]
-
-    async def known():
-        # deliver-notification responds 404 until the user's event has arrived.
-        notice = {"notificationId": str(uuid4()), "userId": user_id, "channel": "email"}
-        key = {"Authorization": f"Bearer {market.secrets['SERVICE_ROLE_KEY']}"}
-        body = {**notice, "template": "vendor_reinstated", "data": {"businessName": "Ada's Kitchen"}}
-        response = await market.http.post("/functions/v1/deliver-notification", json=body, headers=key)
-        return True if response.status_code == 200 else None
-
-    await market.until("the student is known", known, 60)
     first = {"from": phone, "name": "Ngozi", "text": "Where is my rice?", "id": f"wamid.{uuid4().hex}"}
     second = {"from": phone, "message": {"type": "image", "image": {"caption": "the empty pot"}}}
     for message in (first, first, second):

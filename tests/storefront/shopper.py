@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 from playwright.async_api import Browser
 
 from operations.journey import Marketplace, SignedInUser
-from tests.console.browser import NARROW, WIDE, Visitor
+from tests.console.browser import NARROW, WIDE, Visitor, wait_until
 from tests.storefront.site import Site
 
 TOKENS = "quad.tokens"
@@ -22,7 +22,7 @@ class Shopper(Visitor):
         """No error in the browser; on a phone and on a wide screen no serious fault of accessibility and no horizontal scroll."""
         for size in (WIDE, NARROW):
             await self.page.set_viewport_size(size)  # type: ignore[arg-type]
-            await self.page.wait_for_function(f"innerWidth === {size['width']}")
+            await wait_until(self.page, f"innerWidth === {size['width']}")
             await self.check_accessibility()
             await self.check_width()
 

@@ -10,7 +10,7 @@ from PIL import Image
 from playwright.async_api import CDPSession, Page, Route, expect
 
 from operations.journey import Marketplace, SignedInUser
-from tests.console.browser import PAGE_BYTES_MAX
+from tests.console.browser import PAGE_BYTES_MAX, wait_until
 from tests.storefront.conftest import Arrival
 from tests.storefront.shopper import TOKENS, Customer
 from tests.storefront.site import Site
@@ -43,7 +43,7 @@ async def developer_tools(page: Page) -> CDPSession:
 async def worker_ready(page: Page) -> None:
     """Wait until the service worker serves the application's files."""
     await page.evaluate("navigator.serviceWorker.ready.then(({active}) => active.state)")
-    await page.wait_for_function("navigator.serviceWorker.controller !== null")
+    await wait_until(page, "navigator.serviceWorker.controller !== null")
 
 
 @pytest.mark.parametrize(("path", "complete"), PAGES.items())

@@ -102,9 +102,18 @@ class Marketplace:
         return SignedInUser(email, tokens["accessToken"], tokens["refreshToken"])
 
     async def prove_number(self, user: SignedInUser, phone: str) -> None:
-        """Verify a phone number by the code sent to it (contract section 10.1)."""
+        """Verify a phone number by the code sent to it (contract section 10.1), and wait until notifications knows it."""
         code = await self._code_of("one_time_code", phone, "sms", self.post("/api/auth/otp", {"phone": phone}, user))
         await self.post("/api/auth/otp/verify", {"phone": phone, "code": code}, user)
+
+        async def known() -> bool | None:
+            records = await self.get("/api/personal-records/notifications", user)
+            proven = [
+                one for one in records if one["section"] == "contact" and one["record"].get("phoneConfirmed") is True
+            ]
+            return True if proven else None
+
+        await self.until("notifications knows the proven number", known, self.wait_seconds_max, every=0.1)
 
     async def _code_of(self, name: str, to: str, channel: str, request: Awaitable[Any]) -> str:
         """Send the code request and return the code from the message that arrives."""

@@ -128,4 +128,5 @@ async def test_personal_records_belong_to_their_user(scenario: Scenario, client:
     found = {line["section"]: line["record"] for line in response.json()["data"]}
     assert set(found) == {"contact", "notifications"}
     assert found["contact"]["email"] == "chidi@unilag.edu.ng"
+    assert isinstance(found["contact"]["phoneConfirmed"], bool)
     assert "ada@" not in response.text

@@ -7,7 +7,7 @@ from common.standard_endpoints.personal_records import Section
 SECTIONS: Final = (
     Section(
         "contact",
-        "SELECT user_id::text AS place, email, phone, full_name FROM contacts WHERE user_id = $1",
+        "SELECT user_id::text AS place, email, phone, phone_confirmed, full_name FROM contacts WHERE user_id = $1",
         past_policies=True,
     ),
     Section(
