@@ -1,5 +1,6 @@
 """Postings as the inputs demand them, and the arithmetic of shares. Kobo, debit positive; no code of the product."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, NamedTuple, TypeVar
@@ -60,7 +61,7 @@ class Parts(NamedTuple):
         return self.plus(other, -1)
 
 
-class Rules:
+class Rules(ABC):
     """One ledger as a function of its inputs: a rule for each event and for each kind of posting key."""
 
     name: ClassVar[str]
@@ -83,9 +84,9 @@ class Rules:
         self.unit = unit
         return self.by_kind[kind](subject)
 
+    @abstractmethod
     def due(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Each input of the gateway and of users, and the keys of which one must be posted."""
-        raise NotImplementedError
 
     def unused_commands(self) -> list[str]:
         """Return accepted commands that no posting used; none where each command has a key of its own."""

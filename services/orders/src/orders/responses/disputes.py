@@ -15,6 +15,7 @@ from orders.domain.disputes import (
     ResolutionOutcome,
     ResolutionStatus,
 )
+from orders.responses.orders import OrderNumber
 
 ChargebackOutcome = Annotated[
     ChargeOutcome | None,
@@ -67,7 +68,7 @@ class PreparedResolution(ResponseModel):
 class DisputeResolution(ResponseModel):
     id: UUID
     order_id: UUID
-    order_number: Annotated[str | None, Meta(description="The order's number for people: `CM-XXXX-XXXX`.")]
+    order_number: OrderNumber
     outcome: ResolutionOutcome
     refund_minor: int
     release_minor: Annotated[int | None, Meta(description="Set by the approval.")]

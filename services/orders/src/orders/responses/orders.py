@@ -9,6 +9,8 @@ from common.web.response_models import ResponseModel, Timestamp
 from orders.domain.order_history import OrderEvent
 from orders.domain.transitions import State
 
+OrderNumber = Annotated[str | None, Meta(description="The order's number for people: `CM-XXXX-XXXX`.")]
+
 
 class OrderItem(ResponseModel):
     id: UUID

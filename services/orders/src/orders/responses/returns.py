@@ -7,6 +7,7 @@ from msgspec import Meta
 
 from common.web.response_models import ResponseModel, Timestamp
 from orders.domain.returns import ReturnStatus
+from orders.responses.orders import OrderNumber
 
 
 class ReturnedItem(ResponseModel):
@@ -20,7 +21,7 @@ class ReturnedItem(ResponseModel):
 class ReturnRequest(ResponseModel):
     id: UUID
     order_id: UUID
-    order_number: Annotated[str | None, Meta(description="The order's number for people: `CM-XXXX-XXXX`.")]
+    order_number: OrderNumber
     buyer_id: UUID
     vendor_id: UUID
     status: ReturnStatus

@@ -1,12 +1,10 @@
 """Responses of reviews."""
 
-from typing import Annotated
 from uuid import UUID
-
-from msgspec import Meta
 
 from common.web.response_models import ResponseModel, Timestamp
 from common.web.responses import CursorMeta, Success
+from orders.responses.orders import OrderNumber
 
 
 class Review(ResponseModel):
@@ -24,7 +22,7 @@ class OwnReview(Review):
     """The review as its author and staff see it."""
 
     order_id: UUID
-    order_number: Annotated[str | None, Meta(description="The order's number for people: `CM-XXXX-XXXX`.")]
+    order_number: OrderNumber
     buyer_id: UUID
     hidden_at: Timestamp | None
     hidden_because: str | None
