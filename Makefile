@@ -15,8 +15,8 @@ CLIENT := clients/python/src/campus_client/public_events.py
 .PHONY: setup run demo dev storefront clean help test lint format audit fuzz openapi-check postman-check \
     typescript-check new-endpoint migration documents schemas guides typescript console-shots storefront-shots ctl k8s-check lock \
     audit-dependencies sbom release-notes bench bench-quick simulate replay-check crash-points races \
-    mutants soak payout-soak notify-soak audit-scale freeze-drill scale-drill restore-drill start-drill \
-    upgrade-drill rotation-drill compromise-drill
+    mutants soak payout-soak notify-soak broker-soak audit-scale freeze-drill scale-drill failover-drill overload-drill \
+    client-chaos restore-drill start-drill upgrade-drill rotation-drill compromise-drill world-drill check-history
 
 # Any other word: a slip of the fingers.
 .DEFAULT:
@@ -28,7 +28,8 @@ setup: ## Install what the project needs into .venv; nothing happens when it is 
 	@tools/setup
 	@[ $(CLIENT) -nt $(OPENAPI) ] || $(PYTHON) -m campus_tools.documents --clients
 
-# PORT_BASE, STATE_DIR, DATABASE_URL and BROKER_URL move it or give it your servers.
+# PORT_BASE, STATE_DIR, DATABASE_URL and BROKER_URL move it or give it your servers. PROCESSES=split starts API and
+# worker of each service apart, as Kubernetes does.
 run: setup guides ## Start the whole system and stay in the foreground; Ctrl-C stops it
 	@exec $(PYTHON) -m campus_tools.launcher
 
@@ -60,7 +61,7 @@ lint: setup ## Style, formatting, types and the rules between packages
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
 	@.venv/bin/mypy libs/common/src services/*/src console/src sandbox/src operations/src tools/src testkit/src lab/src \
-	    clients/python/src clients/python/examples docs/examples
+	    clients/python/src clients/python/examples clients/python/scripts docs/examples
 	@.venv/bin/lint-imports
 
 format: setup ## Format the code and fix what ruff can fix
@@ -163,11 +164,11 @@ replay-check: setup ## Rebuild both ledgers of simulated seeds from recorded inp
 	@exec $(PYTHON) -m lab.simulation --replay --seeds $(or $(SEEDS),20) $(ARGS)
 
 # Effects: statement, commit, publish, acknowledgement, provider call. ARGS="--scenario purchase --sample 20";
-# ARGS="--kill 40" for real processes.
+# ARGS="--deaths two" and "--deaths together" for two deaths, ARGS="--kill 40" for real processes.
 crash-points: setup ## Kill a process before and after each effect of each scenario, and audit
 	@exec $(PYTHON) -m lab.crash_points $(ARGS)
 
-# ARGS="--pair cancel/charge", ARGS="--list".
+# ARGS="--pair cancel/charge", ARGS="--list", ARGS="--three --schedules 60" for three actions.
 races: setup ## Interleave two actions at every effect, 200 schedules for each pair, and audit
 	@exec $(PYTHON) -m lab.races $(ARGS)
 
@@ -187,6 +188,14 @@ payout-soak: setup ## Dispatch 1,000 payouts through a failing gateway, and audi
 notify-soak: setup ## Send 10,000 messages while text messages hang and the worker is killed
 	@exec $(PYTHON) -m lab.soak notifications $(ARGS)
 
+# ARGS="--count 50000"; ARGS="--broker URL MANAGEMENT FOLDER" for another version of RabbitMQ.
+broker-soak: setup ## Send a million messages through delay and dead letter queues; measure the disk
+	@exec $(PYTHON) -m lab.soak broker $(ARGS)
+
+# F=build/histories/soak-....jsonl: operations as invoke and ok, fail or info, and the final reads.
+check-history: setup ## Check the history that a soak, a drill or races has written (F=FILE)
+	@exec $(PYTHON) -m lab.histories $(F)
+
 # ARGS="--orders 1000000".
 audit-scale: setup ## Time and memory of an audit by the number of orders
 	@exec $(PYTHON) -m lab.audit_scale $(ARGS)
@@ -199,6 +208,18 @@ freeze-drill: setup ## Freeze broker, database and Redis, or drop their packets,
 scale-drill: setup ## Stop or freeze each node of a replicated system under load, and audit
 	@exec $(PYTHON) -m lab.drills scale $(ARGS)
 
+# Acknowledged is what a second machine has. ARGS="--rate 2 --down 30".
+failover-drill: setup ## Lose the standby and then the primary under load, promote, and audit
+	@exec $(PYTHON) -m lab.drills failover $(ARGS)
+
+# Node and Python, each in a network namespace (needs Node). ARGS="--rounds 40 --seed 7"; self-check ARGS=--planted.
+client-chaos: setup typescript ## Kill servers while users of both clients buy, sell and are paid, and audit
+	@exec $(PYTHON) -m lab.drills clients $(ARGS)
+
+# Its median and its queues are as before within a minute. ARGS="--seconds 120".
+overload-drill: setup ## Send three times the measured capacity for a minute, and audit
+	@exec $(PYTHON) -m lab.drills overload $(ARGS)
+
 # The gateway sends its last three days again. ARGS="--each 5 --skew 10"; of released images
 # ARGS="--images build/release".
 restore-drill: setup ## Lose databases and broker, restore to an instant, and audit
@@ -208,7 +229,7 @@ restore-drill: setup ## Lose databases and broker, restore to an instant, and au
 start-drill: setup ## Start three of every process at once on empty servers, and audit
 	@exec $(PYTHON) -m lab.drills start $(ARGS)
 
-# ARGS="--from COMMIT"; of released images ARGS="--from-images FOLDER --images build/release".
+# ARGS="--from COMMIT"; both versions side by side: ARGS="--from COMMIT --skew SEED"; of released images ARGS="--from-images FOLDER --images build/release".
 upgrade-drill: setup ## Replace an older version by this one under load; no request fails
 	@exec $(PYTHON) -m lab.drills upgrade $(ARGS)
 
@@ -219,3 +240,7 @@ rotation-drill: setup ## Rotate every secret under load, and count failed reques
 # ARGS="--images build/release" for released images.
 compromise-drill: setup ## Revoke a compromised key and the databases' passwords under load
 	@exec $(PYTHON) -m lab.drills rotation --compromised $(ARGS)
+
+# Root, nft and a C compiler. 30 minutes; ARGS="--fault postgresql-fsync queue-deleted --rate 1".
+world-drill: setup ## Break disks, clocks, networks and the broker's parts under load, and audit
+	@exec $(PYTHON) -m lab.drills world $(ARGS)

@@ -1,7 +1,7 @@
 """Request the readiness of this container's process: status 0 when it is ready.
 
-Few imports, because it runs every few seconds in every container. `METRICS_PORT` is set where health has a port of its own,
-`HEALTH_PATH` where a program uses another path.
+Few imports, because it runs every few seconds in every container. `METRICS_PORT` is set where health has a port of its
+own, `HEALTH_PATH` where a program uses another path.
 """
 
 import os

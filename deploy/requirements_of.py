@@ -1,8 +1,8 @@
 """Print the part of requirements.lock that some distributions need, hashes included: `requirements_of.py LOCK NAME...`.
 
-The lock names the dependents of every requirement (`# via`): the result is the closure over them. No resolver runs, so that an
-image contains the locked versions only. Requirements of unused extras may be included; a missing one fails the wheel's
-installation.
+The lock names the dependents of every requirement (`# via`): the result is the closure over them. No resolver runs, so
+that an image contains the locked versions only. Requirements of unused extras may be included; a missing one fails the
+wheel's installation.
 """
 
 import re

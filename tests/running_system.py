@@ -1,9 +1,11 @@
 """One running system for the end-to-end and the console's tests, started by the launcher that `make run` uses."""
 
 import itertools
+import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 import asyncpg
 import httpx
@@ -71,10 +73,30 @@ def issuers() -> Iterator[FurtherIssuers]:
         yield running
 
 
+PROVIDER: Final = "campus-login"
+STOPPED_PROVIDER: Final = "stopped-login"
+PROVIDER_CLIENT: Final = {"clientId": "campus", "clientSecret": "a secret of the client / with + signs"}
+PROVIDER_ACR: Final = "https://refeds.org/profile/mfa"
+
+
+def certified_provider_port(port_base: int) -> int:
+    """Return the port of the identity provider that a test may start."""
+    return port_base + 99
+
+
+def certified_provider_setting(port_base: int) -> str:
+    """Return OIDC_PROVIDERS with this provider, and with one that never runs."""
+    issuer = f"http://127.0.0.1:{certified_provider_port(port_base)}"
+    entry = {"name": PROVIDER, "issuer": issuer, "emailDomains": ["campus.example"], "aal2Acr": PROVIDER_ACR}
+    stopped = {**entry, "name": STOPPED_PROVIDER, "issuer": f"http://127.0.0.1:{port_base + 98}"}
+    return json.dumps([{**one, **PROVIDER_CLIENT} for one in (entry, stopped)])
+
+
 @pytest.fixture(scope="session")
 def system(tmp_path_factory: pytest.TempPathFactory, issuers: FurtherIssuers) -> Iterator[System]:
     port_base = free_port_base()
     own = {
+        "OIDC_PROVIDERS": certified_provider_setting(port_base),
         "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{port_base + 90}/otlp",
         "TRUSTED_ISSUERS": issuers.setting,
     }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes manifests for kustomize and GitOps tools: of each service's database and server accounts from templates/, of the alert rules
-and routes of deploy/observability, and of the subscribing teams.
+"""Writes manifests for kustomize and GitOps tools: of each service's database and server accounts from templates/, of
+the alert rules and routes of deploy/observability, and of the subscribing teams.
 
 python deploy/k8s/render.py            # writes; part of `make documents`
 python deploy/k8s/render.py --check    # ends with status 1 and the names of stale files
@@ -80,7 +80,9 @@ def prometheus_rule(path: Path) -> dict[str, Any]:
 
 
 def alertmanager_config(path: Path) -> dict[str, Any]:
-    """Routes and inhibitions of Alertmanager as a resource of its operator. Each receiver calls PagerDuty with ON_CALL_KEY."""
+    """Routes and inhibitions of Alertmanager as a resource of its operator. Each receiver calls PagerDuty with
+    ON_CALL_KEY.
+    """
     config = yaml.safe_load(path.read_text())
     route = _route(config["route"])
     rules = [

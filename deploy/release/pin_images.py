@@ -3,7 +3,8 @@
     .venv/bin/python deploy/release/pin_images.py [--ours-only] [--folder build/release]
 
 Reads images.txt of the folder (a line for each image: its name in the manifests, and REFERENCE@DIGEST). Images of
-others are resolved by `docker buildx imagetools`; `--ours-only` leaves their tags, for machines without their registries.
+others are resolved by `docker buildx imagetools`; `--ours-only` leaves their tags, for machines without their
+registries.
 
     manifests/   copies of deploy/k8s and of the dashboards that it names
     compose/     docker-compose.yml with what it mounts, and images.yaml:

@@ -2,8 +2,8 @@
 
     SUBSCRIBER_BROKER_URL=amqp://... python docs/examples/subscriber.py --queue sub.demo.orders --types 'orders.#'
 
-It needs aio-pika only. It prints each event once as `<sequence> <type> <subject>`; `--count` limits the number of events. A SQLite
-file stores the ids of processed events, in the same transaction as the effect.
+It needs aio-pika only. It prints each event once as `<sequence> <type> <subject>`; `--count` limits the number of
+events. A SQLite file stores the ids of processed events, in the same transaction as the effect.
 """
 
 import argparse
@@ -22,8 +22,8 @@ PREFETCH = 50
 def remember(store: sqlite3.Connection, event: dict[str, Any]) -> bool:
     """Process an event once; return whether it is new.
 
-    Events arrive at least once, so each id is stored with the effect. They arrive in any order, so an event that is older than the
-    newest one of its subject changes nothing.
+    Events arrive at least once, so each id is stored with the effect. They arrive in any order, so an event that is
+    older than the newest one of its subject changes nothing.
     """
     with store:
         seen = store.execute("INSERT INTO seen (id) VALUES (?) ON CONFLICT DO NOTHING", (event["id"],))
@@ -62,7 +62,8 @@ async def main() -> None:
     async with connection:
         channel = await connection.channel()
         await channel.set_qos(prefetch_count=PREFETCH)
-        # Durable: events wait here while the subscriber is down. The bound keeps an unread queue from filling the broker.
+        # Durable: events wait here while the subscriber is down. The bound keeps an unread queue from filling the
+        # broker.
         queue = await channel.declare_queue(options.queue, durable=True, arguments={"x-max-length": 100_000})
         await queue.bind("campus.public", options.types)
         print("listening", flush=True)

@@ -18,23 +18,29 @@ HISTORY: dict[str, dict[str, str]] = {
         "payment_references": "",
         "payment_intent_keys": "",
         "payment_intents": "access_code authorization_url callback_url channel failed_at failure_reason gateway "
-        "opening_until paid_at queries query_at reference status",
+        "opening_until paid_at queries query_at received_minor reference status transfer_account_name "
+        "transfer_account_number transfer_amount_minor transfer_bank_name transfer_expires_at",
         "processed_webhook_events": "outcome",
         "dead_letter_webhooks": "closed_at replayed_at",
-        "escrows": "charged_back_minor dispute_sequence disputed_at locked_commission_minor locked_delivery_fee_minor "
-        "locked_vendor_minor refunded_minor released_commission_minor released_delivery_fee_minor released_vendor_minor",
-        "refunds": "amount_minor attempt_id due_at failure gateway_refund_id needs_account_at "
-        "questions reason recipient_code retry_recipient_code settled_at status submitted_at "
+        "escrows": "balance_refunded_minor charged_back_minor dispute_sequence disputed_at "
+        "locked_commission_minor locked_delivery_fee_minor "
+        "locked_vendor_minor refunded_minor released_commission_minor released_delivery_fee_minor "
+        "released_vendor_minor rewards_refunded_minor",
+        "refunds": "amount_minor attempt_id balance_minor due_at failure gateway_refund_id needs_account_at "
+        "poll_count questions reason recipient_code retry_recipient_code settled_at status submitted_at "
         "transfer_fee_minor",
         "failed_refund_attempts": "confirmed_at failure recipient_code transfer_fee_minor",
         "quarantined_charges": "order_id refund_id status",
         "quarantine_decisions": "decided_at decided_by reason rejection status",
         "refund_decisions": "account_last4 account_name bank_code decided_at decided_by "
         "name_at_bank reason recipient_code rejection status",
-        "chargebacks": "amount_minor decided_at due_alerted_at due_at locked_commission_minor locked_delivery_fee_minor "
+        "chargebacks": "amount_minor decided_at due_alerted_at due_at locked_commission_minor "
+        "locked_delivery_fee_minor "
         "locked_vendor_minor responded_at "
         "loss_minor released_commission_minor released_delivery_fee_minor released_vendor_minor status",
-        "chargeback_responses": "attachment attempts due_at evidence failure finished_at gateway_evidence_id message status",
+        "chargeback_responses": (
+            "attachment attempts due_at evidence failure finished_at gateway_evidence_id message status"
+        ),
         "reconciliation_cases": "alerted_at closed_at closed_by currency detail "
         "evidence ours_minor seen_at status theirs_minor unexplained_minor",
     },
@@ -50,7 +56,9 @@ HISTORY: dict[str, dict[str, str]] = {
         "payout_exception_acts": "",
         "bank_detail_quarantines": "",
         "bank_detail_releases": "decided_at decided_by rejection status",
-        "payout_transfers": "asks batch_id called_at due_at failure fee gateway recipient_code status submissions transfer_code updated_at",
+        "payout_transfers": "asks batch_id called_at due_at failure fee gateway poll_count recipient_code status "
+        "submissions "
+        "transfer_code updated_at",
         "payout_requests": "processed_at restitution_awaited_since restitution_reason retry_count status "
         "transfer_code transfer_failure transfer_reference updated_at",
         "payout_exceptions": "cause closed_at closed_because respond_by severity status",

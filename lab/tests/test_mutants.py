@@ -55,7 +55,9 @@ def test_each_fault_of_a_function_changes_one_of_its_results(mutants: dict[str, 
 def test_a_missing_condition_keeps_the_parameters_of_its_statement() -> None:
     faults = dict(faults_of_statement("UPDATE t SET a = $2 WHERE id = $1 AND status IN ('x', 'y') RETURNING id"))
     assert faults == {
-        "no condition id = $1": "UPDATE t SET a = $2 WHERE ((id = $1) IS NOT NULL OR true) AND status IN ('x', 'y') RETURNING id",
+        "no condition id = $1": (
+            "UPDATE t SET a = $2 WHERE ((id = $1) IS NOT NULL OR true) AND status IN ('x', 'y') RETURNING id"
+        ),
         "no condition status IN ('x', 'y')": (
             "UPDATE t SET a = $2 WHERE id = $1 AND ((status IN ('x', 'y')) IS NOT NULL OR true) RETURNING id"
         ),

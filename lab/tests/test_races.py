@@ -6,11 +6,12 @@ from contextlib import nullcontext
 import pytest
 
 from lab.races import orders, payouts
-from lab.races.__main__ import chosen
+from lab.races.__main__ import SITUATIONS, chosen
 from lab.races.actions import End
+from lab.races.three import three_at_once
 from lab.stepped.concurrent_steps import STEP, run_concurrently
 from lab.stepped.effects import Effect
-from lab.stepped.scheduler import ACTOR, Interleaving, parse_schedule, schedule_of, schedules, text_of
+from lab.stepped.scheduler import ACTOR, Interleaving, parse_schedule, schedule_of, schedules, sequential, text_of
 from orders.domain.transitions import ORDER
 from payouts.domain.payout_transitions import EXCEPTION, PAYOUT
 from payouts.domain.transitions import TRANSFER
@@ -43,7 +44,7 @@ async def _run(schedule, counts):
             order.append(f"{actor}{number}")
             await asyncio.sleep(0)
 
-    await interleaving.run({"a": act, "b": act})
+    await interleaving.run(dict.fromkeys(counts, act))
     return order
 
 
@@ -169,6 +170,34 @@ def test_a_pair_is_chosen_by_its_name_or_by_a_part_of_names() -> None:
     names = [pair.name for pair in chosen(["paid: staff_release/chargeback", "queried as otp: quarantine"])]
     assert names == ["paid: staff_release/chargeback", "queried as otp: quarantine/quarantine"]
     assert len(chosen(None)) == 318
+
+
+def test_a_combination_of_three_is_chosen_by_its_whole_name_or_among_its_like() -> None:
+    [three] = chosen(["paid: staff_release/chargeback/staff_cancels"])
+    assert list(three.actors) == ["a", "b", "c"]
+    assert three in chosen(["paid: staff_release/chargeback"], has_three=True)
+
+
+def test_three_actors_run_one_after_the_other_in_six_orders() -> None:
+    assert [text_of(one) for one in sequential("abc")] == ["a b c", "a c b", "b a c", "b c a", "c a b", "c b a"]
+
+
+def test_random_schedules_of_three_actors_come_once_and_let_each_one_end() -> None:
+    listed = list(schedules({"a": 3, "b": 2, "c": 2}, {"a": [2], "b": [1], "c": []}, 7))
+    assert len(listed) == len(set(listed)) > 50
+    for schedule in listed:
+        assert {part.actor for part in schedule if part.until is None} == {"a", "b", "c"}
+        assert all(part.until is None or part.until < 3 for part in schedule)
+
+
+async def test_three_actors_have_their_effects_in_the_order_of_the_schedule() -> None:
+    order = await _run(parse_schedule("c1 a1 b c a"), {"a": 2, "b": 1, "c": 2})
+    assert order == ["c0", "a0", "b0", "c1", "a1"]
+
+
+def test_twenty_combinations_have_three_different_actions() -> None:
+    names = [{action.name for action in three.actions} for three in three_at_once(SITUATIONS)]
+    assert [len(one) for one in names] == [3] * 20
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""The recording of a run, and the rules of the wallets' ledger. `tests/resilience/test_replay.py` runs the whole."""
+"""The recording of a run, and the rules of the wallets' ledger. `tests/resilience/test_simulation.py` runs the
+whole.
+"""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

@@ -106,6 +106,23 @@ def test_a_second_charge_of_an_order_is_refunded_as_a_whole(gateway: GatewayReco
     assert refund[1] == -TOTAL_MINOR
 
 
+def test_one_charge_pays_the_orders_that_its_intent_names(gateway: GatewayRecord, paid: PaymentsLedger) -> None:
+    """The share of an order that was paid before is due to the payer."""
+    terms = {"vendorId": VENDOR, "commissionMinor": 0, "deliveryFeeMinor": 0}
+    paid.of_event(event("order_placed", 1, orderId="p", totalMinor=30_000, **terms))
+    paid.of_event(event("order_placed", 1, orderId="q", totalMinor=20_000, **terms))
+    paid.ids = PaymentsIds(orders_of_reference={"ch-2": f"{ORDER},p,q"})
+    gateway.charges["ch-2/8"] = charge(TOTAL_MINOR + 50_000, settlement_minor=TOTAL_MINOR + 50_000, reference="ch-2")
+    entries = entries_of(paid, "charge:ch-2/8")
+    surplus = next(account for account in entries if account.startswith("refund_payable:"))
+    assert entries == {
+        "gateway_cash": TOTAL_MINOR + 50_000,
+        "escrow:p": -30_000,
+        "escrow:q": -20_000,
+        surplus: -TOTAL_MINOR,
+    }
+
+
 def test_a_charge_below_the_total_pays_no_order(gateway: GatewayRecord, ledger: PaymentsLedger) -> None:
     gateway.charges["ch-1/7"] = charge(TOTAL_MINOR - 1)
     assert entries_of(ledger, "quarantine:ch-1/7") == {"gateway_cash": 99_999, "quarantine:ch-1": -99_999}
@@ -127,9 +144,9 @@ def test_a_refund_after_a_partial_release_debits_escrow_first(paid: PaymentsLedg
 
 def test_a_command_of_staff_releases_once(paid: PaymentsLedger, commands: list[Command]) -> None:
     commands.append(Command(f"/api/orders/{ORDER}/release", "None", {"amountMinor": 60_000}, {}))
-    assert paid.unused_commands() == ["/api/orders/o/release of 60000 kobo was accepted and not posted"]
+    assert paid.unposted() == ["/api/orders/o/release of 60000 kobo was accepted and not posted"]
     entries_of(paid, f"release:{RELEASE}")
-    assert paid.unused_commands() == []
+    assert paid.unposted() == []
     with pytest.raises(NoInput, match="no event and no accepted command"):
         paid.of_key(f"release:{RELEASE}", UNIT)
 

@@ -12,7 +12,7 @@ async def report_of(report: Report) -> Report:
 
 def test_a_drill_whose_requirements_hold_succeeds(capsys: pytest.CaptureFixture[str]) -> None:
     report = Report({"orders": "3"})
-    report.require("slowest readiness", "0.4 s", holds=True)
+    report.require_in_time("slowest readiness", "0.4 s", holds=True)
     report.require_none("failed requests", [])
     assert exit_code_of(report_of(report)) == 0
     shown = capsys.readouterr().out
@@ -33,8 +33,9 @@ def test_what_must_not_occur_is_named_and_fails(found, capsys: pytest.CaptureFix
 
 def test_a_broken_requirement_fails_with_the_measured_value(capsys: pytest.CaptureFixture[str]) -> None:
     report = Report()
-    report.require("all paid after", "41.0 s", holds=False)
+    report.require_in_time("all paid after", "41.0 s", holds=False)
     assert exit_code_of(report_of(report)) == 1
+    assert report.holds
     assert "41.0 s" in capsys.readouterr().out
 
 

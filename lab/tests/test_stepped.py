@@ -1,4 +1,6 @@
-"""Shared parts of crash points, races and the simulation: the gateway's webhooks, commands, and steps made of functions."""
+"""Shared parts of crash points, races and the simulation: the gateway's webhooks, commands, and steps made of
+functions.
+"""
 
 from collections.abc import Iterator
 from random import Random

@@ -1,4 +1,6 @@
-"""The audit separates broken rules, open decisions of staff and work in progress, and reports whether it reached the gateway."""
+"""The audit separates broken rules, open decisions of staff and work in progress, and reports whether it reached the
+gateway.
+"""
 
 import json
 from collections.abc import AsyncIterator
@@ -30,8 +32,8 @@ from .as_audit import as_audit
 
 NOW = datetime.now(UTC)
 KEY = "sk_test_audit"
-LOCKED = "every vendor's locked share is the same in both books"
-GATEWAY = "the payment gateway's own book equals ours"
+LOCKED = "every vendor's locked share is the same in both ledgers"
+GATEWAY = "the payment gateway's own ledger equals ours"
 ONCE = "each paid transfer is posted once, and a returned one is not"
 LINES = "every line that a release, refund or chargeback made in a wallet is a posting of payments"
 
@@ -140,7 +142,8 @@ async def an_escrow_unknown_to_payouts(world: World) -> tuple[UUID, UUID]:
     """Return the order's id, and the id of the event that payouts has not processed."""
     order_id, event_id = uuid4(), uuid4()
     await world.insert(
-        "payments", "escrows", order_id=order_id, buyer_id=uuid4(), vendor_id=uuid4(), charge_id=uuid4(), held_minor=900,
+        "payments", "escrows", order_id=order_id, buyer_id=uuid4(), vendor_id=uuid4(), charge_id=uuid4(),
+        held_minor=900,
         locked_vendor_minor=900, locked_commission_minor=0, locked_delivery_fee_minor=0, released_vendor_minor=0,
         released_commission_minor=0, released_delivery_fee_minor=0, refunded_minor=0, dispute_sequence=0, held_at=NOW,
     )  # fmt: skip
@@ -234,7 +237,8 @@ async def test_a_returned_payout_is_open_not_broken_until_its_reconciliation_is_
     # Prepared and rejected: it is to be decided still.
     await world.insert(
         "payouts", "reconciliations", id=uuid4(), payout_id=payout_id, kind="reversal", status="rejected", reason="x",
-        postings="[]", hash="0" * 64, prepared_by=uuid4(), prepared_at=NOW, decided_by=uuid4(), decided_at=NOW, rejection="no",
+        postings="[]", hash="0" * 64, prepared_by=uuid4(), prepared_at=NOW, decided_by=uuid4(), decided_at=NOW,
+        rejection="no",
     )  # fmt: skip
     kinds = await world.kinds()
     assert (kinds[ONCE], kinds[GATEWAY]) == ("open", "open")
@@ -368,7 +372,8 @@ async def test_a_settlement_to_the_bank_waits_for_the_daily_run_and_is_open_with
     world.outside.settlements = [settlement, {**settlement, "id": 1, "status": "pending"}]
     assert await kind_of(world, GATEWAY) == "waiting"
     await world.insert(
-        "payments", "reconciliation_cases", id=uuid4(), kind="settlement_not_in_book", subject="settlement:3090024", ours_minor=0,
+        "payments", "reconciliation_cases", id=uuid4(), kind="settlement_not_in_book", subject="settlement:3090024",
+        ours_minor=0,
         theirs_minor=300, unexplained_minor=300, currency="NGN", detail="x", status="open", opened_at=NOW, seen_at=NOW,
     )  # fmt: skip
     assert await kind_of(world, GATEWAY) == "open"

@@ -31,7 +31,8 @@ from testkit.fixtures import PATIENT
 EXAMPLE = Path(__file__).parents[2] / "docs/examples/subscriber.py"
 LADDER = {"RETRY_DELAYS_SECONDS": "0.1,0.2"}
 ENVELOPE: dict[str, Any] = {
-    "id": str(new_id()), "type": "orders.order_placed.v1", "source": "/services/orders", "subject": "one", "sequence": 1,
+    "id": str(new_id()), "type": "orders.order_placed.v1", "source": "/services/orders", "subject": "one",
+    "sequence": 1,
 }  # fmt: skip
 EVENT = Outgoing(json.dumps(ENVELOPE).encode(), ENVELOPE["id"], ENVELOPE["type"], None, {})
 SECONDS_MAX = 60
@@ -64,7 +65,8 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     with ExitStack() as stack:
         [port] = stack.enter_context(held_ports(1))
         settings = (
-            f"listeners.ssl.1 = 127.0.0.1:{port}\nlisteners.ssl.2 = 127.0.0.2:{port}\nssl_options.certfile = {certificate}\n"
+            f"listeners.ssl.1 = 127.0.0.1:{port}\nlisteners.ssl.2 = 127.0.0.2:{port}\nssl_options.certfile = "
+            f"{certificate}\n"
             f"ssl_options.keyfile = {certificate}\nssl_options.versions.1 = tlsv1.3\n"
         )
         ports = stack.enter_context(ServerPorts.held())

@@ -94,6 +94,7 @@ def test_staging_needs_no_account_of_a_provider() -> None:
         "BACKUP_ACCESS_KEY_ID",
         "BACKUP_SECRET_ACCESS_KEY",
         "DNS_TOKEN",
+        "OIDC_PROVIDERS",
     }
 
 

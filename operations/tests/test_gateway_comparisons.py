@@ -85,14 +85,16 @@ class World:
 
     async def charged(self, gateway_id: str | None = "7", reference: str = "pay-7", amount_minor: int = 900) -> None:
         await self.databases["payments"].execute(
-            "INSERT INTO charges (id, identity, reference, gateway_id, webhook_id, amount_minor, currency, verdict, settled_at) "
+            "INSERT INTO charges (id, identity, reference, gateway_id, webhook_id, amount_minor, currency, "
+            "verdict, settled_at) "
             "VALUES ($1, $2, $3, $4, 'x', $5, 'NGN', 'covered', now())",
             ID, f"{reference}/{gateway_id}" if gateway_id else reference, reference, gateway_id, amount_minor,
         )  # fmt: skip
 
     async def case(self, kind: str, subject: str) -> None:
         await self.databases["payments"].execute(
-            "INSERT INTO reconciliation_cases (id, kind, subject, ours_minor, theirs_minor, unexplained_minor, currency, detail, "
+            "INSERT INTO reconciliation_cases (id, kind, subject, ours_minor, theirs_minor, unexplained_minor, "
+            "currency, detail, "
             "status, opened_at, seen_at) VALUES (gen_random_uuid(), $1, $2, 0, 5, 5, 'NGN', 'x', 'open', now(), now())",
             kind, subject,
         )  # fmt: skip
@@ -110,7 +112,8 @@ class World:
     async def transferred(self, status: str, fee: int | None = None) -> None:
         await self.databases["payouts"].execute(
             "INSERT INTO payout_transfers (id, payout_id, vendor_id, attempt, reference, status, amount, currency, "
-            "bank_details_version_id, created_at, updated_at, fee) VALUES ($1, $1, $1, 1, $2, $3, 700, 'NGN', $1, now(), now(), $4)",
+            "bank_details_version_id, created_at, updated_at, fee) VALUES ($1, $1, $1, 1, $2, $3, 700, 'NGN', "
+            "$1, now(), now(), $4)",
             ID, f"po-{ID.hex}", status, fee,
         )  # fmt: skip
 
@@ -295,7 +298,8 @@ async def test_a_transfer_that_is_not_ours_is_open_once_it_was_found(
     world.gateway.lists["transfer"] = [transfer(), transfer(reference="po-failed", status="failed")]
     if outcome is not None:
         await world.databases["payouts"].execute(
-            "INSERT INTO found_transfers (reference, status, amount, currency, account_last4, bank_code, created_at, found_at, "
+            "INSERT INTO found_transfers (reference, status, amount, currency, account_last4, bank_code, "
+            "created_at, found_at, "
             "outcome, evidence) VALUES ($1, 'success', 700, 'NGN', '1234', '044', now(), now(), $2, $3)",
             f"po-{ID.hex}", outcome, "topped up by hand" if outcome == "explained" else None,
         )  # fmt: skip

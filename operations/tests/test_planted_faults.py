@@ -1,4 +1,6 @@
-"""Every rule of the audit has a planted fault that trips it. Those of payments' own database are planted in its own tests."""
+"""Every rule of the audit has a planted fault that trips it. Those of payments' own database are planted in its own
+tests.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -53,29 +55,38 @@ def posting(type_: str, key: str, *entries: tuple[str, int]) -> str:
 
 
 def balance(account: str, minor: int, side: str = "credit") -> str:
-    return f"INSERT INTO ledger_balances (account, currency, side, balance_minor) VALUES ('{account}', 'NGN', '{side}', {minor}); "
+    return (
+        f"INSERT INTO ledger_balances (account, currency, side, balance_minor) VALUES ('{account}', 'NGN', "
+        f"'{side}', {minor}); "
+    )
 
 
 def order(status: str, refunded_minor: int = 0) -> str:
     return (
-        "INSERT INTO orders (id, number, buyer_id, vendor_id, campus_id, status, currency, total_amount, subtotal_minor, "
-        "delivery_fee_minor, commission_minor, refunded_minor, payment_due_at, idempotency_key, fingerprint, revision, created_at, "
-        f"updated_at) VALUES ('{ORDER}', 'CM-0000-0001', '{VENDOR}', '{VENDOR}', '{VENDOR}', '{status}', 'NGN', 900, 900, 0, 0, "
+        "INSERT INTO orders (id, number, buyer_id, vendor_id, campus_id, status, currency, total_amount, "
+        "subtotal_minor, "
+        "delivery_fee_minor, commission_minor, refunded_minor, payment_due_at, idempotency_key, fingerprint, "
+        "revision, created_at, "
+        f"updated_at) VALUES ('{ORDER}', 'CM-0000-0001', '{VENDOR}', '{VENDOR}', '{VENDOR}', '{status}', 'NGN', "
+        "900, 900, 0, 0, "
         f"{refunded_minor}, now(), '{ORDER}', 'x', 1, now(), now()); "
     )
 
 
 def payout(status: str, amount: int = 700) -> str:
     return (
-        "INSERT INTO payout_requests (id, vendor_id, amount, currency, status, bank_details_version_id, requested_by, created_at, "
-        f"updated_at) VALUES ('{PAYOUT}', '{VENDOR}', {amount}, 'NGN', '{status}', '{PAYOUT}', '{VENDOR}', now(), now()); "
+        "INSERT INTO payout_requests (id, vendor_id, amount, currency, status, bank_details_version_id, "
+        "requested_by, created_at, "
+        f"updated_at) VALUES ('{PAYOUT}', '{VENDOR}', {amount}, 'NGN', '{status}', '{PAYOUT}', '{VENDOR}', "
+        "now(), now()); "
     )
 
 
 def transfer(status: str, reference: str = f"po-{PAYOUT.hex}", fee: str = "NULL") -> str:
     return (
         "INSERT INTO payout_transfers (id, payout_id, vendor_id, attempt, reference, status, amount, currency, "
-        f"bank_details_version_id, created_at, updated_at, fee) VALUES ('{PAYOUT}', '{PAYOUT}', '{VENDOR}', 1, '{reference}', "
+        f"bank_details_version_id, created_at, updated_at, fee) VALUES ('{PAYOUT}', '{PAYOUT}', '{VENDOR}', 1, "
+        f"'{reference}', "
         f"'{status}', 700, 'NGN', '{PAYOUT}', now(), now(), {fee}); "
     )
 
@@ -89,8 +100,10 @@ def wallet_line(kind: str, net_minor: int, balance_minor: int, key: str = "relea
 
 def reconciliation(entries: str = "[]") -> str:
     return (
-        "INSERT INTO reconciliations (id, payout_id, kind, status, reason, postings, hash, prepared_by, prepared_at, decided_by, "
-        f"decided_at) VALUES ('{PAYOUT}', '{PAYOUT}', 'reversal', 'approved', 'x', '{entries}', '{'0' * 64}', '{VENDOR}', now(), "
+        "INSERT INTO reconciliations (id, payout_id, kind, status, reason, postings, hash, prepared_by, "
+        "prepared_at, decided_by, "
+        f"decided_at) VALUES ('{PAYOUT}', '{PAYOUT}', 'reversal', 'approved', 'x', '{entries}', '{'0' * 64}', "
+        f"'{VENDOR}', now(), "
         f"'{ORDER}', now()); "
     )
 
@@ -120,7 +133,8 @@ FAULTS: Final[dict[tuple[str, str], Fault]] = {
     ("payouts", "an open chargeback holds what is at stake, as far as the wallet has it"): Fault(
         VENDOR,
         {
-            "payouts": "INSERT INTO chargebacks (id, order_id, vendor_id, status, vendor_minor, uncovered_minor, sequence) "
+            "payouts": "INSERT INTO chargebacks (id, order_id, vendor_id, status, vendor_minor, uncovered_minor, "
+            "sequence) "
             f"VALUES ('{ORDER}', '{ORDER}', '{VENDOR}', 'opened', 5, 5, 1); " + balance(f"wallet:{VENDOR}", 5)
         },
     ),
@@ -147,17 +161,27 @@ FAULTS: Final[dict[tuple[str, str], Fault]] = {
         PAYOUT,
         {
             "payouts": payout("pending", 700)
-            + "INSERT INTO scheduled_payouts (vendor_id, period, outcome, available_minor, due_at, decided_at, payout_id) "
+            + "INSERT INTO scheduled_payouts (vendor_id, period, outcome, available_minor, due_at, decided_at, "
+            "payout_id) "
             f"VALUES ('{VENDOR}', current_date, 'requested', 701, now(), now(), '{PAYOUT}')"
         },
     ),
     ("payouts", "each paid transfer is posted once, and a returned one is not"): Fault(
         PAYOUT, {"payouts": payout("processed") + transfer("success")}
     ),
+    ("payouts", "each checkpoint of a vendor's credits equals its lines and statements up to there"): Fault(
+        VENDOR,
+        {
+            "payouts": "INSERT INTO release_checkpoints (vendor_id, last_line, last_received, sequence, received_minor, "
+            "paid_minor, authenticator, saved_at) "
+            f"VALUES ('{VENDOR}', 7, 7, 1, 5, 0, 'x', now())"
+        },
+    ),
     ("payouts", "no vendor's payouts are held because the wallet differs from what payments released"): Fault(
         VENDOR,
         {
-            "payouts": "INSERT INTO payout_exceptions (id, vendor_id, cause, severity, status, detail, amount, respond_by, opened_at) "
+            "payouts": "INSERT INTO payout_exceptions (id, vendor_id, cause, severity, status, detail, amount, "
+            "respond_by, opened_at) "
             f"VALUES (gen_random_uuid(), '{VENDOR}', 'credit_not_released', 'SEV-1', 'open', 'x', 1, now(), now())"
         },
     ),
@@ -168,7 +192,8 @@ FAULTS: Final[dict[tuple[str, str], Fault]] = {
         "payouts",
         "a failed payout is restituted and no other, a reversed one is processed, and no money returns twice",
     ): Fault(PAYOUT, {"payouts": payout("failed")}),
-    ("payouts", "the fees of transfers are in the ledger as the gateway reported them, each beside its transfer"): Fault(
+    ("payouts", ("the fees of transfers are in the ledger as the gateway reported them, each beside its "
+    "transfer")): Fault(
         PAYOUT, {"payouts": transfer("success", fee="25")}
     ),
     (
@@ -190,7 +215,8 @@ FAULTS: Final[dict[tuple[str, str], Fault]] = {
         },
     ),
     ("payouts", "every reversal and recovery was approved by a second person, and every approval was posted"): Fault(
-        f"reversal:{PAYOUT}", {"payouts": posting("reversal", f"reversal:{PAYOUT}", ("gateway_cash", 5), ("wallet:1", -5))}
+        f"reversal:{PAYOUT}", {"payouts": posting("reversal", f"reversal:{PAYOUT}", ("gateway_cash", 5),
+        ("wallet:1", -5))}
     ),
     ("payouts", "the posted entries equal the prepared ones, account by account"): Fault(
         PAYOUT,
@@ -201,14 +227,18 @@ FAULTS: Final[dict[tuple[str, str], Fault]] = {
             + posting("reversal", f"reversal:{PAYOUT}", ("gateway_cash", 5), ("wallet:1", -5))
         },
     ),
-    ("orders", "an order's total is the sum of its items and its delivery fee"): Fault(ORDER, {"orders": order("paid")}),
+    ("orders", ("an order's total is the sum of its items and its delivery "
+    "fee")): Fault(ORDER, {"orders": order("paid")}),
     ("orders", "an order shows as refunded what its sales show"): Fault(
         ORDER,
         {
             "orders": order("paid", 5)
-            + "INSERT INTO sale_lines (item_id, order_id, product_id, vendor_id, campus_id, category, name, quantity, sold_at, "
-            "sequence, gross_minor, locked_minor, refunded_minor, delivery_fee_minor, commission_minor, net_minor) VALUES "
-            f"('{ORDER}', '{ORDER}', '{ORDER}', '{VENDOR}', '{VENDOR}', 'meals', 'x', 1, now(), 1, 900, 0, 4, 0, 0, 896)"
+            + "INSERT INTO sale_lines (item_id, order_id, product_id, vendor_id, campus_id, category, name, "
+            "quantity, sold_at, "
+            "sequence, gross_minor, locked_minor, refunded_minor, delivery_fee_minor, commission_minor, "
+            "net_minor) VALUES "
+            f"('{ORDER}', '{ORDER}', '{ORDER}', '{VENDOR}', '{VENDOR}', 'meals', 'x', 1, now(), 1, 900, 0, 4, 0, "
+            "0, 896)"
         },
     ),
     ("orders", "no order is refunded while one of its refunds is failed"): Fault(
@@ -230,7 +260,8 @@ FAULTS: Final[dict[tuple[str, str], Fault]] = {
     ("orders", "the sold units of a flash sale equal its orders, and no buyer exceeds the limit"): Fault(
         ORDER,
         {
-            "orders": "INSERT INTO flash_sales (id, product_id, vendor_id, campus_id, price_minor, quantity, per_buyer_limit, "
+            "orders": "INSERT INTO flash_sales (id, product_id, vendor_id, campus_id, price_minor, quantity, "
+            "per_buyer_limit, "
             "starts_at, ends_at, created_by, created_at, sold, approved_at) "
             f"VALUES ('{ORDER}', '{ORDER}', '{VENDOR}', '{VENDOR}', 5, 5, 5, now(), "
             f"now() + interval '1 hour', '{VENDOR}', now(), 1, now())"
@@ -241,23 +272,28 @@ FAULTS: Final[dict[tuple[str, str], Fault]] = {
         {
             # The table's own constraint rejects it, too.
             "orders": "ALTER TABLE products DROP CONSTRAINT IF EXISTS products_stock_never_negative; "
-            "INSERT INTO products (id, vendor_id, vendor_name, campus_id, name, description, category, price_minor, stock, "
-            f"created_at, updated_at, currency, images) VALUES ('{ORDER}', '{VENDOR}', 'x', '{VENDOR}', 'x', 'x', 'meals', 5, -1, now(), "
+            "INSERT INTO products (id, vendor_id, vendor_name, campus_id, name, description, category, "
+            "price_minor, stock, "
+            f"created_at, updated_at, currency, images) VALUES ('{ORDER}', '{VENDOR}', 'x', '{VENDOR}', 'x', "
+            "'x', 'meals', 5, -1, now(), "
             "now(), 'NGN', '[]')"
         },
     ),
-    ("all", "every order is of the parties and amounts that payments heard"): Fault(ORDER, {"orders": order("expired")}),
+    ("all", ("every order is of the parties and amounts that payments "
+    "received")): Fault(ORDER, {"orders": order("expired")}),
     ("all", "escrow equals the orders whose money is held"): Fault(ORDER, {"orders": order("paid_escrow")}),
     ("all", "what each order shows as refunded is what payments posted"): Fault(ORDER, {"orders": order("paid", 5)}),
     ("all", "the sales of each order are what payments' escrow of it states"): Fault(
         ORDER,
         {
-            "orders": "INSERT INTO sale_lines (item_id, order_id, product_id, vendor_id, campus_id, category, name, quantity, sold_at, "
-            "sequence, gross_minor, locked_minor, refunded_minor, delivery_fee_minor, commission_minor, net_minor) VALUES "
+            "orders": "INSERT INTO sale_lines (item_id, order_id, product_id, vendor_id, campus_id, category, name, "
+            "quantity, sold_at, "
+            "sequence, gross_minor, locked_minor, refunded_minor, delivery_fee_minor, commission_minor, "
+            "net_minor) VALUES "
             f"('{ORDER}', '{ORDER}', '{ORDER}', '{VENDOR}', '{VENDOR}', 'meals', 'x', 1, now(), 1, 5, 5, 0, 0, 0, 0)"
         },
     ),
-    ("all", "every vendor's locked share is the same in both books"): Fault(
+    ("all", "every vendor's locked share is the same in both ledgers"): Fault(
         ORDER,
         {
             "payouts": "INSERT INTO order_shares (order_id, vendor_id, remaining_vendor_minor, sequence) "
@@ -273,18 +309,20 @@ FAULTS: Final[dict[tuple[str, str], Fault]] = {
     ("all", "the statement lines of each order are made of what payments released of it"): Fault(
         "say (95, 4, 0)",
         {
-            "payouts": "INSERT INTO wallet_lines (id, vendor_id, kind, source_key, order_id, gross_minor, commission_minor, "
+            "payouts": "INSERT INTO wallet_lines (id, vendor_id, kind, source_key, order_id, gross_minor, "
+            "commission_minor, "
             "delivery_fee_minor, net_minor, balance_minor, at) VALUES "
             f"('{ORDER}', '{VENDOR}', 'release', 'release:1', '{ORDER}', 99, 4, 0, 95, 95, now())"
         },
     ),
-    ("all", "the past of the payments book is what its chain of hashes says"): Fault(
+    ("all", "the past of the payments ledger is what its chain of hashes says"): Fault(
         "past the posting function", {"payments": posting("charge", "charge:1", ("gateway_cash", 5), ("escrow:1", -5))}
     ),
-    ("all", "the past of the payouts book is what its chain of hashes says"): Fault(
-        "past the posting function", {"payouts": posting("release", "release:1", ("wallet:1", -5), ("escrow_released", 5))}
+    ("all", "the past of the payouts ledger is what its chain of hashes says"): Fault(
+        "past the posting function", {"payouts": posting("release", "release:1", ("wallet:1", -5),
+        ("escrow_released", 5))}
     ),
-    ("all", "the payment gateway's own book equals ours"): Fault("5 kobo of ours", {}, balance_minor=5),
+    ("all", "the payment gateway's own ledger equals ours"): Fault("5 kobo of ours", {}, balance_minor=5),
     ("all", "every transfer at the payment gateway is ours, with its state, amount and fee"): Fault(
         "po-stray",
         {},
@@ -302,14 +340,16 @@ FAULTS: Final[dict[tuple[str, str], Fault]] = {
         {},
         {
             "refund": [
-                {"id": 7, "merchant_note": "re-7", "amount": 5, "currency": "NGN", "status": "processed", "createdAt": LONG_AGO}
+                {"id": 7, "merchant_note": "re-7", "amount": 5, "currency": "NGN", "status": "processed",
+                "createdAt": LONG_AGO}
             ]
         },
     ),
     ("all", "every dispute has the outcome that the payment gateway reports"): Fault(
         "dispute 7",
         {},
-        {"dispute": [{"id": 7, "refund_amount": 5, "currency": None, "status": "resolved", "resolution": "auto-accepted"}]},
+        {"dispute": [{"id": 7, "refund_amount": 5, "currency": None, "status": "resolved",
+        "resolution": "auto-accepted"}]},
     ),
     ("all", "every settlement is posted as the payment gateway reports it"): Fault(
         "settlement 7",

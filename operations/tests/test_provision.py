@@ -60,7 +60,8 @@ async def test_every_service_has_its_roles_with_exactly_their_rights(own_servers
     )
     owners = dict(
         await admin.fetch(
-            "SELECT datname, rolname FROM pg_database JOIN pg_roles ON pg_roles.oid = datdba WHERE datname LIKE 'campus_%'"
+            "SELECT datname, rolname FROM pg_database JOIN pg_roles ON pg_roles.oid = datdba WHERE datname LIKE "
+            "'campus_%'"
         )
     )
     await admin.close()

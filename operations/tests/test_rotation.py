@@ -20,7 +20,8 @@ from operations.rotation.verdict import Seen, Stretch, reasons_against
 QUIET = Stretch(10_000, {401: 100, 403: 20})
 
 
-# ---- What is written ----------------------------------------------------------------------------------------------------
+# ---- What is written
+# ----------------------------------------------------------------------------------------------------
 
 
 def test_the_old_key_stays_valid_with_the_new_one_until_the_rotation_ends() -> None:
@@ -112,7 +113,8 @@ def test_the_first_rotation_separates_what_the_release_before_shared() -> None:
     assert kept["SHARED_SEALING_KEY_PREVIOUS"] == ""
 
 
-# ---- What is decided ----------------------------------------------------------------------------------------------------
+# ---- What is decided
+# ----------------------------------------------------------------------------------------------------
 
 
 def test_without_a_spike_and_without_uses_the_old_one_may_go() -> None:
@@ -161,7 +163,8 @@ def test_a_process_that_began_anew_counts_from_nothing() -> None:
     )
 
 
-# ---- The command --------------------------------------------------------------------------------------------------------
+# ---- The command
+# --------------------------------------------------------------------------------------------------------
 
 
 class Metrics(ThreadingHTTPServer):
@@ -248,7 +251,8 @@ def test_a_check_that_reaches_nothing_fails(metrics: Metrics) -> None:
         assert "127.0.0.1:9" in str(document["detail"])
 
 
-# ---- The trail ----------------------------------------------------------------------------------------------------------
+# ---- The trail
+# ----------------------------------------------------------------------------------------------------------
 
 
 def test_the_trail_holds_the_audit_lines_of_the_time_about_the_key() -> None:

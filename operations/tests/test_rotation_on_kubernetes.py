@@ -1,4 +1,6 @@
-"""`campusctl rotation ... --kubernetes`: the real kubectl against a stand-in for the API server, whose pods are programs."""
+"""`campusctl rotation ... --kubernetes`: the real kubectl against a stand-in for the API server, whose pods are
+programs.
+"""
 
 import json
 import os
@@ -117,7 +119,8 @@ def annotations(api: KubernetesApi, kind: str, name: str) -> dict[str, str]:
     return found
 
 
-# ---- The table ----------------------------------------------------------------------------------------------------------
+# ---- The table
+# ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("secret", [it for it in Secret if it not in (Secret.signing, Secret.database)])
@@ -138,7 +141,8 @@ def test_the_secrets_of_a_variable_are_those_of_the_manifests(secret: Secret) ->
         assert of_previous == (set(names) if previous_of(secret) else set())
 
 
-# ---- The phases of a rotation --------------------------------------------------------------------------------------------
+# ---- The phases of a rotation
+# --------------------------------------------------------------------------------------------
 
 
 def begin(cluster: KubernetesApi, secret: str, **store: str) -> str:
@@ -275,7 +279,8 @@ def test_a_store_without_a_property_stops_the_roll_before_any_restart(cluster: K
     assert {name: cluster.pods_of(name) for name in DEPLOYMENTS} == pods
 
 
-# ---- Checks --------------------------------------------------------------------------------------------------------------
+# ---- Checks
+# --------------------------------------------------------------------------------------------------------------
 
 
 class Metrics(BaseHTTPRequestHandler):

@@ -144,11 +144,12 @@ def test_an_invalid_team_is_refused(team: Team) -> None:
 
 def test_the_manifests_hold_the_permissions_that_the_broker_got(tmp_path: Path) -> None:
     path = tmp_path / "subscribers.yaml"
-    for folder in ("broker", "server-accounts"):
-        (tmp_path / "k8s/components" / folder).mkdir(parents=True)
+    for folder in ("base/notifications", "components/broker", "components/server-accounts"):
+        (tmp_path / "k8s" / folder).mkdir(parents=True)
     save_teams(path, [SEARCH, EVERYTHING])
     assert sorted(load_teams(path), key=lambda team: team.name) == [EVERYTHING, SEARCH]
-    [accounts, _] = manifests_of(tmp_path / "k8s", [SEARCH]).values()
+    [topics, accounts, _] = manifests_of(tmp_path / "k8s", [SEARCH]).values()
+    assert yaml.safe_load(yaml.safe_load(topics)["data"]["subscribers.yaml"]) == {"search": {"topics": [HELD]}}
     by_kind = {it["kind"]: it["spec"] for it in yaml.safe_load_all(accounts)}
     rights = rights_of_subscriber("search", [HELD])
     assert by_kind["TopicPermission"]["permissions"] == {

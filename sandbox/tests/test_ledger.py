@@ -63,7 +63,8 @@ class Story:
     def __init__(self, state_dir: Path) -> None:
         address = "http://127.0.0.1:1"
         environment = {
-            "PORT": "1", "SMTP_PORT": "1", "STATE_DIR": str(state_dir), "GATEWAY_SECRET_KEY": "k", "WEBHOOK_URL": address,
+            "PORT": "1", "SMTP_PORT": "1", "STATE_DIR": str(state_dir), "GATEWAY_SECRET_KEY": "k",
+            "WEBHOOK_URL": address,
             "MESSAGING_WEBHOOK_URL": address, "MESSAGING_APP_SECRET": "s", "BASE_URL": address,
         }  # fmt: skip
         self.ledger = Database(state_dir / "sandbox.db")
@@ -131,7 +132,10 @@ def test_movements_sum_to_the_balance(steps) -> None:
                 )
                 withdrawn = total(
                     ledger,
-                    "SELECT sum(amount_minor) FROM transfers WHERE status IN ('otp', 'pending', 'success') AND currency = ?",
+                    (
+                        "SELECT sum(amount_minor) FROM transfers WHERE status IN ('otp', 'pending', 'success') AND "
+                        "currency = ?"
+                    ),
                     currency,
                 )
                 assert moved == came - back - withdrawn

@@ -74,6 +74,7 @@ def test_an_older_file_gains_the_newer_columns(tmp_path: Path) -> None:
     ledger = Database(path)
     ledger.run("INSERT INTO transactions (id, reference, fees_minor) VALUES (1, 'a', 5)")
     ledger.run(
-        "INSERT INTO disputes (transaction_id, amount_minor, status, due_at) VALUES (1, 5, 'awaiting-bank-feedback', 'x')"
+        "INSERT INTO disputes (transaction_id, amount_minor, status, due_at) VALUES (1, 5, "
+        "'awaiting-bank-feedback', 'x')"
     )
     ledger.close()

@@ -81,8 +81,9 @@ def module_of(path: Path) -> str:
 
 
 def for_each(paths: Iterable[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
-    """One test that checks a rule on each file, and names all files that break it. A test for each file and rule costs a
-    minute of every run."""
+    """One test that checks a rule on each file, and names all files that break it. A test for each file and rule costs
+    a minute of every run.
+    """
 
     def decorate(rule: Callable[[Path], None]) -> Callable[[], None]:
         def test() -> None:

@@ -13,15 +13,9 @@ import pytest
 from campus_client import AsyncCampus, Campus, errors, models
 from campus_tools.documents.files import PAGES
 from campus_tools.documents.python_client import names_of
+from common.web.endpoints import AUDIENCE
 from tests.architecture.sources import ROOT
 
-# Called by providers' servers, or by the monitoring of the processes.
-NOT_FOR_CLIENTS = {
-    "health.liveness", "health.readiness", "webhooks.verifyMessaging", "webhooks.receiveMessaging",
-    "webhooks.receiveGateway", "webhooks.receiveFlutterwave", "webhooks.receiveAfricasTalkingReport",
-    "webhooks.receiveTermiiReceipt", "webhooks.receiveTwilioStatus", "notifications.showUnsubscribePage",
-    "notifications.unsubscribe",
-}  # fmt: skip
 CLIENTS = (Campus, AsyncCampus)
 
 
@@ -29,8 +23,8 @@ def reference():
     return json.loads((ROOT / PAGES / "openapi.json").read_text())
 
 
-def operation_ids():
-    return {operation["operationId"] for path in reference()["paths"].values() for operation in path.values()}
+def operations():
+    return [operation for path in reference()["paths"].values() for operation in path.values()]
 
 
 def operations_of(client):
@@ -46,8 +40,19 @@ def operations_of(client):
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_every_operation_has_its_method(client) -> None:
-    assert set(operations_of(client)) == {names_of(name) for name in operation_ids() - NOT_FOR_CLIENTS}
-    assert operation_ids() >= NOT_FOR_CLIENTS
+    assert set(operations_of(client)) == {
+        names_of(one["operationId"]) for one in operations() if one.get(AUDIENCE) != "protocol"
+    }
+
+
+def test_operations_that_no_token_opens_are_not_for_users() -> None:
+    assert {operation["operationId"].split(".")[0] for operation in operations() if AUDIENCE in operation} == {
+        "assistant", "auth", "functions", "health", "notifications", "webhooks",
+    }  # fmt: skip
+    for operation in operations():
+        schemes = {scheme for way in operation["security"] for scheme in way} - {"bearer"}
+        if schemes:
+            assert operation[AUDIENCE] == ("service" if schemes == {"serviceKey"} else "protocol"), operation
 
 
 def test_both_clients_have_the_same_parameters() -> None:
@@ -78,7 +83,10 @@ def test_the_client_is_installed_alone_and_brings_its_types(tmp_path: Path) -> N
     subprocess.run(build, cwd=copy, check=True, capture_output=True)
     shutil.unpack_archive(tmp_path / "campus_client-0.0.0-py3-none-any.whl", tmp_path / "installed", format="zip")
     assert (tmp_path / "installed/campus_client/py.typed").exists()
-    probe = "import sys, campus_client; print(sorted({'common', 'contracts', 'operations', 'campus_tools'} & set(sys.modules)))"
+    probe = (
+        "import sys, campus_client; print(sorted({'common', 'contracts', 'operations', 'campus_tools'} & "
+        "set(sys.modules)))"
+    )
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}
     output = subprocess.run([sys.executable, "-c", probe], env=environment, check=True, capture_output=True, text=True)
     assert output.stdout.strip() == "[]"

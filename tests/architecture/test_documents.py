@@ -4,8 +4,10 @@ import json
 import re
 import subprocess
 from functools import cache
+from pathlib import Path
 
 import pytest
+import yaml
 from jsonschema import Draft202012Validator, FormatChecker
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from referencing import Registry, Resource
@@ -47,6 +49,35 @@ def test_names_of_operations_are_unique() -> None:
     assert len(names) == len(set(names))
 
 
+def test_the_journey_is_valid_arazzo() -> None:
+    schema = yaml.safe_load((Path(__file__).parent / "schemas/arazzo-1.0.yaml").read_text())
+    assert [error.message for error in Draft202012Validator(schema).iter_errors(read("arazzo.json"))] == []
+
+
+def test_the_journey_uses_what_operations_accept_and_earlier_steps_return() -> None:
+    document, reference = read("arazzo.json"), read("openapi.json")
+    [workflow] = document["workflows"]
+    operations = {operation["operationId"]: operation for _, operation in operations_of(reference)}
+    known = {f"$inputs.{name}" for name in workflow["inputs"]["properties"]}
+    for step in workflow["steps"]:
+        operation = operations[step["operationId"]]
+        accepted = {(each["in"], each["name"]) for each in operation.get("parameters", ())}
+        accepted |= {("header", "Authorization")} if {"bearer": []} in operation["security"] else set()
+        required = {(each["in"], each["name"]) for each in operation.get("parameters", ()) if each.get("required")}
+        given = {(each["in"], each["name"]) for each in step.get("parameters", ())}
+        assert required <= given <= accepted, step["stepId"]
+        body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
+        payload = step.get("requestBody", {}).get("payload", {})
+        if body is not None:
+            fields = reference["components"]["schemas"][body["$ref"].rpartition("/")[2]]
+            assert set(fields.get("required", ())) <= set(payload) <= set(fields["properties"]), step["stepId"]
+        used = re.findall(r"\$(?:inputs|steps)[\w.-]+", json.dumps({**step, "outputs": None}))
+        assert set(used) <= known, step["stepId"]
+        assert re.match(r"\$statusCode == (\d+)", step["successCriteria"][0]["condition"])[1] in operation["responses"]
+        known |= {f"$steps.{step['stepId']}.outputs.{name}" for name in step.get("outputs", ())}
+    assert set(workflow["outputs"].values()) <= known
+
+
 @pytest.mark.parametrize("name", ["openapi.json", "asyncapi.json"])
 def test_every_reference_resolves(name: str) -> None:
     document = read(name)
@@ -63,7 +94,7 @@ def test_every_operation_has_valid_examples() -> None:
             if parameter["name"] != "cursor":
                 must_admit(document, parameter["schema"], parameter["example"], where)
         for media, shown in contents_of(operation):
-            if not media.startswith(("image/", "text/event-stream")):
+            if not media.startswith(("image/", "application/pdf", "text/event-stream")):
                 must_admit(document, shown["schema"], shown["example"], where)
 
 

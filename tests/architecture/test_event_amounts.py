@@ -1,4 +1,6 @@
-"""Every amount of money in an event or work item is bounded where it is decoded, and agrees with the others (decision 31)."""
+"""Every amount of money in an event or work item is bounded where it is decoded, and agrees with the others
+(decision 31).
+"""
 
 import importlib
 import pkgutil
@@ -12,7 +14,7 @@ from common.messaging.faults import PermanentFault
 from common.messaging.messages import read_payload
 from contracts.money import AMOUNT_MINOR_MAX, TOTAL_MINOR_MAX
 from contracts.orders import DisputeResolved
-from contracts.payments import EscrowReleased, ReleaseStatement, TransferEvent
+from contracts.payments import ChargeQuarantined, EscrowReleased, ReleaseStatement, TransferEvent
 from identity.consumers import WORK as IDENTITY_WORK
 from identity.domain.campuses import DELIVERY_FEE_MINOR_MAX
 from notifications.consumers import WORK as NOTIFICATIONS_WORK
@@ -44,13 +46,20 @@ TOTALS = {(ReleaseStatement, "net_minor")}
 AMOUNTS = [(it, field) for it in structs() for field in it.__struct_fields__ if field.endswith("_minor")]
 
 
-# A refund and a release of one decision, and a transfer beside its fee: neither is a part of the other.
-INDEPENDENT = {DisputeResolved: {"refund_minor", "release_minor"}, TransferEvent: {"amount_minor", "fee_minor"}}
+# A refund and a release of one decision, a transfer beside its fee, and a quarantined charge beside what was to pay:
+# neither is a part of the other.
+INDEPENDENT = {
+    DisputeResolved: {"refund_minor", "release_minor"},
+    TransferEvent: {"amount_minor", "fee_minor"},
+    ChargeQuarantined: {"amount_minor", "expected_minor"},
+}
 RULES = [(it, rule) for it in structs() for rule in getattr(it, "AMOUNT_RULES", ())]
 
 
 def sample(kind: msgspec.inspect.Type) -> Any:
-    """Return a value of the type, as JSON has it: 0 for each amount, the default where there is one."""
+    """Return a value of the type, as JSON has it: 0 for each amount, the default or an example where there is one."""
+    if isinstance(kind, msgspec.inspect.Metadata):
+        return (kind.extra_json_schema or {}).get("examples", [sample(kind.type)])[0]
     if isinstance(kind, msgspec.inspect.StructType):
         return {field.encode_name: sample(field.type) for field in kind.fields if field.required}
     if isinstance(kind, msgspec.inspect.IntType):
@@ -88,13 +97,14 @@ def test_an_amount_is_between_zero_and_the_largest_order(struct, name) -> None:
     assert bounds == [expected], f"{struct.__name__}.{name}: write MinorAmount (contracts.money)"
 
 
-def test_the_largest_order_that_checkout_accepts_is_within_the_bound() -> None:
+def test_the_largest_purchase_that_checkout_accepts_is_within_the_bound() -> None:
+    """Each of its products may have a vendor and a delivery of its own."""
     quantity_max = next(
         constraint.le
         for constraint in SetCartItemRequest.model_fields["quantity"].metadata
         if hasattr(constraint, "le")
     )
-    assert ITEMS_MAX * quantity_max * PRICE_MINOR_MAX + DELIVERY_FEE_MINOR_MAX <= AMOUNT_MINOR_MAX
+    assert ITEMS_MAX * (quantity_max * PRICE_MINOR_MAX + DELIVERY_FEE_MINOR_MAX) <= AMOUNT_MINOR_MAX
 
 
 @pytest.mark.parametrize(("struct", "name"), AMOUNTS, ids=lambda it: getattr(it, "__name__", it))

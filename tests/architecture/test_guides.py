@@ -18,6 +18,7 @@ from campus_tools.guides.site import (
     pages_of,
     read_chapters,
 )
+from notifications.assistant.domain.documentation import read_sections, search_sections
 
 PAGE_BYTES_MAX = 100_000
 
@@ -30,11 +31,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def file_of(site: Path, address: str) -> Path:
-    return site / f"{address.removeprefix('/guides').strip('/') or 'index'}.html"
+    page = address.removesuffix(".md")
+    ending = "html" if page == address else "md"
+    return site / f"{page.removeprefix('/guides').strip('/') or 'index'}.{ending}"
 
 
 def page_from(file: str, source: str) -> SitePage:
-    return SitePage(file, address_of(file), render_page(source, file, address_of))
+    return SitePage(file, address_of(file), render_page(source, file, address_of), source)
 
 
 def test_each_guide_is_in_the_list_of_guides() -> None:
@@ -99,3 +102,28 @@ def test_a_rebuild_removes_deleted_pages(site: Path) -> None:
     assert not (site / "gone.html").exists()
     assert (site / "index.html").exists()
     assert [path for path in site.parent.iterdir() if path != site] == []
+
+
+def test_the_tool_for_programs_finds_sections_with_the_address_of_their_markdown(site: Path) -> None:
+    sections = read_sections((site / "search.json").read_bytes(), "http://localhost:8080")
+    listed = re.findall(r"\((http://\S+\.md)\)", (site / "llms.txt").read_text())
+    assert {section.address for section in sections} == set(listed)
+    for query, page in (
+        ("Idempotency-Key", "contract/03-idempotency"),
+        ("verify the signature of a webhook", "webhooks"),
+        ("how long is an access token valid", "sessions"),
+    ):
+        found = search_sections(sections, query)
+        assert f"http://localhost:8080/guides/{page}.md" in [section.address for section in found], query
+    assert search_sections(sections, "? a xqzw") == []
+
+
+def test_every_page_is_also_markdown_whose_links_lead_to_markdown(site: Path) -> None:
+    pages = pages_of(read_chapters())
+    line = re.compile(r"^- \[[^]]+\]\(http://localhost:8080(/guides\S*\.md)\): \S", re.MULTILINE)
+    listed = line.findall((site / "llms.txt").read_text())
+    assert listed == [f"{page.address}.md" for page in pages]
+    for page in pages:
+        targets = re.findall(r"\]\((/guides[^)#\s]*)", page.markdown)
+        assert set(targets) <= set(listed), page.file
+        assert not re.search(r"\]\([^)/#:\s]+\.md", page.markdown), page.file

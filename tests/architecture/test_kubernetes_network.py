@@ -169,7 +169,8 @@ def open_edges(overlay: str) -> frozenset[Edge]:
     return frozenset(found)
 
 
-# ---- What the code calls ------------------------------------------------------------------------------------------------
+# ---- What the code calls
+# ------------------------------------------------------------------------------------------------
 
 # Addresses that are shown to clients or compared, and never called.
 STATED = {"base_url", "media_url"}

@@ -75,7 +75,8 @@ OPERATED = [overlay for overlay in OVERLAYS if overlay != "managed"]
 READ_BY_THE_TRACING_LIBRARY = {"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER_ARG"}
 
 
-# ---- Settings -----------------------------------------------------------------------------------------------------------
+# ---- Settings
+# -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
@@ -230,7 +231,8 @@ def test_databases_and_roles_are_those_of_the_code(overlay) -> None:
             assert given_settings[name] == f"postgresql://{role}_a:secret@{service.name}-pooler:5432/{service.database}"
 
 
-# ---- Secrets ------------------------------------------------------------------------------------------------------------
+# ---- Secrets
+# ------------------------------------------------------------------------------------------------------------
 
 SECRET_WORDS = re.compile(r"(KEY|SECRET|TOKEN|PASSWORD|ACCOUNT|DATABASE_URL|BROKER_URL|SMTP_URL)(_PREVIOUS)?$")
 
@@ -435,7 +437,8 @@ def test_the_alert_reads_the_annotations_of_the_secrets(overlay) -> None:
     assert read == set(measured)
 
 
-# ---- Servers ------------------------------------------------------------------------------------------------------------
+# ---- Servers
+# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
@@ -457,7 +460,8 @@ def test_poolers_accept_the_startup_parameters_of_the_processes(overlay) -> None
         assert SERVER_SETTINGS.items() <= it["spec"]["postgresql"]["parameters"].items()
 
 
-# ---- The broker's rights ------------------------------------------------------------------------------------------------
+# ---- The broker's rights
+# ------------------------------------------------------------------------------------------------
 
 
 def spec_of_rights(overlay: str, account: str) -> Rights:

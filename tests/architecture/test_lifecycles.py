@@ -1,4 +1,6 @@
-"""Lifecycles decide: each state of the databases has one, with the same states, and their page shows every transition."""
+"""Lifecycles decide: each state of the databases has one, with the same states, and their page shows every
+transition.
+"""
 
 import re
 

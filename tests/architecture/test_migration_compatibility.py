@@ -1,7 +1,8 @@
-"""A migration runs while the previous version still serves: it removes nothing that its code uses, and locks no table for long.
+"""A migration runs while the previous version still serves: it removes nothing that its code uses, and locks no table
+for long.
 
-The statements are those that alembic would send, revision by revision. The first revision sends none: an empty database gets the
-schema at once.
+The statements are those that alembic would send, revision by revision. The first revision sends none: an empty database
+gets the schema at once.
 """
 
 import importlib.util
@@ -146,7 +147,9 @@ REFUSED = {
     "renames a column": "ALTER TABLE notes RENAME COLUMN text TO body",
     "renames a table": "ALTER TABLE notes RENAME TO pages",
     "adds a column without a default": "ALTER TABLE notes ADD COLUMN size integer NOT NULL",
-    "adds a column without a default beside one with": "ALTER TABLE notes ADD a int NOT NULL, ADD b int NOT NULL DEFAULT 0",
+    "adds a column without a default beside one with": (
+        "ALTER TABLE notes ADD a int NOT NULL, ADD b int NOT NULL DEFAULT 0"
+    ),
     "sets NOT NULL": "ALTER TABLE notes ALTER COLUMN text SET NOT NULL",
     "changes a type": "ALTER TABLE notes ALTER COLUMN size TYPE bigint",
     "checks every row": "ALTER TABLE notes ADD CONSTRAINT notes_short CHECK (size < 10)",

@@ -36,7 +36,8 @@ pages = pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
 requested = pytest.mark.parametrize(("where", "expression"), REQUESTED, ids=[where for where, _ in REQUESTED])
 
 
-# ---- What is generated ------------------------------------------------------------------------------------------------
+# ---- What is generated
+# ------------------------------------------------------------------------------------------------
 
 
 def test_the_rules_of_the_objectives_are_up_to_date() -> None:
@@ -57,7 +58,8 @@ def test_every_metric_has_a_meaning_and_an_owner() -> None:
         assert metric.holder in (*SERVICES, "every process")
 
 
-# ---- Names ------------------------------------------------------------------------------------------------------------
+# ---- Names
+# ------------------------------------------------------------------------------------------------------------
 
 
 @requested
@@ -132,7 +134,8 @@ def test_the_bounds_of_the_objectives_are_bounds_of_their_histograms(bound) -> N
     assert float(seconds) in listed
 
 
-# ---- Alerts -----------------------------------------------------------------------------------------------------------
+# ---- Alerts
+# -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rule", alerts(), ids=lambda rule: f"{rule['alert']} {rule['labels']['severity']}")
@@ -191,7 +194,8 @@ def test_prometheus_parses_the_query_of_every_panel(tmp_path: Path, capsys: pyte
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-# ---- Runbooks ---------------------------------------------------------------------------------------------------------
+# ---- Runbooks
+# ---------------------------------------------------------------------------------------------------------
 
 
 @pages
@@ -246,7 +250,8 @@ def test_a_page_names_dashboards_and_panels_that_exist(page) -> None:
         assert named in known, named
 
 
-# ---- The programs around ----------------------------------------------------------------------------------------------
+# ---- The programs around
+# ----------------------------------------------------------------------------------------------
 
 
 def test_prometheus_scrapes_every_process() -> None:

@@ -7,7 +7,7 @@ from tests.architecture.sources import ROOT, nodes_of, product_files
 # Each place that creates an HTTP client, and the source of its addresses.
 CLIENTS = {
     "common/media/storage.py": "the store of images, by settings",
-    "common/web/outbound.py": "addresses that clients gave",
+    "notifications/clients/outbound.py": "addresses that clients gave",
     "common/web/provider_client.py": "no address of its own: see `PROVIDER_CLIENTS`",
     "common/auth/user_lookup.py": "the identity service, by settings",
     "common/auth/verification_keys.py": "the keys of trusted issuers, by settings",
@@ -16,6 +16,7 @@ CLIENTS = {
     "notifications/deliveries/templates/registration.py": "the messaging app's templates, by settings",
 }
 PROVIDER_CLIENTS = {
+    "identity/app.py": "the identity providers of institutions, by settings",
     "notifications/app.py": "the providers of messages, by settings",
     "notifications/assistant/app.py": "the language model and the orders service, by settings",
     "payments/clients/flutterwave.py": "the second payment gateway, by settings",
@@ -56,7 +57,7 @@ def test_every_provider_client_declares_its_addresses() -> None:
 
 
 # The gateway resolves the names of its proxies, which are a setting.
-RESOLVERS = ("common/web/outbound.py", "api_gateway/addresses.py")
+RESOLVERS = ("notifications/clients/outbound.py", "api_gateway/addresses.py")
 
 
 def test_only_the_outbound_client_and_the_gateways_proxies_resolve_names() -> None:

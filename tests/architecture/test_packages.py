@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from tests.architecture.sources import ROOT, imports_of, python_files, tree_of
+from tests.architecture.sources import ROOT, imports_of, module_of, python_files, tree_of
 
 COMMON = ROOT / "libs/common/src/common"
 PACKAGES = [folder.name for folder in sorted(COMMON.iterdir()) if (folder / "__init__.py").exists()]
@@ -35,3 +35,16 @@ def test_a_package_lists_exactly_the_modules_that_others_import(package) -> None
         if name.startswith(f"common.{package}.")
     }
     assert listed == sorted(imported & {path.stem for path in folder.glob("*.py")})
+
+
+def test_no_module_of_the_library_has_one_service_as_its_only_user() -> None:
+    """Such a module belongs to that service."""
+    users: dict[str, set[tuple[str, ...]]] = {}
+    for path, names in imports_everywhere().items():
+        folder, *inner = path.relative_to(ROOT).parts
+        if "src" in inner:
+            for name in names:
+                users.setdefault(name, set()).add((folder, *inner[:1]) if folder == "services" else (folder,))
+    modules = {module_of(path) for path in python_files(COMMON) if path.stem != "__init__"}
+    alone = {name: found for name, found in users.items() if name in modules and len(found) == 1}
+    assert {name: found for name, found in alone.items() if found != {("libs",)}} == {}

@@ -1,4 +1,6 @@
-"""The schemas of the providers' APIs agree with the specifications in `REFERENCES_DIR`; the report names a missing setting."""
+"""The schemas of the providers' APIs agree with the specifications in `REFERENCES_DIR`; the report names a missing
+setting.
+"""
 
 import pytest
 

@@ -8,7 +8,7 @@ import pytest
 from common.primitives.public_numbers import ALPHABET, NumberKind
 from contracts import notifications, orders, payments, payouts
 from contracts.event import Event
-from contracts.numbers import OrderNumber, PayoutNumber, TicketNumber
+from contracts.numbers import OrderNumber, PayoutNumber, PurchaseNumber, TicketNumber
 from notifications.deliveries.domain.approved_templates import APPROVED_TEMPLATES
 from notifications.deliveries.domain.templates import IDS
 from tests.architecture.sources import ROOT, product_files
@@ -63,7 +63,12 @@ def test_no_service_shortens_an_id() -> None:
 
 
 def test_the_patterns_of_events_have_the_prefixes_and_the_alphabet_of_the_numbers() -> None:
-    annotated = {NumberKind.ORDER: OrderNumber, NumberKind.PAYOUT: PayoutNumber, NumberKind.TICKET: TicketNumber}
+    annotated = {
+        NumberKind.ORDER: OrderNumber,
+        NumberKind.PAYOUT: PayoutNumber,
+        NumberKind.TICKET: TicketNumber,
+        NumberKind.PURCHASE: PurchaseNumber,
+    }
     for kind, number in annotated.items():
         pattern = number.__metadata__[0].pattern
         assert re.match(pattern, f"{kind}-{ALPHABET[:4]}-{ALPHABET[-4:]}")

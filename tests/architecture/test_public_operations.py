@@ -1,4 +1,6 @@
-"""A noun of the use cases lists its operations: what endpoints, consumers, timers and commands call. Everything else is a step."""
+"""A noun of the use cases lists its operations: what endpoints, consumers, timers and commands call. Everything else is
+a step.
+"""
 
 import ast
 from pathlib import Path

@@ -24,8 +24,8 @@ from common.web.request_scope import RequestScope
 from contracts.permissions import ROLES_BY_RANK
 from testkit.service_kit import BASE_URL, issuing
 
-# Another company calls these under an address to which it may add what it likes.
-WEBHOOKS = {"GET /api/messaging/webhook", "POST /api/messaging/webhook"}
+# Another company calls these, or redirects to them, under an address to which it may add what it likes.
+WEBHOOKS = {"GET /api/messaging/webhook", "POST /api/messaging/webhook", "GET /api/auth/oidc/{name}/callback"}
 
 
 def routes_of(service: str) -> Iterator[tuple[str, EndpointRoute]]:

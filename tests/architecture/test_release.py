@@ -43,7 +43,8 @@ def pin(folder: Path, *arguments: str, path: str = "") -> subprocess.CompletedPr
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
 
-# ---- The workflow -------------------------------------------------------------------------------------------------------
+# ---- The workflow
+# -------------------------------------------------------------------------------------------------------
 
 
 def test_a_release_starts_with_a_tag_and_the_checks_of_ci() -> None:
@@ -86,7 +87,8 @@ def test_a_script_can_be_called(script: Path) -> None:
     assert subprocess.run(["bash", "-n", script], check=False).returncode == 0
 
 
-# ---- The images ---------------------------------------------------------------------------------------------------------
+# ---- The images
+# ---------------------------------------------------------------------------------------------------------
 
 
 def test_every_image_of_manifests_and_compose_is_built() -> None:
@@ -144,7 +146,8 @@ def test_an_image_without_a_digest_stops_the_release(folder: Path) -> None:
     assert (result.returncode, "no digest" in result.stderr) == (1, True)
 
 
-# ---- Version, notes and licence -----------------------------------------------------------------------------------------
+# ---- Version, notes and licence
+# -----------------------------------------------------------------------------------------
 
 
 def test_a_release_without_notes_is_refused() -> None:

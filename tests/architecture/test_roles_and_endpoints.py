@@ -1,7 +1,7 @@
 """Roles and endpoints agree: the table of permissions and the guards.
 
-Every role calls every endpoint of every service. Guards run before the body is parsed, so no database is needed: an admitted caller
-reaches a service without dependencies, whose status is neither 401 nor 403.
+Every role calls every endpoint of every service. Guards run before the body is parsed, so no database is needed: an
+admitted caller reaches a service without dependencies, whose status is neither 401 nor 403.
 """
 
 from collections.abc import AsyncIterator
@@ -40,7 +40,8 @@ SECTION_5 = {
     "support_agent": "orders:read orders:cancel returns:decide reviews:moderate tickets:manage disputes:prepare "
     "notifications:resend payments:read refunds:read quarantine:read",
     "campus_admin": "vendors:suspend",
-    "finance_maker": "payouts:read payouts:dispatch exceptions:classify reconciliations:prepare bank_details:quarantine "
+    "finance_maker": "payouts:read payouts:dispatch exceptions:classify reconciliations:prepare "
+    "bank_details:quarantine "
     "refunds:prepare quarantine:prepare ledger:read",
     "finance_checker": "payouts:read reconciliations:approve refunds:approve quarantine:approve disputes:approve "
     "escrow:release ledger:read",
@@ -237,11 +238,12 @@ def test_step_up_permissions_move_money_or_are_listed() -> None:
         "staff:manage",
         # The export of the ledger (contract section 5.4).
         "ledger:export",
+        # Withdrawals of a buyer's own balance.
+        "orders:place",
         "webhooks:replay",
         "bank_details:own",
         "wallet:own",
-        # `PATCH /api/vendors/:id` alone: the shop's own page, and the commission.
-        "catalog:own",
+        # `PATCH /api/vendors/:id` with a commission. The handler checks the fields of the shop's own page.
         "vendors:commission",
         # Secrets and addresses of webhooks.
         "webhooks:own",

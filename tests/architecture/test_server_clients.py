@@ -1,4 +1,6 @@
-"""Few modules open a client of the broker, the database or Redis, and every wait on it has a limit of ours (decision 82)."""
+"""Few modules open a client of the broker, the database or Redis, and every wait on it has a limit of ours
+(decision 82).
+"""
 
 import ast
 from collections.abc import Iterator

@@ -8,7 +8,8 @@ import pytest
 from tests.architecture.sources import CONTEXTS, SHAPED, imports_of, inside, python_files, texts_of, tree_of
 
 ROOMS = {
-    "__init__", "__main__", "app", "settings", "routes", "consumers", "timers", "schemas", "responses", "use_cases", "queries", "store",
+    "__init__", "__main__", "app", "settings", "routes", "consumers", "timers", "schemas", "responses", "use_cases",
+    "queries", "store",
     "clients", "tables", "domain", "data", "templates", "demo", "dependencies", "metrics", "streams", "credentials",
 }  # fmt: skip
 SQL_ROOMS = {"store", "queries", "timers", "demo"}
@@ -33,7 +34,7 @@ PURE = (
     "common.primitives.shared_addresses",
     "common.web.csv_export",
     "common.auth.caller",
-    "common.web.outbound_addresses",
+    "common.documents.document",
 )
 
 services = pytest.mark.parametrize("service", SHAPED)
@@ -131,10 +132,24 @@ def test_sql_is_written_in_its_modules_only(service) -> None:
 
 
 @services
-def test_a_store_gives_its_functions_no_second_name(service) -> None:
+def test_store_and_queries_give_their_functions_no_second_name(service) -> None:
     package = SHAPED[service]
-    for path in package.glob("store/__init__.py"):
-        assert [name for name in imports_of(path) if name.startswith(f"{service}.")] == []
+    faces = [path for room in ("store", "queries") for path in package.rglob(f"{room}/__init__.py")]
+    assert faces
+    assert [f"{path.relative_to(package)} imports {name}" for path in faces for name in imports_of(path)] == []
+
+
+@services
+def test_alerts_are_published_by_modules_of_alerts_only(service) -> None:
+    package, events = SHAPED[service], ("contracts.operations.AlertRaised", "contracts.operations.AlertCleared")
+    strays = [
+        f"{path.relative_to(package)} imports {name}"
+        for path in python_files(package)
+        if path.name != "alerts.py" and inside(path, package) != "consumers"
+        for name in imports_of(path)
+        if name in ("common.messaging.alerts", *events)
+    ]
+    assert strays == []
 
 
 @services

@@ -31,9 +31,10 @@ OF_ANY_ROWS = {
     "notifications/src/notifications/deliveries/store/statuses.py:_REQUEUE_AS_TEMPLATE": "a repetition: the template is queued already",
     "notifications/src/notifications/support/store/tickets.py:_EMPTY_TICKETS": "an erased user may have no ticket",
     "notifications/src/notifications/webhooks/store.py:_CANCEL_PENDING": "a disabled endpoint may wait for no event",
-    "payments/src/payments/store/charges.py:_SAVE_INTENT_SPENT": "a paid intent stays paid, and a repetition changes nothing",
+    "payments/src/payments/store/charges.py:_SAVE_INTENT_SPENT": (
+        "a paid intent stays paid, and a repetition changes nothing"
+    ),
     "payments/src/payments/store/decisions.py:_OVERTAKE": "a settled refund may have no prepared decision",
-    "payments/src/payments/store/projections.py:_CLOSE_INTENTS": "a closed order may have no open payment",
     "payouts/src/payouts/store/found_transfers.py:_SAVE_FOUND": "staff may have explained it",
     "payouts/src/payouts/store/returns.py:_WITHDRAW_UNSENT": "a returned payout may have no unsent attempt",
 }

@@ -1,4 +1,6 @@
-"""Names and prose are the field's words. docs/glossary.md lists the refused names and what is written in their place."""
+"""Names and prose are the field's words. docs/glossary.md lists the refused names and what is written in their
+place.
+"""
 
 import ast
 import io
@@ -24,9 +26,16 @@ ALLOWED = {
     "letter_id",
     # Columns, tables and fields of the public contract.
     *("acts", "asked_at", "begin", "payout_acts", "payout_exception_acts", "release_statements_begin", "sealed"),
-    *("staff_acts", "standing_alerts", "told_at"),
+    *("away", "staff_acts", "standing_alerts", "told_at", "vendor_away"),
     # Documented settings, a callback that httptools names, and the term for HMACs under a secret key.
-    *("ai_answer_seconds", "client_answer_seconds_max", "on_message_begin", "KeyedHashes", "keyed_hashes"),
+    *(
+        "ai_answer_seconds",
+        "balance_withdrawal_two_person_minor",
+        "client_answer_seconds_max",
+        "on_message_begin",
+        "KeyedHashes",
+        "keyed_hashes",
+    ),
 }
 FOLDERS = [
     folder

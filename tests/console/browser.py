@@ -130,7 +130,9 @@ async def new_visitor(browser: Browser, console_url: str, *, javascript: bool = 
 
 
 async def adopt_session(visitor: Visitor, user: SignedInUser, secrets: Mapping[str, str]) -> None:
-    """Sign the browser in with tokens of the API: a code of an authenticator app works once in 30 s, a test needs many sign-ins."""
+    """Sign the browser in with tokens of the API: a code of an authenticator app works once in 30 s, a test needs many
+    sign-ins.
+    """
     cookies, session = sessions_of(secrets), Session()
     session.accept(Tokens(user.access_token, user.refresh_token, TOKEN_SECONDS), cookies.now())
     await visitor.context.add_cookies([_cookie(cookies, session, visitor.console_url)])

@@ -17,7 +17,9 @@ from tests.running_system import FRESH_SECONDS, Users, everybody, new_market
 
 
 class Arrival(Protocol):
-    """`await visitor("support")` is a browser in which support is signed in (a name of `Users`); `visitor()` has not signed in."""
+    """`await visitor("support")` is a browser in which support is signed in (a name of `Users`); `visitor()` has not
+    signed in.
+    """
 
     def __call__(self, role: str | SignedInUser = "", *, javascript: bool = True) -> Awaitable[Visitor]: ...
 

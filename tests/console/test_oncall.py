@@ -1,4 +1,6 @@
-"""The people on call: a failed transfer becomes an exception, is classified, asked about and closed; dead letters are replayed."""
+"""The people on call: a failed transfer becomes an exception, is classified, asked about and closed; dead letters are
+replayed.
+"""
 
 import json
 from typing import Any

@@ -2,10 +2,11 @@
 
 from uuid import uuid4
 
+from contracts.demo import ADA, BOLA
 from operations.journey import Marketplace
 from tests.console.conftest import Arrival
 from tests.end_to_end.conftest import Users
-from tests.end_to_end.steps import delivered_order, paid_order
+from tests.end_to_end.steps import a_product, delivered_order, paid_order
 
 
 async def test_support_reads_each_step_of_an_order_and_never_its_pin(
@@ -51,6 +52,18 @@ async def test_support_reads_each_step_of_an_order_and_never_its_pin(
     assert pin not in await support.page.content()
     assert await support.page.get_by_role("heading", name="Ledger of payments").count() == 0
     await support.check_page()
+
+
+async def test_support_sees_the_purchase_of_an_order(visitor: Arrival, market: Marketplace, users: Users) -> None:
+    products = [await a_product(market, of=shop) for shop in (ADA, BOLA)]
+    purchase = await market.purchase(users.buyer, *(product["id"] for product in products))
+    first, second = purchase["orders"]
+    support = await visitor("support")
+    await support.open(f"/orders/{first['id']}")
+    assert f"Purchase {purchase['number']}" in await support.text()
+    await support.check_page()
+    await support.page.get_by_role("link", name=second["number"]).click()
+    await support.page.wait_for_url(f"**/orders/{second['id']}")
 
 
 async def test_an_auditor_sees_the_entries_of_both_ledgers(visitor: Arrival, market: Marketplace, users: Users) -> None:

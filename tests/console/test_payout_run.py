@@ -1,4 +1,6 @@
-"""A payout run: preview, dispatch, progress; one transfer fails and is reset, one comes back and is reconciled by two people."""
+"""A payout run: preview, dispatch, progress; one transfer fails and is reset, one comes back and is reconciled by two
+people.
+"""
 
 from collections.abc import AsyncIterator
 

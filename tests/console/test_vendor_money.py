@@ -128,6 +128,34 @@ async def test_a_remainder_that_no_transfer_can_pay_is_given_up(
     assert (await market.wallet(shop.owner))["availableMinor"] == 0
 
 
+async def test_a_remittance_opens_for_its_vendor_and_for_finance(
+    visitor: Arrival, market: Marketplace, users: Users
+) -> None:
+    shop = await open_shop(market, users)
+    status, _ = await shop.set_account(market, shop.accounts[0])
+    assert status == 200
+    payout = await market.request_payout(shop.owner, (await market.wallet(shop.owner))["availableMinor"])
+    await market.dispatch_payouts(users.maker, [payout["id"]])
+    await market.payout_reaches(shop.owner, payout["id"], "processed")
+    for user, path in ((shop.owner, "/wallet/payouts"), (users.maker, "/payouts")):
+        one = await visitor(user)
+        await one.open(f"{path}/{payout['id']}")
+        await one.check_page()
+        link = await one.page.get_by_role("link", name="Remittance (PDF)").get_attribute("href")
+        file = await one.context.request.get(f"{one.console_url}{link}")
+        assert (file.status, file.headers["content-type"]) == (200, "application/pdf")
+        assert (await file.body()).startswith(b"%PDF-")
+
+
+async def test_a_month_without_commission_has_no_invoice(visitor: Arrival, shop: Shop) -> None:
+    one = await visitor(shop.owner)
+    await one.open("/wallet/statements")
+    await one.check_page()
+    await one.click("Open the invoice (PDF)")
+    assert await one.heading() == "There is no such invoice"
+    await one.check_page()
+
+
 async def test_the_statement_of_the_month_ends_with_the_balance(
     visitor: Arrival, market: Marketplace, shop: Shop
 ) -> None:

@@ -1,7 +1,8 @@
-"""Every response in the tests of this folder is compared with the served OpenAPI document, strictly (issue 14, number 22).
+"""Every response in the tests of this folder is compared with the served OpenAPI document, strictly (issue 14, number
+22).
 
-Status, media type and body: an undocumented field is a difference. Differences are collected, and fail the run at its end with
-their operations.
+Status, media type and body: an undocumented field is a difference. Differences are collected, and fail the run at its
+end with their operations.
 """
 
 import re
@@ -18,7 +19,9 @@ METHODS = ("get", "put", "post", "delete", "patch")
 
 @dataclass
 class Responses:
-    """The served document, and the differences of responses from it: by operation, status and place, with one example."""
+    """The served document, and the differences of responses from it: by operation, status and place, with one
+    example.
+    """
 
     document: Mapping[str, Any]
     compared: set[tuple[str, str]] = field(default_factory=set)

@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,7 +13,7 @@ import asyncpg
 import pyotp
 
 from campus_tools.launcher.system import System
-from contracts.demo import ADA, LAGOS
+from contracts.demo import ADA, LAGOS, DemoVendor
 from operations.audit import findings_of
 from operations.journey import Marketplace, SignedInUser
 from operations.services import SERVICES
@@ -27,12 +28,32 @@ ROWS = "SELECT t::text FROM {table} t WHERE t::text ~ $1"
 TABLES = "SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'"
 
 
-async def a_product(market: Marketplace, *, at_least_minor: int = 10_000) -> dict[str, Any]:
-    """Return a product of the demo vendor Ada that is well in stock."""
-    for product in await market.products(vendorId=str(ADA.id), inStock="true", limit=100):
-        if product["stock"] >= STOCK_MIN and product["priceMinor"] >= at_least_minor:
+async def a_product(market: Marketplace, *, of: DemoVendor = ADA, at_least_minor: int = 10_000) -> dict[str, Any]:
+    """Return a product of a demo vendor that is well in stock and has no variants."""
+    for product in await market.products(vendorId=str(of.id), inStock="true", limit=100):
+        if product["stock"] >= STOCK_MIN and product["priceMinor"] >= at_least_minor and not product["options"]:
             return product
     raise AssertionError("the demo data has no such product")
+
+
+async def purchase_draft(market: Marketplace, product: dict[str, Any]) -> tuple[SignedInUser, str]:
+    """Send a cart by the messaging app, twice; return its student and the path of the draft whose link came back."""
+    phone = f"+234803{uuid4().int % 10**7:07d}"
+    student = await market.sign_up(f"student.{uuid4().hex}@unilag.edu.ng", "Ngozi Eze", phone)
+    await market.prove_number(student, phone)
+    item = {"product_retailer_id": product["id"], "quantity": 1, "item_price": 1, "currency": "NGN"}
+    order = {"catalog_id": "7", "product_items": [item]}
+    message = {"from": phone, "id": f"wamid.{uuid4().hex}", "message": {"type": "order", "order": order}}
+    for _ in range(2):
+        assert (await market.sandbox.post("/control/messaging/incoming", json=message)).status_code == 202
+
+    async def reply() -> Any:
+        return await market.messages(phone, "messaging") or None
+
+    [sent] = await market.until("the link is on the telephone", reply, 60)
+    found = re.search(r"/purchase-drafts/[0-9a-f-]{36}$", sent["text"])
+    assert found is not None
+    return student, f"/api{found[0]}"
 
 
 async def placed_order(market: Marketplace, users: Users, quantity: int = 1, **more: Any) -> dict[str, Any]:
@@ -71,7 +92,9 @@ class Shop:
 
 
 async def open_shop(market: Marketplace, users: Users) -> Shop:
-    """Signed up, approved, with a second factor, and one delivered order: what a test does to its payouts touches no other's."""
+    """Signed up, approved, with a second factor, and one delivered order: what a test does to its payouts touches no
+    other's.
+    """
     address, legal_name = f"kemi.{uuid4().hex[:12]}@unilag.edu.ng", "Kemi Ojo Trading"
     student = await market.sign_up(address, "Kemi Ojo", f"+234803{uuid4().int % 10**7:07d}")
     application = {
@@ -178,7 +201,7 @@ async def ledgers_agree(system: System, market: Marketplace):
         return True if not found else None
 
     try:
-        await market.until("the books to agree", probe, 60)
+        await market.until("the ledgers to agree", probe, 60)
     except TimeoutError:
         assert found == []
 
@@ -213,8 +236,10 @@ def signed(system: System, body: bytes) -> dict[str, str]:
 
 def charge_success(reference: str, amount_minor: int, event_id: int, currency: str = "NGN", **metadata) -> bytes:
     content = {
-        "id": event_id, "domain": "test", "status": "success", "reference": reference, "amount": amount_minor, "currency": currency,
-        "gateway_response": "Approved", "paid_at": "2026-01-01T00:00:00.000Z", "created_at": "2026-01-01T00:00:00.000Z", "channel": "card",
+        "id": event_id, "domain": "test", "status": "success", "reference": reference, "amount": amount_minor,
+        "currency": currency,
+        "gateway_response": "Approved", "paid_at": "2026-01-01T00:00:00.000Z", "created_at": "2026-01-01T00:00:00.000Z",
+        "channel": "card",
         "authorization": {}, "customer": {"id": 1, "email": "x@example.com"}, "metadata": metadata or 0,
     }  # fmt: skip
     return json.dumps({"event": "charge.success", "data": content}).encode()
@@ -258,7 +283,10 @@ async def insert_dead_webhook(system: System, webhook_id: str) -> str:
         await eventually(worked_on)
         await connection.execute("UPDATE processed_webhook_events SET outcome = 'dead' WHERE id = $1", webhook_id)
         await connection.execute(
-            "INSERT INTO dead_letter_webhooks (id, webhook_id, event_type, error, attempts) VALUES ($1, $2, 'unheard.of', 'a test', 6)",
+            (
+                "INSERT INTO dead_letter_webhooks (id, webhook_id, event_type, error, attempts) VALUES ($1, $2, "
+                "'unheard.of', 'a test', 6)"
+            ),
             letter_id,
             webhook_id,
         )

@@ -1,4 +1,6 @@
-"""A subscriber receives public events with the guide's example, and its account can do nothing else (docs/guides/subscribing.md)."""
+"""A subscriber receives public events with the guide's example, and its account can do nothing else
+(docs/guides/subscribing.md).
+"""
 
 import asyncio
 import os

@@ -1,4 +1,6 @@
-"""The assistant through the gateway: the catalog, the caller's own orders, and words that arrive before the end (contract section 12)."""
+"""The assistant through the gateway: the catalog, the caller's own orders, and words that arrive before the end
+(contract section 12).
+"""
 
 import json
 

@@ -1,4 +1,6 @@
-"""A vendor changes the account, finance stops it, and what was not sent is the wallet's again, through the gateway (section 8)."""
+"""A vendor changes the account, finance stops it, and what was not sent is the wallet's again, through the gateway
+(section 8).
+"""
 
 import pytest_asyncio
 

@@ -95,7 +95,8 @@ async def test_a_suspended_vendor_sells_and_is_paid_nothing_until_it_is_reinstat
     path = f"/api/vendors/{ADA.id}"
     await market.post(f"{path}/suspend", {"reason": "Complaints about late food"}, campus_admin)
     try:
-        # A shared page is cached for seconds, and anonymous callers have 60 requests a minute: polling faster ends in 429.
+        # A shared page is cached for seconds, and anonymous callers have 60 requests a minute: polling faster ends in
+        # 429.
         await market.until("the product is hidden", lambda: product_has_status(market, product, 404), 60, every=1)
         problem = await refused(market.checkout(users.buyer, product["id"]), 409)
         assert (problem["code"], "suspended" in problem["detail"]) == ("CONCURRENCY_CONFLICT", True)

@@ -52,8 +52,9 @@ async def test_an_anonymous_reader_sees_what_the_merchant_changed(market: Market
     prices = itertools.count(175_000)
 
     async def the_gateway_shows_it():
-        """Return whether every reader saw a new price before the cached pages of the old one would have expired. On a machine that
-        was too busy for that, the price changes again."""
+        """Return whether every reader saw a new price before the cached pages of the old one would have expired. On a
+        machine that was too busy for that, the price changes again.
+        """
         new = next(prices)
         revision = (await market.get(url, users.vendor))["revision"]
         await asyncio.gather(*(price(path, **query) for path, query in reads))

@@ -37,7 +37,8 @@ async def test_a_release_put_into_a_queue_of_another_publisher_credits_nothing(
     amounts = {"grossMinor": 10_000_000, "commissionMinor": 0, "deliveryFeeMinor": 0, "netMinor": 10_000_000}
     forged = {
         "specversion": "1.0", "id": str(uuid4()), "source": "/services/payments", "type": RELEASED,
-        "subject": ids["orderId"], "time": "2026-01-31T12:00:00.000Z", "datacontenttype": "application/json", "sequence": 1,
+        "subject": ids["orderId"], "time": "2026-01-31T12:00:00.000Z", "datacontenttype": "application/json",
+        "sequence": 1,
         "data": {**ids, "vendorId": str(ADA.id), **amounts, "remainingMinor": 0, "remainingVendorMinor": 0},
     }  # fmt: skip
     title = "Forged message in payouts: payments.escrow_released.v1"

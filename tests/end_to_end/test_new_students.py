@@ -1,4 +1,6 @@
-"""New students of every country: their campus, the one who brought them, and the reward in the ledger (contract section 10)."""
+"""New students of every country: their campus, the one who brought them, and the reward in the ledger
+(contract section 10).
+"""
 
 import asyncio
 import json

@@ -1,7 +1,7 @@
 """After a purchase with its PIN and a sign-in with a code, only the telephone has either of them (contract section 12).
 
-The test searches the logs of every process and server, every row of every database, the queues of the broker, every published event,
-and the traces. The sandbox's inbox is the telephone.
+The test searches the logs of every process and server, every row of every database, the queues of the broker, every
+published event, and the traces. The sandbox's inbox is the telephone.
 """
 
 import json

@@ -1,4 +1,6 @@
-"""Operators' changes by the command line, each once against the running system: staff, payouts, dead letters, keys, demo data."""
+"""Operators' changes by the command line, each once against the running system: staff, payouts, dead letters, keys,
+demo data.
+"""
 
 import json
 import time
@@ -161,8 +163,8 @@ async def test_keys_are_shown_and_demo_data_loads_under_load(
 
     before = await published()
     assert before <= {key["kid"] for key in await machine.done("keys", "show")}
-    # `rotate` is tried with the tokens, since a second rotation waits for the end of the first; before it or after it, nothing is
-    # retired while tokens of it live.
+    # `rotate` is tried with the tokens, since a second rotation waits for the end of the first; before it or after it,
+    # nothing is retired while tokens of it live.
     code, output = await machine.call("keys", "retire")
     if code == 0:
         assert "Nothing to do" in output["data"]["said"]

@@ -1,4 +1,6 @@
-"""Declined, quarantined, surcharged and revised payments as the buyer, finance and support see them (contract section 7)."""
+"""Declined, quarantined, surcharged and revised payments as the buyer, finance and support see them
+(contract section 7).
+"""
 
 import json
 
@@ -55,7 +57,7 @@ async def test_a_quarantined_payment_alerts_finance_and_notifies_its_buyer(marke
         market, "the alert", "/api/alerts", users.ops, lambda row: row["subject"] == charge["id"], status="open"
     )
     assert alert["severity"] == "SEV-2"
-    assert await _notified(market, users.buyer, order, "being checked")
+    assert await _notified(market, users.buyer, order, "too low")
     shown = await market.get(f"/api/quarantined-charges/{charge['id']}", users.support)
     assert shown["reason"] == "underpaid"
 

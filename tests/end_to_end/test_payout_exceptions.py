@@ -1,4 +1,6 @@
-"""A payout whose account the bank refuses: exception, page, mail, classification, and the gateway's last word (section 8)."""
+"""A payout whose account the bank refuses: exception, page, mail, classification, and the gateway's last word
+(section 8).
+"""
 
 import pytest_asyncio
 

@@ -1,4 +1,6 @@
-"""A release that payments never made is published on the broker itself: nothing of it is sent, and it is named until it is resolved."""
+"""A release that payments never made is published on the broker itself: nothing of it is sent, and it is named until it
+is resolved.
+"""
 
 import asyncio
 import json

@@ -96,6 +96,9 @@ async def knock(market: Marketplace, route: Route, knocker: Knocker) -> tuple[in
     content: dict[str, object] = {}
     if route.media is Media.IMAGE:
         content["files"] = {"file": ("shelf.png", b"no image", "image/png")}
+    elif route.media is Media.CSV:
+        content["content"] = b"unknown column"
+        headers["Content-Type"] = Media.CSV.value
     elif route.method != "GET":
         content["json"] = {"unknownField": True}
     path = route.path.replace(":id", str(uuid4())).replace(":month", "2026-01")

@@ -1,4 +1,6 @@
-"""Second factors through the gateway: a student's passkey and recovery code, and sessions of staff with and without one."""
+"""Second factors through the gateway: a student's passkey and recovery code, and sessions of staff with and without
+one.
+"""
 
 from uuid import uuid4
 

@@ -1,4 +1,6 @@
-"""The journey with Flutterwave as the gateway of new payments and transfers, with a payment that started at Paystack."""
+"""The journey with Flutterwave as the gateway of new payments and transfers, with a payment that started at
+Paystack.
+"""
 
 import asyncio
 from collections.abc import Iterator

@@ -1,4 +1,6 @@
-"""Every fault of the endpoints that authenticate by a signature or key: they accept nothing else, and a rejection writes no row."""
+"""Every fault of the endpoints that authenticate by a signature or key: they accept nothing else, and a rejection
+writes no row.
+"""
 
 import base64
 import hmac
@@ -22,7 +24,8 @@ FLUTTERWAVE = "/api/webhooks/flutterwave"
 MESSAGING = "/api/messaging/webhook"
 TERMII = "/functions/v1/sms-receipts/termii"
 AFRICAS_TALKING = "/functions/v1/sms-receipts/africas-talking"
-# Its signature and the links are tested at the service: this system has no account at Twilio, and no link without a mail.
+# Its signature and the links are tested at the service: this system has no account at Twilio, and no link without a
+# mail.
 TWILIO = "/functions/v1/sms-receipts/twilio"
 UNSUBSCRIBE = "/functions/v1/mail-unsubscribe"
 BYTES_MAX = {

@@ -1,4 +1,6 @@
-"""A vendor's month through the edge: as data, as a file and as a page, after a sale and a payout; and its hash-chained ledger."""
+"""A vendor's month through the edge: as data, as a file and as a page, after a sale and a payout; and its hash-chained
+ledger.
+"""
 
 import csv
 import io
@@ -77,12 +79,12 @@ async def test_a_month_is_equal_as_json_csv_and_page(market: Marketplace, users:
         "payoutId"
     ] == payout["id"]
 
-    async def sealed():
+    async def linked():
         code, output = system.command("payouts", "verify-ledger")
         length, head = output.splitlines()[-1].split()[:2]
         return (length, head) if code == 0 and int(length) >= month["lines"] else None
 
-    length, head = await market.until("the wallets' book to be sealed", sealed, 60)
+    length, head = await market.until("the ledger of wallets to be linked", linked, 60)
     assert system.command("payouts", "verify-ledger", length, "00" * 32)[0] == 1
     assert system.command("payouts", "verify-ledger", length, head)[0] == 0
     assert await findings_of(system.secrets, market.sandbox) == []

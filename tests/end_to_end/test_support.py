@@ -1,4 +1,6 @@
-"""Support through the running system: customers write in the app and in the messaging app, staff reply (contract section 12)."""
+"""Support through the running system: customers write in the app and in the messaging app, staff reply
+(contract section 12).
+"""
 
 import io
 import json

@@ -1,7 +1,8 @@
-"""The table of transitions (contract section 6): each row executed through the gateway, with the sandbox as the payment gateway.
+"""The table of transitions (contract section 6): each row executed through the gateway, with the sandbox as the payment
+gateway.
 
-All rows except those of the timers run concurrently, and each is checked by itself: its states, in this order. The tests of the orders
-service try every pair of state and trigger that is no row.
+All rows except those of the timers run concurrently, and each is checked by itself: its states, in this order. The
+tests of the orders service try every pair of state and trigger that is no row.
 """
 
 import asyncio
@@ -84,7 +85,9 @@ class Scenario:
         return order
 
     async def placed_in_time(self, product_id: str | None = None) -> dict[str, Any]:
-        """As `placed`, while the window for a payment is short: one that ended before the intent was created is started again."""
+        """As `placed`, while the window for a payment is short: one that ended before the intent was created is started
+        again.
+        """
 
         async def probe() -> dict[str, Any] | None:
             try:
@@ -511,7 +514,9 @@ def short_windows(system: System) -> Iterator[None]:
 async def test_each_timer_advances_its_orders_and_a_late_charge_brings_an_expired_one_back(
     system: System, scenario: Any
 ) -> None:
-    """The three timers, their windows cut to seconds, in the running worker; what was written before keeps its own time."""
+    """The three timers, their windows cut to seconds, in the running worker; what was written before keeps its own
+    time.
+    """
     idle, undelivered, untouched = await asyncio.gather(scenario.placed(), scenario.paid(), scenario.paid())
     last_one = await scenario.sell(1)
     with short_windows(system):

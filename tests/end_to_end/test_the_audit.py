@@ -19,8 +19,8 @@ from tests.end_to_end.steps import delivered_order, paid_order
 
 from .conftest import Users
 
-# Whose database is tampered with, the statement, and its word by which the audit must name what it did: None where only sums can
-# be compared.
+# Whose database is tampered with, the statement, and its word by which the audit must name what it did: None where only
+# sums can be compared.
 COMPARED = {
     "escrow equals the orders whose money is held": (
         "orders",
@@ -33,9 +33,12 @@ COMPARED = {
     ),
     "the sales of each order are what payments' escrow of it states": (
         "orders",
-        "UPDATE sale_lines SET commission_minor = commission_minor + 1, net_minor = net_minor - 1 RETURNING order_id::text",
+        (
+            "UPDATE sale_lines SET commission_minor = commission_minor + 1, net_minor = net_minor - 1 RETURNING "
+            "order_id::text"
+        ),
     ),
-    "every vendor's locked share is the same in both books": (
+    "every vendor's locked share is the same in both ledgers": (
         "payouts",
         "UPDATE order_shares SET remaining_vendor_minor = remaining_vendor_minor + 1 RETURNING order_id::text",
     ),
@@ -51,21 +54,26 @@ COMPARED = {
     ),
     "the statement lines of each order are made of what payments released of it": (
         "payouts",
-        "UPDATE wallet_lines SET commission_minor = commission_minor + 1, net_minor = net_minor - 1 WHERE kind = 'release' "
+        "UPDATE wallet_lines SET commission_minor = commission_minor + 1, net_minor = net_minor - 1 WHERE kind = "
+        "'release' "
         "RETURNING order_id::text",
     ),
-    "every order is of the parties and amounts that payments heard": (
+    "every order is of the parties and amounts that payments received": (
         "payments",
-        "UPDATE payable_orders SET commission_minor = commission_minor - 1 WHERE commission_minor > 0 RETURNING id::text",
+        (
+            "UPDATE payable_orders SET commission_minor = commission_minor - 1 WHERE commission_minor > 0 RETURNING "
+            "id::text"
+        ),
     ),
-    "the payment gateway's own book equals ours": (
+    "the payment gateway's own ledger equals ours": (
         "payments",
         "UPDATE ledger_entries SET amount_minor = amount_minor + 1 WHERE account = 'gateway_cash' RETURNING NULL",
     ),
     "every transfer at the payment gateway is ours, with its state, amount and fee": (
         "payouts",
         "INSERT INTO payout_transfers (id, payout_id, vendor_id, attempt, reference, status, amount, currency, "
-        "bank_details_version_id, created_at, updated_at) SELECT id, id, id, 1, 'po-' || replace(id::text, '-', ''), 'success', 1, "
+        "bank_details_version_id, created_at, updated_at) SELECT id, id, id, 1, 'po-' || replace(id::text, '-', "
+        "''), 'success', 1, "
         "'NGN', id, now(), now() FROM gen_random_uuid() AS id RETURNING reference",
     ),
     "every charge is recorded as the payment gateway reports it": (
@@ -74,48 +82,60 @@ COMPARED = {
     ),
     "every refund moved the amount that the payment gateway reports": (
         "payments",
-        "WITH attempt AS (INSERT INTO refunds (id, kind, charge_id, amount_minor, currency, status, reason, created_at, attempt_id) "
-        "SELECT gen_random_uuid(), 'order', id, 5, 'NGN', 'settled', 'x', now(), gen_random_uuid() FROM charges LIMIT 1 "
-        "RETURNING attempt_id), posting AS (INSERT INTO ledger_transactions (id, type, posting_key, currency, content_hash) "
-        "SELECT gen_random_uuid(), 'refund_settled', 'refund_settled:' || attempt_id, 'NGN', 'x' FROM attempt RETURNING id) "
-        "INSERT INTO ledger_entries (transaction_id, account, amount_minor, currency) SELECT id, 'gateway_cash', -5, 'NGN' "
+        "WITH attempt AS (INSERT INTO refunds (id, kind, charge_id, amount_minor, currency, status, reason, "
+        "created_at, attempt_id) "
+        "SELECT gen_random_uuid(), 'order', id, 5, 'NGN', 'settled', 'x', now(), gen_random_uuid() FROM charges "
+        "LIMIT 1 "
+        "RETURNING attempt_id), posting AS (INSERT INTO ledger_transactions (id, type, posting_key, currency, "
+        "content_hash) "
+        "SELECT gen_random_uuid(), 'refund_settled', 'refund_settled:' || attempt_id, 'NGN', 'x' FROM attempt "
+        "RETURNING id) "
+        "INSERT INTO ledger_entries (transaction_id, account, amount_minor, currency) SELECT id, 'gateway_cash', "
+        "-5, 'NGN' "
         "FROM posting RETURNING (SELECT 're-' || replace(attempt_id::text, '-', '') FROM attempt)",
     ),
     "every dispute has the outcome that the payment gateway reports": (
         "payments",
-        "INSERT INTO chargebacks (id, identity, charge_id, amount_minor, currency, status, opened_at) SELECT gen_random_uuid(), "
+        "INSERT INTO chargebacks (id, identity, charge_id, amount_minor, currency, status, opened_at) SELECT "
+        "gen_random_uuid(), "
         "'999999999', id, 1, 'NGN', 'opened', now() FROM charges LIMIT 1 RETURNING identity",
     ),
     "every settlement is posted as the payment gateway reports it": (
         "payments",
         "WITH posting AS (INSERT INTO ledger_transactions (id, type, posting_key, currency, content_hash) VALUES "
         "(gen_random_uuid(), 'settlement', 'settlement:999999999', 'NGN', 'x') RETURNING id) "
-        "INSERT INTO ledger_entries (transaction_id, account, amount_minor, currency) SELECT id, 'bank_account', 5, 'NGN' "
+        "INSERT INTO ledger_entries (transaction_id, account, amount_minor, currency) SELECT id, 'bank_account', "
+        "5, 'NGN' "
         "FROM posting RETURNING 'settlement 999999999'",
     ),
-    "the past of the payments book is what its chain of hashes says": (
+    "the past of the payments ledger is what its chain of hashes says": (
         "payments",
-        "UPDATE ledger_entries SET amount_minor = -amount_minor WHERE transaction_id = (SELECT transaction_id FROM ledger_links "
+        "UPDATE ledger_entries SET amount_minor = -amount_minor WHERE transaction_id = (SELECT transaction_id "
+        "FROM ledger_links "
         "ORDER BY sequence LIMIT 1) RETURNING transaction_id::text",
     ),
-    "the past of the payouts book is what its chain of hashes says": (
+    "the past of the payouts ledger is what its chain of hashes says": (
         "payouts",
-        "UPDATE ledger_entries SET amount_minor = -amount_minor WHERE transaction_id = (SELECT transaction_id FROM ledger_links "
+        "UPDATE ledger_entries SET amount_minor = -amount_minor WHERE transaction_id = (SELECT transaction_id "
+        "FROM ledger_links "
         "ORDER BY sequence LIMIT 1) RETURNING transaction_id::text",
     ),
 }
 OF_ORDERS = {
     "no order requests refunds above its total": (
         "INSERT INTO order_refunds (id, order_id, amount_minor, reason, status, counted, requested_at) "
-        "SELECT gen_random_uuid(), id, total_amount + 1, 'x', 'requested', false, now() FROM orders WHERE status = 'paid' "
+        "SELECT gen_random_uuid(), id, total_amount + 1, 'x', 'requested', false, now() FROM orders WHERE status "
+        "= 'paid' "
         "RETURNING order_id::text"
     ),
     "an order's total is the sum of its items and its delivery fee": (
-        "DELETE FROM order_items WHERE order_id IN (SELECT id FROM orders WHERE status = 'paid') RETURNING order_id::text"
+        "DELETE FROM order_items WHERE order_id IN (SELECT id FROM orders WHERE status = 'paid') RETURNING "
+        "order_id::text"
     ),
     "no order is refunded while one of its refunds is failed": (
         "WITH failed AS (INSERT INTO order_refunds (id, order_id, amount_minor, reason, status, counted, requested_at) "
-        "SELECT gen_random_uuid(), id, 1, 'x', 'failed', false, now() FROM orders WHERE status = 'paid' RETURNING order_id) "
+        "SELECT gen_random_uuid(), id, 1, 'x', 'failed', false, now() FROM orders WHERE status = 'paid' "
+        "RETURNING order_id) "
         "UPDATE orders SET status = 'refunded' FROM failed WHERE id = order_id RETURNING id::text"
     ),
     "an order shows as refunded what its sales show": (

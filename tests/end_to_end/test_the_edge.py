@@ -38,9 +38,11 @@ async def test_the_sixty_first_anonymous_request_of_a_minute_waits(market: Marke
 @pytest.mark.parametrize(
     ("method", "path"),
     [
-        ("GET", "/api/products"), ("GET", "/api/v1/products"), ("GET", "/api/orders"), ("GET", "/api/nothing"), ("DELETE", "/api/products"),
+        ("GET", "/api/products"), ("GET", "/api/v1/products"), ("GET", "/api/orders"), ("GET", "/api/nothing"),
+            ("DELETE", "/api/products"),
         ("GET", "/health/readiness"), ("GET", "/health/liveness"), ("GET", "/openapi.json"), ("GET", "/docs"),
-        ("GET", "/.well-known/jwks.json"), ("GET", "/errors/validation-failed"), ("POST", "/functions/v1/gateway-webhook"),
+        ("GET", "/.well-known/jwks.json"), ("GET", "/errors/validation-failed"),
+            ("POST", "/functions/v1/gateway-webhook"),
         ("POST", "/api/orders/checkout"), ("GET", "/metrics"),
     ],
 )  # fmt: skip
@@ -120,8 +122,10 @@ async def test_the_request_id_of_an_error_page_finds_the_log_line(
 @pytest.mark.parametrize(
     "body",
     [
-        {}, {"items": []}, {"items": [{"productId": "x", "quantity": 1}]}, {"items": [{"productId": UNKNOWN_ID, "quantity": 0}]},
-        {"items": [{"productId": UNKNOWN_ID, "quantity": 100}]}, {"items": [{"productId": UNKNOWN_ID, "quantity": "1"}]},
+        {}, {"items": []}, {"items": [{"productId": "x", "quantity": 1}]},
+        {"items": [{"productId": UNKNOWN_ID, "quantity": 0}]},
+        {"items": [{"productId": UNKNOWN_ID, "quantity": 100}]},
+        {"items": [{"productId": UNKNOWN_ID, "quantity": "1"}]},
         {"items": [{"productId": UNKNOWN_ID, "quantity": 1, "unitPriceMinor": 1}]},
         {"items": [{"productId": UNKNOWN_ID, "quantity": 1}], "totalMinor": 1},
         {"items": [{"productId": UNKNOWN_ID, "quantity": 1}], "deliveryNote": "\u0000"}, [], "x", 5, None,

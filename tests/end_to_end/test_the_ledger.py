@@ -40,12 +40,12 @@ async def test_the_ledger_is_signed_verified_reconciled_and_exported(
     refused = await market.http.get("/api/transactions/export", params=period, headers=users.maker.headers)
     assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
 
-    async def sealed():
+    async def linked():
         code, output = system.command("payments", "verify-ledger")
         length, head = output.splitlines()[-1].split()[:2]
         return (length, head) if code == 0 and int(length) >= len(kinds) else None
 
-    length, head = await market.until("the book to be sealed", sealed, 60)
+    length, head = await market.until("the ledger to be linked", linked, 60)
     assert system.command("payments", "verify-ledger", length, head)[0] == 0
     assert system.command("payments", "verify-ledger", length, "00" * 32)[0] == 1
 

@@ -1,4 +1,6 @@
-"""Forged tokens, tokens of further issuers and a rotation of our keys, from the client's side (contract section 5.2)."""
+"""Forged tokens, tokens of further issuers and a rotation of our keys, from the client's side
+(contract section 5.2).
+"""
 
 import base64
 import hmac
@@ -15,6 +17,7 @@ import pytest_asyncio
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from campus_tools.launcher.system import System
+from common.auth.user_lookup import AUTHORIZATION_PROFILE_PATH, PREVIOUS_PROFILE_PATH
 from operations.journey import Marketplace
 from operations.processes import API_PORTS
 from tests.end_to_end.command_line import cli_of_the_machine
@@ -139,7 +142,8 @@ async def test_a_user_of_the_school_is_a_buyer_only_after_create_user(
     for client in (market.http, service_address):
         assert await requested(client, token) == (200, None)
     # The edge does not route the internal user endpoints.
-    assert await requested(market.http, token, "/internal/standings/current") == (404, "RESOURCE_NOT_FOUND")
+    for path in (AUTHORIZATION_PROFILE_PATH, PREVIOUS_PROFILE_PATH):
+        assert await requested(market.http, token, path) == (404, "RESOURCE_NOT_FOUND")
     # The edge counts the user in the tier of the roles that identity returned.
     response = await market.http.get(ORDERS, headers={"Authorization": f"Bearer {token}"})
     assert response.headers["RateLimit-Limit"] == "100000"
@@ -224,7 +228,9 @@ async def test_a_user_of_the_school_steps_up_with_a_local_factor(
 async def test_a_rotation_is_a_command_without_failed_requests(
     market: Marketplace, users: Users, system: System
 ) -> None:
-    """The new key signs a minute and a half later: whatever runs after this test in this run shows that nothing fails then."""
+    """The new key signs a minute and a half later: whatever runs after this test in this run shows that nothing fails
+    then.
+    """
     before = (await market.http.get("/.well-known/jwks.json")).json()["keys"]
     code, output = system.command("identity", "rotate-keys")
     assert code == 0, output

@@ -120,7 +120,9 @@ class Session:
 
 
 def difference_of(expected: Any, actual: Any, path: str) -> str | None:
-    """Return the first place where the response is not of the shown form: a missing field, or a value of another type."""
+    """Return the first place where the response is not of the shown form: a missing field, or a value of another
+    type.
+    """
     if isinstance(expected, dict) and isinstance(actual, dict):
         for name, inner in expected.items():
             if name not in actual:

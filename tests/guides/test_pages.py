@@ -1,4 +1,6 @@
-"""Every HTML page of the gateway and of the sandbox in a browser: narrow screens, accessibility, content policy, size, keyboard."""
+"""Every HTML page of the gateway and of the sandbox in a browser: narrow screens, accessibility, content policy, size,
+keyboard.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -24,7 +26,8 @@ from tests.running_system import Users
 __all__ = ["browser", "market"]
 
 PAGE_BYTES_MAX = 100_000
-REFERENCE_BYTES_MAX = 600_000
+# The viewer and the OpenAPI document, which has 276 operations.
+REFERENCE_BYTES_MAX = 640_000
 # The viewer renders all operations in one task, which takes 40 s on two cores with other test workers.
 REFERENCE_MILLISECONDS_MAX = 180_000
 GATEWAY_PAGES = (
@@ -207,7 +210,8 @@ async def test_the_service_worker_of_the_guide_shows_a_notification(browser: Bro
         await page.goto(origin)
         assert await page.evaluate("import('/push-page.js').then((module) => typeof module.subscribe)") == "function"
         await page.evaluate(
-            "navigator.serviceWorker.register('/push-worker.js').then(() => navigator.serviceWorker.ready).then(() => null)"
+            "navigator.serviceWorker.register('/push-worker.js').then(() => "
+            "navigator.serviceWorker.ready).then(() => null)"
         )
         message = (
             '{"title": "Order on its way", "body": "CM-7K2P", "template": "order_dispatched",'

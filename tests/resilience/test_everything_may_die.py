@@ -1,4 +1,6 @@
-"""`kill -9` of each part in the middle of fifty running journeys: all end right, nothing is lost, nothing happens twice."""
+"""`kill -9` of each part in the middle of fifty running journeys: all end right, nothing is lost, nothing happens
+twice.
+"""
 
 import asyncio
 from collections import Counter

@@ -1,4 +1,6 @@
-"""A server that freezes under load: clients see silence, then everything that was acknowledged arrives without a hand."""
+"""A server that freezes under load: clients see silence, then everything that was acknowledged arrives without a
+hand.
+"""
 
 import pytest
 

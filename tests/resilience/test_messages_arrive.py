@@ -1,5 +1,6 @@
-"""Messages over four channels, one of which is down for a while, and their worker killed: every accepted message arrives, on every channel,
-except those with an unknown result at the worker's death."""
+"""Messages over four channels, one of which is down for a while, and their worker killed: every accepted message
+arrives, on every channel, except those with an unknown result at the worker's death.
+"""
 
 import pytest
 

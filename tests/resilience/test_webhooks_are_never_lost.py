@@ -5,14 +5,16 @@ import hmac
 import itertools
 import json
 import time
+from pathlib import Path
 
 import asyncpg
 import httpx
 import pytest
 
 from campus_tools.launcher.system import System
+from lab.histories.recording import History
 from lab.soak.webhooks import Load, soak_webhooks
-from lab.systems import rows_of
+from lab.systems import clients_of, rows_of
 from operations.audit import findings_of
 from operations.journey import Marketplace
 from testkit.fixtures import eventually
@@ -75,9 +77,10 @@ async def set_read_only(system: System, setting: str) -> None:
 
 
 async def test_webhooks_at_a_rate_have_their_effects_once_despite_a_killed_worker(
-    system: System, market: Marketplace
+    system: System, tmp_path: Path
 ) -> None:
-    report = await soak_webhooks(system, market, SHORT, lambda _: None)
+    async with clients_of(system, History(tmp_path / "history.jsonl", "client")) as market:
+        report = await soak_webhooks(system, market, SHORT, lambda _: None)
     assert report.holds, report
     assert report.rows["webhooks answered 200"] == str(SHORT.count)
     assert report.rows["payments' worker killed"] == f"{SHORT.kills} times"

@@ -19,7 +19,9 @@ class Shopper(Visitor):
     """A visitor with a phone."""
 
     async def check_page(self) -> None:
-        """No error in the browser; on a phone and on a wide screen no serious fault of accessibility and no horizontal scroll."""
+        """No error in the browser; on a phone and on a wide screen no serious fault of accessibility and no horizontal
+        scroll.
+        """
         for size in (WIDE, NARROW):
             await self.page.set_viewport_size(size)  # type: ignore[arg-type]
             await wait_until(self.page, f"innerWidth === {size['width']}")
@@ -29,7 +31,7 @@ class Shopper(Visitor):
 
 async def new_shopper(browser: Browser, site: Site, user: SignedInUser | None = None) -> Shopper:
     """Return a phone at the storefront, with the session of a user of the API."""
-    context = await browser.new_context(viewport=NARROW, locale="en-GB")  # type: ignore[arg-type]
+    context = await browser.new_context(viewport=NARROW, locale="en-GB", timezone_id="America/New_York")  # type: ignore[arg-type]
     page = await context.new_page()
     visitor = Shopper(context, page, site.origin)
     if user is not None:
@@ -40,11 +42,12 @@ async def new_shopper(browser: Browser, site: Site, user: SignedInUser | None = 
     return visitor
 
 
-async def fill_cart(market: Marketplace, buyer: SignedInUser, product_id: str, quantity: int = 1) -> dict[str, Any]:
-    """Put a product into the buyer's cart by the API."""
-    response = await market.http.put(
-        f"/api/carts/current/items/{product_id}", json={"quantity": quantity}, headers=buyer.headers
-    )
+async def fill_cart(
+    market: Marketplace, buyer: SignedInUser, product_id: str, quantity: int = 1, variant_id: str | None = None
+) -> dict[str, Any]:
+    """Put a product, or one of its variants, into the buyer's cart by the API."""
+    line = {"quantity": quantity, "variantId": variant_id}
+    response = await market.http.put(f"/api/carts/current/items/{product_id}", json=line, headers=buyer.headers)
     assert response.status_code == 200, response.text
     cart: dict[str, Any] = response.json()["data"]
     return cart

@@ -1,4 +1,6 @@
-"""Writes the images of examples/storefront/README.md from a running system: `make storefront-shots`, after `make run`."""
+"""Writes the images of examples/storefront/README.md from a running system: `make storefront-shots`, after
+`make run`.
+"""
 
 import asyncio
 import os

@@ -11,6 +11,7 @@ from playwright.async_api import CDPSession, Page, Route, expect
 
 from operations.journey import Marketplace, SignedInUser
 from tests.console.browser import PAGE_BYTES_MAX, wait_until
+from tests.end_to_end.steps import a_product
 from tests.storefront.conftest import Arrival
 from tests.storefront.shopper import TOKENS, Customer
 from tests.storefront.site import Site
@@ -30,6 +31,9 @@ PAGES = {
     "/orders": ".orders",
     "/orders/{order}": ".pin",
     "/account": ".facts",
+    "/balance": ".amount",
+    "/saved": ".page h2",
+    "/vendors/{vendor}": ".grid",
     "/no-such-page": "h1",
 }
 
@@ -123,7 +127,7 @@ async def test_a_slow_line_shows_a_page_to_buy_from_before_its_images(
 async def test_without_a_connection_the_application_opens_and_shows_it(
     shopper: Arrival, market: Marketplace, buyer: SignedInUser
 ) -> None:
-    order = await market.checkout(buyer, (await market.products(inStock="true", limit=1))[0]["id"])
+    order = await market.checkout(buyer, (await a_product(market))["id"])
     at_shop = await shopper(buyer)
     page = at_shop.page
     await worker_ready(page)

@@ -7,7 +7,9 @@ from uuid import uuid4
 from PIL import Image
 from playwright.async_api import Route, expect
 
+from contracts.demo import ADA, BOLA
 from operations.journey import Marketplace, SignedInUser
+from tests.end_to_end.steps import a_product
 from tests.storefront.conftest import Arrival
 from tests.storefront.shopper import Shopper, fill_cart, order_id_in, paid_order
 
@@ -43,12 +45,12 @@ async def sign_up(buyer: Shopper, market: Marketplace) -> None:
     await buyer.click("Confirm")
 
 
-async def pay(buyer: Shopper) -> None:
-    """Leave for the payment page, pay there, and return."""
+async def pay(buyer: Shopper, back: str = "orders") -> None:
+    """Leave for the payment page, pay there, and return to the order or the purchase."""
     await buyer.page.get_by_role("button", name="Pay ₦").click()
     await buyer.page.wait_for_url("**/pay/**")
     await buyer.page.get_by_role("button", name="Pay ").click()
-    await buyer.page.wait_for_url("**/orders/**")
+    await buyer.page.wait_for_url(f"**/{back}/**")
 
 
 async def test_a_new_student_searches_buys_receives_and_reviews(
@@ -220,3 +222,49 @@ async def test_the_order_page_follows_changes_without_polling(
     await market.dispatch(vendor, order["id"])
     await expect(page.get_by_role("heading", name="On its way")).to_be_visible()
     assert loads[before].endswith(f"/api/orders/{order['id']}")
+
+
+async def test_a_cart_of_two_vendors_is_paid_once(
+    shopper: Arrival, market: Marketplace, buyer: SignedInUser, vendor: SignedInUser
+) -> None:
+    for shop in (ADA, BOLA):
+        product = await a_product(market, of=shop)
+        await fill_cart(market, buyer, product["id"])
+    at_shop = await shopper(buyer, path="/cart")
+    await at_shop.check_page()
+    await at_shop.click("Check out everything", "link")
+    await expect(at_shop.page.get_by_role("heading", name="Ada's Kitchen, Bola Gadgets")).to_be_visible()
+    await at_shop.check_page()
+    await pay(at_shop, "purchases")
+    page = at_shop.page
+    for name in (ADA.business_name, BOLA.business_name):
+        pin = page.get_by_role("region", name=f"Your delivery PIN for {name}").get_by_test_id("pin")
+        await expect(pin).to_have_text(re.compile(r"^\d{6}$"))
+    await expect(page.get_by_role("heading", name="Paid", exact=True)).to_be_visible()
+    await at_shop.check_page()
+    (payment,) = await market.get("/api/payments", buyer)
+    orders = await market.get("/api/orders", buyer)
+    assert {order["purchaseId"] for order in orders} == {payment["purchaseId"]}
+    assert payment["amountMinor"] == sum(order["totalMinor"] for order in orders)
+
+    of_ada = next(order for order in orders if order["vendorId"] == str(ADA.id))
+    await market.dispatch(vendor, of_ada["id"])
+    await expect(page.get_by_role("region", name="From Ada's Kitchen").get_by_text("On its way")).to_be_visible()
+    await at_shop.click(f"Open order {of_ada['number']}", "link")
+    await expect(page.get_by_role("heading", name="On its way")).to_be_visible()
+    await at_shop.click("The purchase that it is part of", "link")
+    await page.wait_for_url(f"**/purchases/{payment['purchaseId']}")
+
+
+async def test_an_order_of_an_unpaid_purchase_links_to_its_one_payment(
+    shopper: Arrival, market: Marketplace, buyer: SignedInUser
+) -> None:
+    products = [await a_product(market, of=shop) for shop in (ADA, BOLA)]
+    purchase = await market.purchase(buyer, *(product["id"] for product in products))
+    at_shop = await shopper(buyer, path=f"/orders/{purchase['orders'][0]['id']}")
+    await at_shop.check_page()
+    await at_shop.click("Go to the payment", "link")
+    await expect(at_shop.page.get_by_text("One payment for 2 orders.")).to_be_visible()
+    await at_shop.check_page()
+    await pay(at_shop, "purchases")
+    await expect(at_shop.page.get_by_test_id("pin")).to_have_count(2)

@@ -11,7 +11,8 @@ import pytest
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a directory on the import path of child processes, with the program `small_server` in it.
 
-    It serves readiness on METRICS_PORT, writes its environment to a file next to its log, and exits at the start on request.
+    It serves readiness on METRICS_PORT, writes its environment to a file next to its log, and exits at the start on
+    request.
     """
     directory = tmp_path / "programs"
     directory.mkdir()

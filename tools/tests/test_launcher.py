@@ -20,7 +20,7 @@ import lab
 import operations
 import testkit
 from campus_tools.launcher import StartFailed, System
-from campus_tools.launcher.__main__ import traces_to_sandbox
+from campus_tools.launcher.__main__ import main, traces_to_sandbox
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.reload import changed_parts, folders_of, restart
 from campus_tools.launcher.runtimes import Program
@@ -28,7 +28,7 @@ from campus_tools.launcher.supervisor import SupervisedProcess
 from campus_tools.servers import Servers
 from operations.environment import Environments
 from operations.ports import port_base_of
-from operations.processes import CAMPUS, ProcessPlan, SystemPlan
+from operations.processes import CAMPUS, ON_ONE_MACHINE, ProcessPlan, SystemPlan
 from operations.secrets import read_secrets, write_secrets
 from operations.services import service_named
 from testkit.fixtures import eventually, role_passwords
@@ -133,6 +133,7 @@ def test_a_roll_restarts_those_whose_secrets_changed_one_after_another(
         # The companies outside are played on.
         assert system.roll(every=True) == ["orders", "payments"]
         assert json.loads((system.state_dir / "rolled.json").read_text())["rolled"] == ["orders", "payments"]
+        assert system.roll(every=True, among=lambda plan: plan.name == "orders") == ["orders"]
 
 
 def test_stopping_ends_every_process_and_frees_the_ports(programs: Path, tmp_path: Path, servers: Servers) -> None:
@@ -391,3 +392,21 @@ def _runs(process: psutil.Process) -> bool:
     with contextlib.suppress(psutil.NoSuchProcess):
         return process.status() != psutil.STATUS_ZOMBIE
     return False
+
+
+def test_one_machine_runs_each_service_as_one_process_at_the_address_of_its_api() -> None:
+    apis = {(plan.service, plan.port_offset) for plan in CAMPUS.processes if plan.module[-1] == "api"}
+    joined = {plan.name: plan for plan in ON_ONE_MACHINE.processes}
+    assert {(plan.service, plan.port_offset) for plan in joined.values()} >= apis
+    assert {name for name, plan in joined.items() if plan.module[-1] == "all"} == {
+        plan.service for plan in CAMPUS.processes if plan.module[-1] == "worker"
+    }
+    assert joined["api-gateway"].module[-1] == "api"
+
+
+def test_an_unknown_arrangement_of_processes_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PROCESSES", "one")
+    assert main() == 1
+    assert "PROCESSES must be one of joined, split" in capsys.readouterr().err

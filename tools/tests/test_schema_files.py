@@ -1,4 +1,6 @@
-"""`migrations/schema.sql` of each service is the schema that `migrate` gives an empty database; `make schemas` writes it."""
+"""`migrations/schema.sql` of each service is the schema that `migrate` gives an empty database; `make schemas` writes
+it.
+"""
 
 import os
 import re

@@ -87,7 +87,8 @@ def test_an_advisory_is_reported_with_the_version_that_fixes_it() -> None:
     [
         ("", "the name cannot be resolved"),
         ('{"dependencies": []}', "nothing was said about jinja2"),
-        ('{"dependencies": [{"name": "jinja2", "skip_reason": "unknown there"}]}', "1 of 1 were not looked up, the first: unknown there"),
+        (('{"dependencies": [{"name": "jinja2", "skip_reason": "unknown '
+        'there"}]}'), "1 of 1 were not looked up, the first: unknown there"),
         (output(version="3.1.5"), "nothing was said about jinja2"),
     ],
 )  # fmt: skip

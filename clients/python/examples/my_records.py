@@ -1,6 +1,6 @@
 """All records of the signed-in user, as one JSON document, or as a ZIP with one file for each service.
 
-    python clients/python/examples/my_records.py --base-url http://localhost:8080 --to my-records.zip buyer@unilag.edu.ng
+    python clients/python/examples/my_records.py --base-url http://localhost:8080 --to records.zip buyer@unilag.edu.ng
 
 The password is read from CAMPUS_PASSWORD.
 """

@@ -14,7 +14,8 @@ CHAT = models.ChatRequest(message="Where is my order?")
 
 def notification(number: int) -> str:
     item = {
-        "id": f"018f2a6b-5c1d-7e4a-9b3f-00000000000{number}", "template": "order_dispatched", "title": f"Title {number}",
+        "id": f"018f2a6b-5c1d-7e4a-9b3f-00000000000{number}", "template": "order_dispatched",
+        "title": f"Title {number}",
         "body": "On its way.", "subject": None, "readAt": None, "createdAt": "2026-01-31T12:00:00.000Z",
     }  # fmt: skip
     return f"event: notification\nid: {number}\ndata: {json.dumps(item)}\n\n"

@@ -7,9 +7,6 @@ import openapiTS, { astToString } from "openapi-typescript";
 const SOURCE = new URL("../../../services/api-gateway/src/api_gateway/pages/openapi.json", import.meta.url);
 const TARGET = new URL("../src/generated/", import.meta.url);
 const HEAD = "// Generated from openapi.json by `npm run build`; do not edit.\n";
-// Operations of other callers: webhooks of providers, service functions, mail links and probes.
-const OPENED_BY = [{}, { bearer: [] }];
-const NOT_FOR_CLIENTS = /^\/(health|api\/messaging\/webhook)/;
 // The functions of src/results.ts.
 const RESULTS = ["data", "file", "json", "list", "nothing", "text"];
 
@@ -19,8 +16,8 @@ const { schemas } = document.components;
 const resources = new Map();
 for (const [path, operations] of Object.entries(document.paths)) {
   for (const [verb, operation] of Object.entries(operations)) {
-    const isOpen = operation.security.every((way) => OPENED_BY.some((one) => same(one, way)));
-    if (!isOpen || NOT_FOR_CLIENTS.test(path)) continue;
+    // The audience of the others are services, webhooks of providers, mail links, redirects and probes.
+    if (operation["x-audience"]) continue;
     const [resource, method] = operation.operationId.split(".");
     if (!resources.has(resource)) resources.set(resource, []);
     resources.get(resource).push(methodOf(verb.toUpperCase(), path, operation, resource, method));

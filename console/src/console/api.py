@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
+from urllib.parse import quote
 from uuid import UUID
 
 import httpx
@@ -218,10 +219,35 @@ class Api:
     async def sign_in(self, email: str, password: str) -> None:
         """Start a session of its own. A second factor may be due after it. Raises ApiProblem."""
         body = {"email": email, "password": password}
-        response = await self._connection.send("POST", "/api/auth/login", headers=self._forwarded, json=body)
+        self._sign_in_with(await self._connection.send("POST", "/api/auth/login", headers=self._forwarded, json=body))
+
+    def _sign_in_with(self, response: httpx.Response) -> None:
         tokens = msgspec.convert(_data_of(response)[0], Tokens)
         self._session.accept(tokens, self._cookies.now())
         self._session.is_mfa_due = tokens.mfa_required
+
+    async def sign_in_providers(self) -> list[str]:
+        """Return the names of the identity providers; none while the API does not name them: passwords go on."""
+        try:
+            response = await self._connection.send("GET", "/api/auth/oidc", headers=self._forwarded)
+            return [provider["name"] for provider in _data_of(response)[0]]
+        except ApiProblem:
+            return []
+
+    async def provider_address(self, name: str, return_to: str) -> str:
+        """Return the address at the identity provider; it leads back to `return_to`. Raises ApiProblem."""
+        path = f"/api/auth/oidc/{quote(name, safe='')}/start"
+        response = await self._connection.send("GET", path, headers=self._forwarded, params={"returnTo": return_to})
+        if response.status_code != 303:
+            raise _problem_of(response)
+        return response.headers["location"]
+
+    async def exchange_provider_code(self, code: str) -> None:
+        """Start the session of a sign-in at an identity provider. Raises ApiProblem."""
+        response = await self._connection.send(
+            "POST", "/api/auth/oidc/exchange", headers=self._forwarded, json={"code": code}
+        )
+        self._sign_in_with(response)
 
     async def verify_code(self, code: str) -> None:
         """Verify a TOTP or recovery code: the session reaches AAL2 for 15 minutes. Raises as `get`."""

@@ -48,7 +48,8 @@ log = get_logger(__name__)
 SERVICE: Final = "console"
 STAFF_PERMISSION: Final = "work:read"
 """Held by staff and vendors. Other users have no screen here."""
-FORM_FIELDS_MAX: Final = 500
+FORM_FIELDS_MAX: Final = 600
+"""More than the five fields of each of 100 variants."""
 FILE_BYTES_MAX: Final = 5 * 1024 * 1024 + 4096
 """An image of the API's limit in its frame (contract section 4)."""
 _TEMPLATES: Final = [Path(__file__).parent / "pages", Path(__file__).parent / "templates"]
@@ -138,7 +139,7 @@ class Console:
 
     def _visit(self, request: Request, session: Session) -> Visit:
         api = Api(self._connection, self._cookies, session, _about_the_browser(request))
-        return Visit(request, session, api, self._templates, self.held)
+        return Visit(request, session, api, self._templates, self.held, self._console_url)
 
     async def _error_page(self, request: Request, error: Exception) -> Response:
         """Show an unreadable request or a bug on a page. The session's cookie stays as it is."""
@@ -272,7 +273,10 @@ class Endpoint:
 
 
 _FOREIGN_FORM: Final = "Nothing was changed. Open the console itself and repeat the step there."
-_OLD_FORM: Final = "Nothing was changed. Your session has changed since the page was opened: go back, reload the page, and repeat the step."
+_OLD_FORM: Final = (
+    "Nothing was changed. Your session has changed since the page was opened: go back, reload the "
+    "page, and repeat the step."
+)
 _FAILED: Final = "Nothing more is known here. Try again in a minute; support finds the request by its id."
 _UNREADABLE: Final = "Nothing was changed. Go back and repeat the step from its page."
 _NO_PERMISSION: Final = "Your roles do not include it. A platform admin grants roles under Staff."

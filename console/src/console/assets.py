@@ -1,4 +1,6 @@
-"""The stylesheet and scripts: read at the start, compressed once, and kept by browsers under the hash of their content."""
+"""The stylesheet and scripts: read at the start, compressed once, and kept by browsers under the hash of their
+content.
+"""
 
 import gzip
 import hashlib

@@ -1,4 +1,6 @@
-"""Charts as SVG, made on the server. Colours come from the stylesheet by class; a table beside them holds the numbers."""
+"""Charts as SVG, made on the server. Colours come from the stylesheet by class; a table beside them holds the
+numbers.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Final

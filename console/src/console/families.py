@@ -1,4 +1,6 @@
-"""The registry of screens. A role is one folder of `console.pages`, with a module for each subject, and its templates."""
+"""The registry of screens. A role is one folder of `console.pages`, with a module for each subject, and its
+templates.
+"""
 
 import pkgutil
 from collections.abc import Awaitable, Callable

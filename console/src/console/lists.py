@@ -39,7 +39,9 @@ class Column:
         return found
 
     def cell(self, row: Json) -> Markup:
-        """Return the content of the cell. In Python: a macro of the template for each cell was half of a page's time."""
+        """Return the content of the cell. In Python: a macro of the template for each cell was half of a page's
+        time.
+        """
         value = self.of(row)
         shown = _SHOWN[self.kind](value) if value not in (None, "") else formats.NOTHING
         if self.link and value not in (None, "") and (path := self.link_of(row)):

@@ -23,7 +23,9 @@ def sided(minor: int, currency: str = "NGN") -> str:
 
 
 def posting_rows(entries: Iterable[Json], currency: str = "NGN") -> list[dict[str, Any]]:
-    """Entries as the rows of `parts of postings`: debit or credit, and with `balanceMinor` the balance before and after."""
+    """Entries as the rows of `parts of postings`: debit or credit, and with `balanceMinor` the balance before and
+    after.
+    """
     rows = []
     for entry in entries:
         amount, before = entry["amountMinor"], entry.get("balanceMinor")

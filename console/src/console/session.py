@@ -31,6 +31,8 @@ class Session:
     csrf_token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     notice: str = ""
     """A message for the next page."""
+    sign_in_flow: str = ""
+    """The random value of a sign-in at an identity provider that this browser started."""
     user_id: str = ""
     """The person who signed in last; a form held for them is offered to nobody else."""
 

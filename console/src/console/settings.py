@@ -46,7 +46,9 @@ class Settings(BaseSettings):
         examples=["https://console.campus.example"],
     )
     console_key: PurposeKey = Field(
-        description="Secret that encrypts session cookies and held forms, at least 16 characters, the same in all replicas",
+        description=(
+            "Secret that encrypts session cookies and held forms, at least 16 characters, the same in all replicas"
+        ),
         examples=["q8Rm2ZtV6yLw0sKd"],
     )
     console_key_previous: FurtherKey = Field(

@@ -62,6 +62,9 @@ class Form:
     def __getitem__(self, name: str) -> str:
         return next((value.strip() for field_name, value in self.fields if field_name == name), "")
 
+    def __contains__(self, name: str) -> bool:
+        return any(field_name == name for field_name, _ in self.fields)
+
     def every(self, name: str) -> list[str]:
         """All values of a repeated field, such as checkboxes."""
         return [value for field_name, value in self.fields if field_name == name]
@@ -143,8 +146,15 @@ class Visit:
     """Context of a page or an action."""
 
     def __init__(
-        self, request: Request, session: Session, api: Api, templates: Environment, held_forms: HeldForms
+        self,
+        request: Request,
+        session: Session,
+        api: Api,
+        templates: Environment,
+        held_forms: HeldForms,
+        console_url: str,
     ) -> None:
+        """`console_url` is the public origin of the console."""
         self.request = request
         self.session = session
         self.api = api
@@ -154,6 +164,7 @@ class Visit:
         """The API's refusal of a form whose page is shown again."""
         self.title = ""
         self.held_forms = held_forms
+        self.console_url = console_url
         self._templates = templates
 
     @property

@@ -2,14 +2,21 @@ import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from "pre
 
 import { Cart } from "./pages/cart.tsx";
 import { Checkout } from "./pages/checkout.tsx";
+import { Balance } from "./pages/balance.tsx";
 import { Browse } from "./pages/browse.tsx";
+import { Conversation } from "./pages/conversation.tsx";
+import { Messages } from "./pages/messages.tsx";
 import { NotFound } from "./pages/not-found.tsx";
 import { OrderPage } from "./pages/order.tsx";
 import { Orders } from "./pages/orders.tsx";
 import { Account } from "./pages/account.tsx";
 import { ProductPage } from "./pages/product.tsx";
+import { PurchaseDraftPage } from "./pages/purchase-draft.tsx";
+import { PurchasePage } from "./pages/purchase.tsx";
+import { Saved } from "./pages/saved.tsx";
 import { SignIn } from "./pages/sign-in.tsx";
 import { SignUp } from "./pages/sign-up.tsx";
+import { VendorPage } from "./pages/vendor.tsx";
 import { Icon, type IconName } from "./parts/icon.tsx";
 import { OfflineNotice } from "./parts/offline.tsx";
 import { itemCount, profile } from "./session.ts";
@@ -34,9 +41,17 @@ export function Application() {
             <Route path="/" component={Browse} />
             <Route path="/products/:id" component={ProductPage} />
             <Route path="/cart" component={Cart} />
+            <Route path="/checkout" component={Checkout} />
             <Route path="/checkout/:vendorId" component={Checkout} />
             <Route path="/orders" component={Orders} />
             <Route path="/orders/:id" component={OrderPage} />
+            <Route path="/purchases/:id" component={PurchasePage} />
+            <Route path="/purchase-drafts/:id" component={PurchaseDraftPage} />
+            <Route path="/vendors/:id" component={VendorPage} />
+            <Route path="/saved" component={Saved} />
+            <Route path="/balance" component={Balance} />
+            <Route path="/messages" component={Messages} />
+            <Route path="/messages/:id" component={Conversation} />
             <Route path="/account" component={Account} />
             <Route path="/sign-in" component={SignIn} />
             <Route path="/sign-up" component={SignUp} />
@@ -73,7 +88,10 @@ function Navigation() {
 
 function Tab({ href, icon, label, badge = 0 }: { href: string; icon: IconName; label: string; badge?: number }) {
   const { path } = useLocation();
-  const current = href === "/" ? path === "/" || path.startsWith("/products") : path.startsWith(href);
+  const current =
+    href === "/"
+      ? path === "/" || path.startsWith("/products")
+      : path.startsWith(href) || (href === "/orders" && path.startsWith("/purchases"));
   return (
     <a href={href} aria-current={current ? "page" : undefined}>
       <span class="tab-icon">

@@ -1,7 +1,7 @@
 """`make audit-scale`: time and memory of an audit by the number of orders.
 
-A system of its own is filled with consistent rows: each order is charged, and released, refunded or held; each tenth pays its
-vendor out. Then `python -m operations.audit` runs against it and its sandbox, and must find nothing.
+A system of its own is filled with consistent rows: each order is charged, and released, refunded or held; each tenth
+pays its vendor out. Then `python -m operations.audit` runs against it and its sandbox, and must find nothing.
 """
 
 import argparse
@@ -73,7 +73,9 @@ _ORDERS: Final = (
 
 
 def _postings(service: str, *postings: tuple[str, str, str, str, tuple[tuple[str, str], ...]]) -> tuple[str, ...]:
-    """Statements for transactions: kind of the id, type, SQL of the posting key, condition, and entries of account and amount."""
+    """Statements for transactions: kind of the id, type, SQL of the posting key, condition, and entries of account and
+    amount.
+    """
     statements = []
     for kind, type_, key, condition, entries in postings:
         statements.append(

@@ -159,7 +159,8 @@ def is_selected(selector: Resource, labels: dict[str, str]) -> bool:
     return all(labels.get(key) == value for key, value in selector.get("matchLabels", {}).items())
 
 
-# ---- Querying the cluster -----------------------------------------------------------------------------------------------
+# ---- Querying the cluster
+# -----------------------------------------------------------------------------------------------
 
 
 def kubectl(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -1,4 +1,6 @@
-"""Whole orders and payouts of one vendor, as load: every step goes through the public API, results are read in the databases."""
+"""Whole orders and payouts of one vendor, as load: every step goes through the public API, results are read in the
+databases.
+"""
 
 import asyncio
 import itertools

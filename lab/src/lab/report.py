@@ -25,6 +25,8 @@ class Report:
 
     rows: dict[str, str] = field(default_factory=dict)
     broken: list[str] = field(default_factory=list)
+    late: list[str] = field(default_factory=list)
+    """Promises about a time. A loaded machine breaks them too: the program fails then, no test does."""
     tables: list[Table] = field(default_factory=list)
     """Further tables, shown first."""
 
@@ -34,6 +36,12 @@ class Report:
         if not holds:
             self.broken.append(what)
 
+    def require_in_time(self, what: str, seen: object, *, holds: bool) -> None:
+        """Record a promise about a time."""
+        self.rows[what] = str(seen)
+        if not holds:
+            self.late.append(what)
+
     def require_none(self, what: str, found: Iterable[object] | Mapping[str, object]) -> None:
         """Record what must not occur, such as failed requests."""
         lines = [f"{name}: {it}" for name, it in found.items()] if isinstance(found, Mapping) else [*map(str, found)]
@@ -42,21 +50,28 @@ class Report:
 
     @property
     def holds(self) -> bool:
+        """Return whether every promise held, those about a time aside."""
         return not self.broken
+
+    @property
+    def not_as_promised(self) -> list[str]:
+        return [*self.broken, *self.late]
 
     def show(self) -> bool:
         """Print the tables, and return whether all promises held."""
         table = Table("what", "seen", "")
         for what, seen in self.rows.items():
-            table.add_row(what, seen, "NOT AS PROMISED" if what in self.broken else "")
+            table.add_row(what, seen, "NOT AS PROMISED" if what in self.not_as_promised else "")
         console = Console(width=150)
         for each in (*self.tables, table):
             console.print(each)
-        return self.holds
+        return not self.not_as_promised
 
 
 def exit_code_of(run: Coroutine[Any, Any, Report]) -> int:
-    """Run a program, show its report, and return its exit status: 1 when a promise did not hold, or it could not run."""
+    """Run a program, show its report, and return its exit status: 1 when a promise did not hold, or it could not
+    run.
+    """
     try:
         return 0 if asyncio.run(run).show() else 1
     except _STOPPED as error:

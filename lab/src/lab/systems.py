@@ -8,18 +8,21 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import asyncpg
+import httpx
 
 from campus_tools.launcher import System
 from campus_tools.launcher.runtimes import CHECKOUT, Runtime
 from campus_tools.servers import ServerPorts, Servers
+from lab.histories.recording import History, RecordingClient
 from operations.audit import findings_of
 from operations.journey import Marketplace
-from operations.processes import SANDBOX_PORT
+from operations.processes import CAMPUS, SANDBOX_PORT, SystemPlan
 from operations.secrets import read_secrets
 
 Log = Callable[[str], None]
@@ -27,8 +30,8 @@ Log = Callable[[str], None]
 
 _STARTED: Final = time.monotonic()
 
-# The load comes from one machine and a few accounts: quotas must count, and never reject. In a window of one second the log
-# of each account is about as long as its real quota lets it grow in a minute.
+# The load comes from one machine and a few accounts: quotas must count, and never reject. In a window of one second the
+# log of each account is about as long as its real quota lets it grow in a minute.
 NO_QUOTA: Final = {f"RATE_TIER_{tier}": "100000000" for tier in ("1", "2", "3", "4", "5", "4_ADDRESS", "MEDIA")} | {
     "RATE_MACHINES": "100000000",
     "RATE_WINDOW_SECONDS": "1",
@@ -73,7 +76,9 @@ class RunningSystem:
 
 
 def logger(program: str) -> Log:
-    """Return a function that prints the program's name, the seconds since its start, and a text to the standard error."""
+    """Return a function that prints the program's name, the seconds since its start, and a text to the standard
+    error.
+    """
 
     def log(text: str) -> None:
         print(f"{program} {seconds_since_start():5.0f} s  {text}", file=sys.stderr, flush=True)
@@ -87,14 +92,16 @@ def seconds_since_start() -> float:
 
 @asynccontextmanager
 async def temporary_system(
-    program: str, log: Log, environment: Mapping[str, str] | None = None
+    program: str, log: Log, environment: Mapping[str, str] | None = None, plan: SystemPlan = CAMPUS
 ) -> AsyncIterator[tuple[System, Marketplace]]:
-    """Yield a system without quotas and tracing, and its clients; it is stopped and removed with its data at the end."""
+    """Yield a system without quotas and tracing, and its clients; it is stopped and removed with its data at the
+    end.
+    """
     with tempfile.TemporaryDirectory(prefix=f"campus-{program}-", ignore_cleanup_errors=True) as folder:
         log("starting the system")
-        async with System(folder, environment={**NO_QUOTA, **NO_TRACING, **(environment or {})}) as system:
+        async with System(folder, environment={**NO_QUOTA, **NO_TRACING, **(environment or {})}, plan=plan) as system:
             try:
-                async with clients_of(system) as market:
+                async with clients_of(system, History.new(program)) as market:
                     yield system, market
             finally:
                 await asyncio.to_thread(system.stop)
@@ -102,9 +109,12 @@ async def temporary_system(
 
 
 @asynccontextmanager
-async def clients_of(system: System, *, patient: bool = True) -> AsyncIterator[Marketplace]:
-    """Yield clients of a system; patient ones repeat requests as the SDKs do."""
-    market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=patient)
+async def clients_of(
+    system: System, history: History | None = None, *, patient: bool = True
+) -> AsyncIterator[Marketplace]:
+    """Yield clients of a system, whose calls the history records; patient ones repeat requests as the SDKs do."""
+    client = httpx.AsyncClient if history is None else partial(RecordingClient, history)
+    market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=patient, client=client)
     try:
         yield market
     finally:
@@ -176,7 +186,8 @@ async def run_as_operator(
     variables: Mapping[str, str] | None = None,
     runtime: Runtime | None = None,
 ) -> tuple[int | None, Any]:
-    """Run `python -m <module>` of an operator in a runtime (the system's), and return its exit code and its JSON document.
+    """Run `python -m <module>` of an operator in a runtime (the system's), and return its exit code and its JSON
+    document.
 
     Raises:
         ChildProcessError: it printed no document.

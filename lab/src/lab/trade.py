@@ -39,6 +39,8 @@ async def deliver(market: Marketplace, vendor: SignedInUser, buyer: SignedInUser
     """Hand the order over, until its money is released."""
     await hand_over(market, vendor, buyer, order_id)
     await market.order_reaches(buyer, order_id, "paid", within=market.wait_seconds_max)
+    await market.get(f"/api/orders/{order_id}/timeline", buyer)
+    await market.get("/api/wallets/current/statement", vendor)
 
 
 async def pay_out(market: Marketplace, vendor: SignedInUser, maker: SignedInUser, amount_minor: int) -> str:

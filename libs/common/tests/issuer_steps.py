@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from common.auth.tokens import TokenVerifier
-from common.auth.user_lookup import USER_STATUS_PATH, IdentityUserLookup
+from common.auth.user_lookup import PREVIOUS_PROFILE_PATH, IdentityUserLookup
 from common.auth.verification_keys import KeySet
 from common.primitives.clock import ManualClock
 from common.process.settings import ServiceSettings
@@ -89,7 +89,7 @@ class World:
 async def open_world() -> AsyncIterator[World]:
     """Yield a verifier that trusts us, the school by its published keys, and the club by a secret."""
     users = LocalUsers(known={"roles": ["buyer", "support_agent"], "vendorId": None, "campusId": CAMPUS})
-    async with key_server(Route(USER_STATUS_PATH, users.response)) as keys:
+    async with key_server(Route(PREVIOUS_PROFILE_PATH, users.response)) as keys:
         keys.sets |= {"ours": OURS.jwks(), "school": THEIRS.jwks()}
         issuers = [school(jwksUrl=keys.url("school")), club(allowStaffRoles=True)]
         clock = clock_of_now()

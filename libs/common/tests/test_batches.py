@@ -17,7 +17,9 @@ def message() -> AbstractIncomingMessage:
 
 
 class Handler:
-    """Holds each batch until the gate opens; then records for each of its queues whether its channel was settled before."""
+    """Holds each batch until the gate opens; then records for each of its queues whether its channel was settled
+    before.
+    """
 
     def __init__(self) -> None:
         self.batches: list[list[str]] = []

@@ -7,12 +7,19 @@ from dataclasses import dataclass
 import asyncpg
 import pytest
 import pytest_asyncio
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.schema import CreateTable
 
 from campus_tools.servers.postgresql import PrivatePostgresql
 from common.auth.caller import THE_SERVICE
+from common.database.tables import service_metadata
 from common.database.unit_of_work import Database, OutcomeUnknown, UnitOfWork
+from common.messaging.bus import Outgoing
+from common.messaging.relay import relay_once
 from common.primitives.limits import WaitLimits
 from testkit.fixtures import PATIENT, eventually
+
+from .notebook import dispatched
 
 COMMIT_SECONDS_MAX = 1.0
 COUNT = "SELECT count(*) FROM effects WHERE name = $1"
@@ -39,6 +46,8 @@ class Primary:
             return await self.admin.fetchval("SHOW synchronous_standby_names") == name
 
         await eventually(is_set)
+        # The checkpointer reads the setting, and decides whether commits wait for a standby.
+        await self.admin.execute("CHECKPOINT")
 
     async def shows(self, name: str) -> bool:
         return await self.admin.fetchval(COUNT, name) == 1
@@ -47,9 +56,25 @@ class Primary:
         rows = await self.admin.fetch("SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
         return [row["pid"] for row in rows]
 
+    async def end_waiting_commits(self) -> None:
+        """Show the waiting transactions to all, as a restart of the server does; only one disk has them."""
+        for pid in await self.waiting_commits():
+            await self.admin.execute("SELECT pg_terminate_backend($1)", pid)
+
     async def happens(self, name: str) -> None:
         async with self.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await uow.execute("INSERT INTO effects VALUES ($1)", name)
+
+
+class RecordingBus:
+    """A broker that confirms all messages."""
+
+    def __init__(self) -> None:
+        self.published: list[Outgoing] = []
+
+    async def publish(self, messages: list[Outgoing]) -> list[bool]:
+        self.published += messages
+        return [True] * len(messages)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -59,6 +84,9 @@ async def primary(tmp_path, held_port) -> AsyncIterator[Primary]:
     admin = await asyncpg.connect(server.url, server_settings={"synchronous_commit": "local"})
     try:
         await admin.execute("CREATE TABLE effects (name text PRIMARY KEY)")
+        for name in ("outbox", "outbox_sequences"):
+            table = service_metadata("orders").tables[name]
+            await admin.execute(str(CreateTable(table).compile(dialect=postgresql.dialect())))
         limits = WaitLimits(*[PATIENT.statement] * 3, commit=COMMIT_SECONDS_MAX)
         async with Database.connect(api_url=server.url, service_url=server.url, name="test", limits=limits) as database:
             own = Primary(admin, database)
@@ -78,6 +106,19 @@ async def test_a_commit_without_its_standby_is_unknown_and_shows_nothing(primary
     assert not await primary.shows("sale")
     await primary.return_standby()
     await eventually(lambda: primary.shows("sale"))
+
+
+async def test_a_commit_on_a_failing_disk_is_unknown(primary: Primary) -> None:
+    await primary.admin.execute(
+        "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION USING ERRCODE = "
+        "'58030'; END $$"
+    )
+    await primary.admin.execute(
+        "CREATE CONSTRAINT TRIGGER fails AFTER INSERT ON effects DEFERRABLE INITIALLY DEFERRED "
+        "FOR EACH ROW EXECUTE FUNCTION fail()"
+    )
+    with pytest.raises(OutcomeUnknown):
+        await primary.happens("sale")
 
 
 async def test_a_cancelled_caller_waits_for_its_commit(primary: Primary) -> None:
@@ -111,15 +152,29 @@ async def test_a_repetition_waits_until_the_first_commit_is_durable(primary: Pri
     await primary.remove_standby()
     with pytest.raises(OutcomeUnknown):
         await primary.happens("order")
-    # As after a restart of the primary: the transaction is visible to all, and on one disk only.
-    for pid in await primary.waiting_commits():
-        await primary.admin.execute("SELECT pg_terminate_backend($1)", pid)
+    await primary.end_waiting_commits()
     await eventually(lambda: primary.shows("order"))
     assert await repeat(confirms=False)
     with pytest.raises(OutcomeUnknown):
         await repeat(confirms=True)
     await primary.return_standby()
     assert await repeat(confirms=True)
+
+
+async def test_the_relay_publishes_no_event_that_only_one_machine_has(primary: Primary) -> None:
+    bus = RecordingBus()
+    await primary.remove_standby()
+    with pytest.raises(OutcomeUnknown):
+        async with primary.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            uow.publish(dispatched())
+    await primary.end_waiting_commits()
+    await eventually(lambda: primary.admin.fetchval("SELECT count(*) = 1 FROM outbox"))
+    with pytest.raises(OutcomeUnknown):
+        await relay_once(primary.database, bus)
+    assert bus.published == []
+    await primary.return_standby()
+    assert await relay_once(primary.database, bus) == 1
+    assert len(bus.published) == 1
 
 
 async def _has(uow: UnitOfWork, name: str) -> bool:

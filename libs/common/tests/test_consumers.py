@@ -1,7 +1,14 @@
 """Messages from the real broker to their effect, with faults."""
 
+import asyncio
+
+import aio_pika
 import msgspec
 import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanKind
 
 from common.auth.caller import THE_SERVICE
 from common.messaging import consumers as consumers_module
@@ -10,12 +17,14 @@ from common.messaging.bus import Bus, Outgoing
 from common.messaging.faults import PermanentFault
 from common.messaging.messages import Outcome, WorkItem
 from common.messaging.relay import measure_once
+from common.messaging.topology import declare_topology
+from common.observability import telemetry
 from common.observability.telemetry import STALE_EVENTS
 from common.primitives.ids import new_id
 from contracts.orders import OrderDispatched
 from testkit.fixtures import eventually
 
-from .conftest import Mechanisms
+from .conftest import FAST_LADDER, Mechanisms
 from .notebook import (
     OF_OWNER,
     Job,
@@ -138,6 +147,42 @@ async def test_a_message_becomes_a_dead_letter_after_the_last_retry(mechanisms: 
         await eventually(lambda: rows(mechanisms, OF_OWNER, event.order_id))
 
 
+@pytest.mark.parametrize("sqlstate", ["53100", "53200", "58030"], ids=["full disk", "no memory", "failed disk"])
+async def test_a_failing_disk_of_the_database_costs_no_attempt(sqlstate: str, mechanisms: Mechanisms, bus: Bus) -> None:
+    class OnFailingDisk(Notebook):
+        async def on_order_dispatched(self, event, received, uow, dependencies):
+            await super().on_order_dispatched(event, received, uow, dependencies)
+            if self.attempts[event.subject] <= len(FAST_LADDER.delays_seconds) + 2:
+                await uow.execute(f"DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '{sqlstate}'; END $$")
+
+    notebook, event = OnFailingDisk(), dispatched()
+    async with consuming(mechanisms, bus, notebook):
+        await publish(mechanisms, event)
+        await eventually(lambda: notebook.attempts[event.subject] > len(FAST_LADDER.delays_seconds) + 2)
+        await eventually(lambda: rows(mechanisms, OF_OWNER, event.order_id))
+    assert not await rows(mechanisms, "SELECT * FROM dead_letters")
+
+
+async def test_a_consumer_whose_queue_was_deleted_is_not_ready_until_it_is_declared(
+    mechanisms: Mechanisms, bus: Bus, broker_url: str
+) -> None:
+    async def on_message(message) -> None:
+        await message.ack()
+
+    notebook, event = Notebook(), dispatched()
+    listening = asyncio.create_task(bus.listen(["orders.order_completed.v1"], on_message))
+    async with consuming(mechanisms, bus, notebook), await aio_pika.connect(broker_url) as operator:
+        await eventually(lambda: bus.is_consuming)
+        await (await operator.channel()).queue_delete("tests.orders")
+        await eventually(lambda: not bus.is_consuming)
+        await declare_topology(broker_url, bus.topology)
+        await eventually(lambda: bus.is_consuming)
+        await publish(mechanisms, event)
+        await eventually(lambda: rows(mechanisms, OF_OWNER, event.order_id))
+    listening.cancel()
+    await asyncio.gather(listening, return_exceptions=True)
+
+
 async def test_a_permanent_fault_skips_the_ladder(mechanisms: Mechanisms, bus: Bus) -> None:
     notebook, event = Notebook(), dispatched()
     notebook.failures, notebook.fault = 99, PermanentFault
@@ -195,3 +240,38 @@ async def test_enqueued_work_is_processed_by_the_worker_until_exhausted(mechanis
         await eventually(lambda: done and exhausted)
     assert done == [1]
     assert exhausted == [(2, "RuntimeError: cannot")]
+
+
+async def test_a_message_and_its_transaction_are_spans_by_the_conventions(
+    mechanisms: Mechanisms, bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exported = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exported))
+    monkeypatch.setattr(telemetry, "_tracer", provider.get_tracer("test"))
+    monkeypatch.setattr(telemetry, "is_recording", lambda: True)
+    event = dispatched()
+    async with consuming(mechanisms, bus, Notebook()):
+        await publish(mechanisms, event)
+        await eventually(lambda: rows(mechanisms, OF_OWNER, event.order_id))
+    spans = {span.name: span for span in exported.get_finished_spans()}
+    consumed = spans[f"tests.orders {OrderDispatched.TYPE}"]
+    assert consumed.kind is SpanKind.CONSUMER
+    attributes = dict(consumed.attributes)
+    assert attributes.pop("messaging.message.id")
+    assert attributes == {
+        "messaging.system": "rabbitmq",
+        "messaging.operation.type": "process",
+        "messaging.operation.name": "process",
+        "messaging.destination.name": "campus.events",
+        "messaging.destination.subscription.name": "tests.orders",
+        "messaging.rabbitmq.destination.routing_key": OrderDispatched.TYPE,
+    }
+    within = [span for span in exported.get_finished_spans() if span.parent == consumed.context]
+    [transaction] = within
+    assert transaction.kind is SpanKind.CLIENT
+    assert dict(transaction.attributes) == {
+        "db.system.name": "postgresql",
+        "db.namespace": mechanisms.urls.name,
+        "db.operation.name": "transaction",
+    }

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from common.web.csv_export import INCOMPLETE, csv_head, csv_lines, csv_stream
+from common.web.csv_export import INCOMPLETE, csv_head, csv_lines, csv_stream, read_csv
 
 SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"
 
@@ -54,6 +54,20 @@ def test_no_cell_starts_with_a_formula_under_any_separator(text: str) -> None:
     line = csv_lines([[5, text]]).removeprefix("5,").removesuffix("\r\n")[1:-1]
     for cell in re.split(r"[;,|\t\r\n]", line):
         assert not cell.lstrip(" \"'\u200b").startswith(tuple(SIGNS)) or "'" in cell, (text, cell)
+
+
+@given(st.text(alphabet=[*SIGNS, *" ';,|\t\r\n\"ax\u200b"], max_size=12))
+@example("- cotton\n- blue, -5 %\r\n'quoted'")
+@example("'=1")
+@example(" \n=1")
+def test_a_written_text_is_read_without_its_apostrophes(text: str) -> None:
+    assert list(read_csv(csv_lines([[text, 5]]))) == [[text, "5"]]
+
+
+def test_empty_lines_are_empty_rows_and_a_fault_names_its_line() -> None:
+    assert list(read_csv('a,"b\nc"\r\n\r\nd,e\n')) == [["a", "b\nc"], [], ["d", "e"]]
+    with pytest.raises(ValueError, match="line 2"):
+        list(read_csv('a\n"b" c\n'))
 
 
 async def test_an_incomplete_file_ends_with_an_error_line() -> None:

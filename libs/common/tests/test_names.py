@@ -27,7 +27,8 @@ def test_a_name_of_any_script_is_a_name(name: str) -> None:
     "name",
     [
         "Ada\r\nBcc: all@x.ng", "Ada\nObi", "Ada\tObi", "Ada\x7f", "Ada\x85Obi", "Ada\u2028Obi", "Ada \u202eibO",
-        "\u2067Ada", "\u200b\u200b", "\u3164", "\U0001d159", "\u2800\u2800", "\u00ad", "\ufeff\u2060", "\u00a0", "\u0301",
+        "\u2067Ada", "\u200b\u200b", "\u3164", "\U0001d159", "\u2800\u2800", "\u00ad", "\ufeff\u2060", "\u00a0",
+        "\u0301",
     ],
 )  # fmt: skip
 def test_controls_overrides_and_invisible_texts_are_no_names(name: str) -> None:

@@ -30,7 +30,8 @@ def received(event_type: str, source: str) -> Received:
 GENUINE = {
     "an event": ("payouts.payments", Route("campus.events", HELD, "payments"), HELD, "payments"),
     "an alert": ("notifications.operations", Route("campus.events", ALERT, "orders"), ALERT, "orders"),
-    "own work": ("payouts.transfers", Route("campus.work", "payouts.transfers", "payouts"), "payouts.transfers", "payouts"),
+    "own work": ("payouts.transfers", Route("campus.work", "payouts.transfers", "payouts"), "payouts.transfers",
+    "payouts"),
     "a replayed event": ("payouts.payments", Route("campus.work", "payouts.payments", "payouts"), HELD, "payments"),
     "a retried event": (
         "payouts.payments", Route("", "payouts.payments", "payouts", ("campus.delay.1000",)), HELD, "payments",
@@ -38,7 +39,8 @@ GENUINE = {
 }  # fmt: skip
 
 FORGED = {
-    "type of another publisher": ("payouts.identity", Route("campus.events", RELEASED, "payments"), RELEASED, "payments"),
+    "type of another publisher": ("payouts.identity", Route("campus.events", RELEASED, "payments"), RELEASED,
+    "payments"),
     "source of another service": ("payouts.payments", Route("campus.events", HELD, "payments"), HELD, "identity"),
     "source that is no service": ("payouts.payments", Route("campus.events", HELD, "payments"), HELD, "payments/x"),
     "account of another service": ("payouts.payments", Route("campus.events", HELD, "identity"), HELD, "payments"),
@@ -49,7 +51,8 @@ FORGED = {
         "payouts.payments", Route("campus.events", HELD, None, ("amq.gen-x",)), HELD, "payments",
     ),
     "expired into the work exchange": (
-        "payouts.transfers", Route("campus.work", "payouts.transfers", None, ("amq.gen-x",)), "payouts.transfers", "payouts",
+        "payouts.transfers", Route("campus.work", "payouts.transfers", None, ("amq.gen-x",)), "payouts.transfers",
+        "payouts",
     ),
     "expired into the retries": (
         "payouts.payments", Route("", "payouts.payments", None, ("campus.delay.1000", "amq.gen-x")), HELD, "payments",
@@ -61,7 +64,8 @@ FORGED = {
         "payouts.payments", Route("", "identity.orders", None, ("campus.delay.1000",)), HELD, "payments",
     ),
     "an exchange of nobody": ("payouts.payments", Route("amq.topic", HELD, "payments"), HELD, "payments"),
-    "an event in a work queue": ("payouts.transfers", Route("campus.work", "payouts.transfers", "payouts"), HELD, "payouts"),
+    "an event in a work queue": ("payouts.transfers", Route("campus.work", "payouts.transfers", "payouts"), HELD,
+    "payouts"),
     "an alert in the name of another": (
         "notifications.operations", Route("campus.events", ALERT, "orders"), ALERT, "payments",
     ),

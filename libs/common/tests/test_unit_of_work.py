@@ -62,7 +62,9 @@ SHAPES = {
     "union": "SELECT id FROM notes UNION SELECT id FROM notes AS again",
     "with": "WITH every AS MATERIALIZED (SELECT id FROM notes) SELECT every.id FROM every",
     "join": "SELECT a.id FROM notes AS a JOIN notes AS b ON b.id = a.id AND b.owner_id = a.owner_id",
-    "subquery": "SELECT id FROM (VALUES ($1)) AS v (text), LATERAL (SELECT id FROM notes WHERE notes.text = v.text) AS n",
+    "subquery": (
+        "SELECT id FROM (VALUES ($1)) AS v (text), LATERAL (SELECT id FROM notes WHERE notes.text = v.text) AS n"
+    ),
 }
 
 

@@ -69,9 +69,11 @@ SUBSCRIBER_POLICY: Final[Mapping[str, Any]] = {
     },
 }
 
-# A team runs a few programs with a queue each. RabbitMQ has no such limit: `operations.subscriber_supervisor` removes the rest.
+# A team runs a few programs with a queue each. RabbitMQ has no such limit: `operations.subscriber_supervisor` removes
+# the rest.
 SUBSCRIBER_QUEUES_MAX: Final = 20
 
-# RabbitMQ limits queues by virtual host, not by account. The services need about fifty and one for each process, and fifty teams
-# twenty each. The rest is what a team may declare between two rounds of the supervisor, without refusals for others.
+# RabbitMQ limits queues by virtual host, not by account. The services need about fifty and one for each process, and
+# fifty teams twenty each. The rest is what a team may declare between two rounds of the supervisor, without refusals
+# for others.
 QUEUES_MAX: Final = 3_000

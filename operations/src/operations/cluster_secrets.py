@@ -56,7 +56,9 @@ class Cluster:
         return {None, servers, *([Part.demo] if self.target is Target.staging else [])}
 
     def is_supplied(self, row: SecretSpec) -> bool:
-        """Return whether a person must supply the value: a provider issues it, and the sandbox does not replace that provider."""
+        """Return whether a person must supply the value: a provider issues it, and the sandbox does not replace that
+        provider.
+        """
         return bool(row.issued_by) and (self.target is Target.production or row.in_staging is None)
 
     def rows(self) -> list[SecretSpec]:
@@ -65,7 +67,9 @@ class Cluster:
 
 
 class StoreForm(StrEnum):
-    """`external-secrets`: a JSON document for each entry of the store; `sealed-secrets`: Secrets for kubeseal; `env`: variables."""
+    """`external-secrets`: a JSON document for each entry of the store; `sealed-secrets`: Secrets for kubeseal; `env`:
+    variables.
+    """
 
     external_secrets = "external-secrets"
     kubeseal = "sealed-secrets"
@@ -125,8 +129,8 @@ def write_new(
 ) -> list[Path]:
     """Write new secrets into a new folder, which only its owner can read, and return the files.
 
-    `manifests`: the folder `deploy/k8s`, whose ExternalSecrets describe the Secrets (form `sealed-secrets`). The folder appears with all
-    of its files or not at all.
+    `manifests`: the folder `deploy/k8s`, whose ExternalSecrets describe the Secrets (form `sealed-secrets`). The folder
+    appears with all of its files or not at all.
 
     Raises:
         SecretsRefused: the folder has content, or a value is missing.
@@ -183,7 +187,8 @@ def read_supplied(path: Path | None) -> dict[str, str]:
     return {name: text for name, text in read_secrets(path).items() if text}
 
 
-# ---- Secrets of Kubernetes, from the ExternalSecrets --------------------------------------------------------------------
+# ---- Secrets of Kubernetes, from the ExternalSecrets
+# --------------------------------------------------------------------
 
 
 def secrets_of(manifests: Path, cluster: Cluster, entries: Entries) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,6 @@
-"""`make demo`: one purchase on the running system, step by step with amounts, and the audit at the end."""
+"""`make demo`: one purchase from two vendors on the running system, step by step with amounts, and the audit at the
+end.
+"""
 
 import argparse
 import asyncio
@@ -12,6 +14,7 @@ import httpx
 from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 
+from contracts.demo import ADA, BOLA
 from operations.audit import audit_system
 from operations.journey import Marketplace, StepFailed
 from operations.ports import port_base_of
@@ -42,7 +45,7 @@ def main() -> None:
 
 
 async def play(state_dir: Path, port_base: int, image: Path | None = None) -> bool:
-    """Run one purchase from sign-up to the payout, with a image of it on request. Return whether the audit is clean."""
+    """Run one purchase from sign-up to the payout, with an image of it on request. Return whether the audit is clean."""
     known = read_secrets(state_dir / "secrets.env")
     # In containers the two have host names instead of ports of one machine.
     base_url = os.environ.get("BASE_URL") or f"http://127.0.0.1:{port_base}"
@@ -75,29 +78,37 @@ async def play_story(market: Marketplace) -> None:
         balance = await market.get("/api/rewards/balance", buyer)
         return balance["balanceMinor"] or None
 
-    step("the reward for coming with a friend's token", await market.until("the reward is credited", credited, 30))
+    reward_minor = await market.until("the reward is credited", credited, 30)
+    step("the reward for coming with a friend's token, in the balance", reward_minor)
 
     chapter("The student browses")
-    products = [
-        product for product in await market.products(inStock="true", limit=50) if product["priceMinor"] >= 100_000
-    ]
-    product = products[0]
-    step(f"{product['name']} from {product['vendorName']}", product["priceMinor"])
+    chosen = []
+    for shop in (ADA, BOLA):
+        products = await market.products(vendorId=str(shop.id), inStock="true", minPriceMinor=100_000, limit=100)
+        product = next(product for product in products if not product["options"])
+        chosen.append(product)
+        step(f"{product['name']} from {product['vendorName']}", product["priceMinor"])
 
-    chapter("Checkout: stock is reserved, prices are frozen")
-    order = await market.checkout(buyer, product["id"], 2)
-    step(f"order {order['number']} is {order['status']}", order["totalMinor"])
+    chapter("One checkout of two vendors: stock is reserved, prices are frozen")
+    purchase = await market.purchase(buyer, *(product["id"] for product in chosen))
+    step(f"purchase {purchase['number']} is {purchase['status']}", purchase["totalMinor"])
+    for order in purchase["orders"]:
+        step(f"order {order['number']} with {order['vendorName']} is {order['status']}", order["totalMinor"])
 
-    chapter("The buyer pays at the payment gateway")
-    intent = await market.pay_intent(buyer, order["id"])
-    step(f"reference {intent['reference']}", intent["amountMinor"])
+    chapter("The buyer pays once: a part from the balance, the rest at the payment gateway")
+    intent = await market.pay_purchase_intent(buyer, purchase["id"], balance_minor=reward_minor)
+    step("the balance pays", intent["balanceMinor"])
+    step(f"the gateway is to collect the rest, reference {intent['reference']}", intent["gatewayMinor"])
     await market.pay(intent)
-    order = await market.order_reaches(buyer, order["id"], "paid_escrow")
-    step(f"the signed webhook came: order is {order['status']}, the money waits in escrow", order["totalMinor"])
+    for placed in purchase["orders"]:
+        order = await market.order_reaches(buyer, placed["id"], "paid_escrow")
+        step(f"order {order['number']} is {order['status']}, its money waits in its own escrow", order["totalMinor"])
+    balance = await market.get("/api/balance", buyer)
+    step("what is left of the balance", balance["availableMinor"] + balance["heldMinor"])
+    order = purchase["orders"][0]
 
     chapter("The vendor hands the goods over")
-    number = "" if product["vendorName"].startswith("Ada") else "2"
-    vendor = await market.sign_in(f"vendor{number}@unilag.edu.ng")
+    vendor = await market.sign_in("vendor@unilag.edu.ng")
     before = await market.wallet(vendor)
     step("the vendor's wallet: locked in escrow", before["lockedMinor"])
     order = await market.dispatch(vendor, order["id"])

@@ -21,6 +21,7 @@ from operations.processes import (
 from operations.provision import service_broker_url, service_database_urls
 from operations.secrets import keys_of_purposes
 from operations.services import Service
+from operations.subscribers import LIST
 
 _OF_THE_MACHINE = (
     "PATH",
@@ -65,8 +66,11 @@ PASSED_ON = (
     "PAYMENT_WINDOW_SECONDS",
     "UNPAID_ORDERS_MAX",
     "UNPAID_SHARE_MAX_PERCENT",
+    "BALANCE_REFUNDS_ENABLED",
+    "BALANCE_WITHDRAWAL_TWO_PERSON_MINOR",
     "VENDOR_IDLE_SECONDS",
     "PIN_WINDOW_SECONDS",
+    "STOREFRONT_URL",
     "RETURN_WINDOW_SECONDS",
     "DELIVERY_PIN_LENGTH",
     "OTEL_*",
@@ -91,6 +95,7 @@ PASSED_ON = (
 """Settings of the caller that every process receives unchanged (architecture, section 6)."""
 
 _GIVEN_TO = {
+    "identity": ("OIDC_PROVIDERS",),
     "orders": ("MEDIA_S3_*",),
     "notifications": (
         "MEDIA_S3_*",
@@ -116,7 +121,9 @@ _GIVEN_TO = {
 """Settings of the caller that only one service receives, because they include keys."""
 
 BROKER_ACCOUNTS, SHARED = "BROKER_ACCOUNTS", "shared"
-"""All processes use the account of `BROKER_URL`: no account per service can be created, or the code declares its own queues."""
+"""All processes use the account of `BROKER_URL`: no account per service can be created, or the code declares its own
+queues.
+"""
 
 _ADDRESSES = (
     "BASE_URL",
@@ -134,7 +141,9 @@ _ADDRESSES = (
 
 
 _DEVELOPMENT_ORIGINS = "http://localhost:*,http://127.0.0.1:*"
-"""Local pages may call the API, and payers may return to them (contract 16.15). The caller's ALLOWED_ORIGINS replaces it."""
+"""Local pages may call the API, and payers may return to them (contract 16.15). The caller's ALLOWED_ORIGINS replaces
+it.
+"""
 
 
 _CONSOLE_SOURCE = "127.0.0.2" if sys.platform == "linux" else "127.0.0.1"
@@ -215,10 +224,19 @@ class Environments:
         del urls["OWNER_DATABASE_URL"]
         if plan.service == "identity":
             environment = self._passkeys() | environment
+        if plan.service == "notifications":
+            environment |= self._subscribers()
         return environment | urls
 
+    def _subscribers(self) -> dict[str, str]:
+        """Return the list of subscribers, unless the caller chose; a system without a checkout has none."""
+        chosen = self._caller.get("SUBSCRIBERS_FILE") or (str(LIST.resolve()) if LIST.is_file() else "")
+        return {"SUBSCRIBERS_FILE": chosen}
+
     def _passkeys(self) -> dict[str, str]:
-        """Return the console's origin for passkeys, unless the caller chose. Browsers bind no passkey to an IP address."""
+        """Return the console's origin for passkeys, unless the caller chose. Browsers bind no passkey to an IP
+        address.
+        """
         if any(self._caller.get(name) for name in ("PASSKEY_RP_ID", "PASSKEY_ORIGINS", "BASE_URL")):
             return {}
         ports = (self._port_base + CONSOLE_PORT, self._port_base)
@@ -254,9 +272,12 @@ class Environments:
             "SMTP_URL": f"smtp://127.0.0.1:{self._port_base + SANDBOX_MAIL_PORT}",
             # The sandbox's mail server has no TLS; one of the caller's needs it.
             "SMTP_PLAINTEXT": self._caller.get("SMTP_PLAINTEXT", "false" if self._caller.get("SMTP_URL") else "true"),
-            # A developer's receiver of webhooks is on this machine.
+            # A developer's receiver of webhooks and identity provider are on this machine.
             "WEBHOOK_ALLOW_LOOPBACK": self._caller.get("WEBHOOK_ALLOW_LOOPBACK", "true"),
+            "OIDC_ALLOW_LOOPBACK": self._caller.get("OIDC_ALLOW_LOOPBACK", "true"),
             "MESSAGING_API_URL": f"{sandbox}/messaging",
+            # Where `make storefront` serves the example.
+            "STOREFRONT_URL": f"http://localhost:{self._caller.get('STOREFRONT_PORT', '5173')}",
             "PUSH_API_URL": f"{sandbox}/push",
             "FCM_TOKEN_URL": f"{sandbox}/push/oauth/token",
             "ON_CALL_URL": f"{sandbox}/on-call/api/v2/alerts",

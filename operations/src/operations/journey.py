@@ -66,11 +66,19 @@ class Marketplace:
     _used_codes: dict[str, set[str]] = field(default_factory=dict)
 
     @classmethod
-    def at(cls, base_url: str, sandbox_url: str, secrets: Mapping[str, str], *, patient: bool = False) -> "Marketplace":
-        """Connect to the system at these addresses. `secrets`: the content of secrets.env."""
+    def at(
+        cls,
+        base_url: str,
+        sandbox_url: str,
+        secrets: Mapping[str, str],
+        *,
+        patient: bool = False,
+        client: Callable[..., httpx.AsyncClient] = httpx.AsyncClient,
+    ) -> "Marketplace":
+        """Connect to the system at these addresses. `secrets`: the content of secrets.env; `client` reaches the API."""
         limits = httpx.Limits(max_connections=200)
         return cls(
-            httpx.AsyncClient(base_url=base_url, timeout=30, limits=limits, trust_env=False, verify=client_tls()),
+            client(base_url=base_url, timeout=30, limits=limits, trust_env=False, verify=client_tls()),
             httpx.AsyncClient(base_url=sandbox_url, timeout=30, limits=limits, trust_env=False, verify=client_tls()),
             secrets,
             patient,
@@ -102,7 +110,9 @@ class Marketplace:
         return SignedInUser(email, tokens["accessToken"], tokens["refreshToken"])
 
     async def prove_number(self, user: SignedInUser, phone: str) -> None:
-        """Verify a phone number by the code sent to it (contract section 10.1), and wait until notifications knows it."""
+        """Verify a phone number by the code sent to it (contract section 10.1), and wait until notifications knows
+        it.
+        """
         code = await self._code_of("one_time_code", phone, "sms", self.post("/api/auth/otp", {"phone": phone}, user))
         await self.post("/api/auth/otp/verify", {"phone": phone, "code": code}, user)
 
@@ -135,7 +145,9 @@ class Marketplace:
         return SignedInUser(email, tokens["accessToken"], tokens["refreshToken"])
 
     async def sign_in_with_two_factors(self, email: str, name: str) -> SignedInUser:
-        """Sign in with the TOTP secret `DEMO_TOTP_<name>`, up to AAL2. A code works once: a used one means waiting for the next."""
+        """Sign in with the TOTP secret `DEMO_TOTP_<name>`, up to AAL2. A code works once: a used one means waiting for
+        the next.
+        """
         user = await self.sign_in(email)
         secret = pyotp.TOTP(self.secrets[f"DEMO_TOTP_{name}"])
         deadline = time.monotonic() + 3 * TOTP_STEP_SECONDS
@@ -169,18 +181,37 @@ class Marketplace:
         body = {"items": [{"productId": product_id, "quantity": quantity}], **more}
         return dict(await self.post("/api/orders/checkout", body, buyer, key=key or uuid4()))
 
+    async def purchase(
+        self, buyer: SignedInUser, *product_ids: str, key: UUID | None = None, **more: Any
+    ) -> dict[str, Any]:
+        """Check out one piece of each product: an order for each vendor."""
+        body = {"items": [{"productId": product_id, "quantity": 1} for product_id in product_ids], **more}
+        return dict(await self.post("/api/purchases", body, buyer, key=key or uuid4()))
+
     async def pay_intent(self, buyer: SignedInUser, order_id: str, *, key: UUID | None = None) -> dict[str, Any]:
-        """Create an intent. Payments returns 404 until it received the order: the request is repeated, as the contract requires."""
+        """Create an intent for an order."""
+        return await self._intent(buyer, {"orderId": order_id}, key)
+
+    async def pay_purchase_intent(
+        self, buyer: SignedInUser, purchase_id: str, *, key: UUID | None = None, balance_minor: int | None = None
+    ) -> dict[str, Any]:
+        """Create an intent for the unpaid orders of a purchase. The buyer's balance pays `balance_minor` kobo of it."""
+        return await self._intent(buyer, {"purchaseId": purchase_id, "balanceMinor": balance_minor}, key)
+
+    async def _intent(self, buyer: SignedInUser, body: dict[str, Any], key: UUID | None) -> dict[str, Any]:
+        """Create an intent. Payments returns 404 until it received the order: the request is repeated, as the contract
+        requires.
+        """
 
         async def probe() -> dict[str, Any] | None:
             try:
-                return dict(await self.post("/api/payments/intent", {"orderId": order_id}, buyer, key=key or uuid4()))
+                return dict(await self.post("/api/payments/intent", body, buyer, key=key or uuid4()))
             except StepFailed as refusal:
                 if refusal.status != 404:
                     raise
                 return None
 
-        return await self.until(f"an intent for {order_id}", probe, self.wait_seconds_max, every=0.3)
+        return await self.until(f"an intent for {body}", probe, self.wait_seconds_max, every=0.3)
 
     async def pay(self, intent: Mapping[str, Any], **overrides: Any) -> None:
         """Pay on the gateway's page. `amount` and `currency` may differ from the intent's."""
@@ -304,7 +335,9 @@ class Marketplace:
     async def until(
         description: str, probe: Callable[[], Awaitable[Found | None]], within: float, *, every: float = 0.05
     ) -> Found:
-        """Call `probe` each `every` seconds and return its first result that is not None. Raises TimeoutError after `within` s."""
+        """Call `probe` each `every` seconds and return its first result that is not None. Raises TimeoutError after
+        `within` s.
+        """
         deadline = time.monotonic() + within
         while True:
             seen = await probe()

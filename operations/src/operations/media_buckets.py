@@ -1,4 +1,5 @@
-"""Create the buckets of the image store that are missing: `python -m operations.media_buckets`, a step of docker-compose.yml.
+"""Create the buckets of the image store that are missing: `python -m operations.media_buckets`, a step of
+docker-compose.yml.
 
 `MEDIA_S3_BUCKETS` lists them with commas; without `MEDIA_S3_ENDPOINT` images are kept in folders and nothing happens.
 """

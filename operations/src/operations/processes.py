@@ -1,6 +1,6 @@
 """Processes of the system, their ports above `PORT_BASE` and their secrets."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from operations.secret_table import secrets_of_process
 from operations.services import SERVICES, Service
@@ -23,7 +23,8 @@ SECRETS_OF_SERVICES: dict[str, tuple[str, ...]] = {
 }
 """Secrets of each holder; `X` includes `X_PREVIOUS`. Shell patterns are allowed.
 
-Keys of purposes are derived. `SEALING_KEY` here is the key that services shared before (`operations.secrets.keys_of_purposes`).
+Keys of purposes are derived. `SEALING_KEY` here is the key that services shared before
+(`operations.secrets.keys_of_purposes`).
 """
 
 
@@ -44,12 +45,23 @@ class ProcessPlan:
 
 @dataclass(frozen=True)
 class SystemPlan:
-    """The services with databases and the processes that `make run` starts."""
+    """The services with databases, and processes."""
 
     services: tuple[Service, ...]
     processes: tuple[ProcessPlan, ...]
     demo_services: tuple[str, ...] = ()
     """Services whose `demo-data` runs when `DEMO_DATA=1`, in this order."""
+
+
+def joined(plan: SystemPlan) -> SystemPlan:
+    """Return the plan with one process for each service, API and worker on one loop, at the address of the API."""
+    both = {each.service for each in plan.processes if each.module[-1] == "worker"}
+    processes = [
+        replace(each, name=each.service, module=(each.module[0], "all")) if each.service in both else each
+        for each in plan.processes
+        if each.module[-1] != "worker"
+    ]
+    return replace(plan, processes=tuple(processes))
 
 
 def _campus_processes() -> tuple[ProcessPlan, ...]:
@@ -66,6 +78,9 @@ def _campus_processes() -> tuple[ProcessPlan, ...]:
 
 
 CAMPUS = SystemPlan(SERVICES, _campus_processes(), demo_services=("identity", "orders", "payouts"))
-"""The whole marketplace with its sandbox."""
+"""The whole marketplace with its sandbox: API and worker of a service apart, as on Kubernetes."""
+
+ON_ONE_MACHINE = joined(CAMPUS)
+"""What `make run` starts without `PROCESSES=split`."""
 
 API_PORTS = {service: offset for service, offset in _API_PORTS.items() if service != "api-gateway"}

@@ -1,10 +1,9 @@
 """Create databases, roles and broker accounts of the six services. Idempotent.
 
-The launcher calls it with its secrets. `python -m operations.provision`, a one-shot container, reads the
-environment: `DATABASE_URL`, the passwords named in `ROLE_PASSWORDS` of `operations.secrets`,
-`<DATABASE>_LOGIN` when the login in use is not `a`, and `BROKER_URL` with `BROKER_MANAGEMENT_URL` for the queues, the services'
-accounts on the broker and the outside subscriber's.
-Grants on tables are part of each service's migrations.
+The launcher calls it with its secrets. `python -m operations.provision`, a one-shot container, reads the environment:
+`DATABASE_URL`, the passwords named in `ROLE_PASSWORDS` of `operations.secrets`, `<DATABASE>_LOGIN` when the login in
+use is not `a`, and `BROKER_URL` with `BROKER_MANAGEMENT_URL` for the queues, the services' accounts on the broker and
+the outside subscriber's. Grants on tables are part of each service's migrations.
 """
 
 import asyncio
@@ -54,7 +53,9 @@ def database_url(admin_url: str, *, role: str, password: str, database: str | No
 def service_database_urls(
     admin_url: str, service: Service, secrets: Mapping[str, str], database: str | None = None
 ) -> dict[str, str]:
-    """Return `OWNER_DATABASE_URL`, `API_DATABASE_URL` and `SERVICE_DATABASE_URL` of a service, for its database or `database`."""
+    """Return `OWNER_DATABASE_URL`, `API_DATABASE_URL` and `SERVICE_DATABASE_URL` of a service, for its database or
+    `database`.
+    """
     names = ("OWNER_DATABASE_URL", "API_DATABASE_URL", "SERVICE_DATABASE_URL")
     accounts = (service.owner_role, *(login_of(role, login_in_use(service, secrets)) for role in service.running_roles))
     return {
@@ -104,7 +105,8 @@ async def provision_databases(admin_url: str, secrets: Mapping[str, str]) -> Non
     """Create missing roles and databases, and set the passwords of all.
 
     Raises:
-        ProvisioningFailed: the account of `admin_url` cannot log in, or may not create roles, row-security bypass or databases.
+        ProvisioningFailed: the account of `admin_url` cannot log in, or may not create roles, row-security bypass or
+        databases.
     """
     try:
         connection = await asyncpg.connect(admin_url)
@@ -112,8 +114,8 @@ async def provision_databases(admin_url: str, secrets: Mapping[str, str]) -> Non
         # The message omits the address, which contains a password.
         raise ProvisioningFailed(f"PostgreSQL rejects the account of DATABASE_URL: {error}.") from error
     try:
-        # Concurrent starts take turns: concurrent grants on one object fail with "tuple concurrently updated". The lock ends with
-        # the connection.
+        # Concurrent starts take turns: concurrent grants on one object fail with "tuple concurrently updated". The lock
+        # ends with the connection.
         await connection.execute("SELECT pg_advisory_lock(hashtext('campus provisioning'))")
         await provision_roles(connection, secrets)
         for service in SERVICES:
@@ -163,7 +165,9 @@ async def create_database(connection: asyncpg.Connection, service: Service, name
 
 
 async def _close_maintenance_databases(connection: asyncpg.Connection) -> None:
-    """Revoke PUBLIC's right to connect to `postgres` and `template1`. Other databases of a shared server are left alone."""
+    """Revoke PUBLIC's right to connect to `postgres` and `template1`. Other databases of a shared server are left
+    alone.
+    """
     rows = await connection.fetch(
         "SELECT datname, pg_has_role(current_user, datdba, 'USAGE') AS is_ours FROM pg_database "
         "WHERE datname IN ('postgres', 'template1')"
@@ -171,7 +175,8 @@ async def _close_maintenance_databases(connection: asyncpg.Connection) -> None:
     for row in rows:
         if not row["is_ours"]:
             print(
-                f"WARNING: the account of DATABASE_URL may not close the database {row['datname']} to the services' roles."
+                f"WARNING: the account of DATABASE_URL may not close the database {row['datname']} to the "
+                "services' roles."
             )
             continue
         await connection.execute(f'REVOKE CONNECT, TEMPORARY ON DATABASE "{row["datname"]}" FROM PUBLIC')
@@ -188,8 +193,9 @@ async def set_password(connection: asyncpg.Connection, login: str, password: str
 async def _make_logins(connection: asyncpg.Connection, service: Service, role: str) -> None:
     """Create the role that holds the grants, and its two logins, which inherit all but the bypass of row security.
 
-    The right to log in stays unchanged: during a rotation both logins have it, and before the first one a role of an earlier
-    version may have it itself."""
+    The right to log in stays unchanged: during a rotation both logins have it, and before the first one a role of an
+    earlier version may have it itself.
+    """
     row_security = "BYPASSRLS" if role == service.service_role else "NOBYPASSRLS"
     await _make_role(connection, role, row_security)
     for suffix in LOGINS:

@@ -1,8 +1,8 @@
 """Write a secrets file for each container: `python -m operations.secret_files`, the first step of docker-compose.yml.
 
-The first start creates the secrets in `SECRETS_DIR/system/secrets.env`. Each holder's folder receives only its own secrets, and
-is a separate volume, so that no container reads another's. A secret in the environment takes precedence and is stored, as in
-`make run`.
+The first start creates the secrets in `SECRETS_DIR/system/secrets.env`. Each holder's folder receives only its own
+secrets, and is a separate volume, so that no container reads another's. A secret in the environment takes precedence
+and is stored, as in `make run`.
 """
 
 import os

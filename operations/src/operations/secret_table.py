@@ -1,7 +1,8 @@
-"""Every secret of a system: name, form, purpose, readers, and its place in the store of secrets (architecture, section 6).
+"""Every secret of a system: name, form, purpose, readers, and its place in the store of secrets (architecture,
+section 6).
 
-`make run` and docker compose create the rows with `is_local`, `campusctl secrets new` those of a cluster. The entries are those that the
-ExternalSecrets of `deploy/k8s` fetch; a test compares the two.
+`make run` and docker compose create the rows with `is_local`, `campusctl secrets new` those of a cluster. The entries
+are those that the ExternalSecrets of `deploy/k8s` fetch; a test compares the two.
 """
 
 from collections.abc import Iterator
@@ -172,7 +173,8 @@ SECRETS: Final = (
         ("campus/service-role",), has_previous=True,
     ),
     SecretSpec(
-        "SEALING_KEY", Form.key, "root of the encryption keys on one machine; on a cluster the key of the release before "
+        "SEALING_KEY", Form.key, "root of the encryption keys on one machine; on a cluster the key of the release "
+        "before "
         "each purpose had its own", ("identity", "orders", "payouts", "notifications"),
     ),
     *(
@@ -227,7 +229,8 @@ SECRETS: Final = (
         is_local=False, issued_by="Africa's Talking's dashboard; empty without it", is_optional=True,
     ),
     SecretSpec(
-        "SMTP_URL", Form.text, "mail server with its account", ("notifications",), ("campus/providers",), is_local=False,
+        "SMTP_URL", Form.text, "mail server with its account", ("notifications",), ("campus/providers",),
+        is_local=False,
         issued_by="the mail provider, as smtps://user:password@host:465", in_staging="smtp://sandbox:2525",
     ),
     SecretSpec(
@@ -255,6 +258,11 @@ SECRETS: Final = (
         SecretSpec(name, Form.key, "image store", ("orders", "notifications"), entries, issued_by=_OBJECT_STORE,
                    in_staging=None)
         for name, entries in zip(KEYS_OF_THE_IMAGE_STORE, (("campus/media",), ("campus/media",), ()), strict=True)
+    ),
+    SecretSpec(
+        "OIDC_PROVIDERS", Form.text, "sign-in of staff by institutions' identity providers", ("identity",),
+        ("campus/identity",), is_local=False, issued_by="the institutions' identity providers; empty without any",
+        is_optional=True, in_staging=None,
     ),
     SecretSpec(
         "BOOTSTRAP_ADMIN_EMAIL", Form.text, "first platform_admin", ("identity",), ("campus/identity",),

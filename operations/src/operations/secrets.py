@@ -22,7 +22,8 @@ LOGIN_SUFFIXES = tuple(row.name for row in SECRETS if row.form is Form.login)
 
 
 def load_secrets(state_dir: Path, environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Load the secrets of `state_dir` and create missing ones. A variable of the same name in the environment takes precedence.
+    """Load the secrets of `state_dir` and create missing ones. A variable of the same name in the environment takes
+    precedence.
 
     Values of the environment are stored too: a key that encrypted rows must exist at the next start.
     """
@@ -50,7 +51,8 @@ def load_secrets(state_dir: Path, environment: Mapping[str, str] | None = None) 
 
 
 def keys_of_purposes(known: Mapping[str, str]) -> dict[str, str]:
-    """Return the keys that processes receive in place of `SEALING_KEY` and `SEALING_KEY_PREVIOUS`: one per purpose, and its previous.
+    """Return the keys that processes receive in place of `SEALING_KEY` and `SEALING_KEY_PREVIOUS`: one per purpose, and
+    its previous.
 
     These two variables then hold the key that all services shared before, while values under it remain (decision 36).
     """
@@ -115,7 +117,9 @@ def _is_made(row: SecretSpec) -> bool:
 
 
 def with_public_half(signing_key: str, believed: str) -> str:
-    """Return the trusted public keys as a comma list, that of the signing key first. The service's start rejects a malformed key."""
+    """Return the trusted public keys as a comma list, that of the signing key first. The service's start rejects a
+    malformed key.
+    """
     try:
         private = Ed25519PrivateKey.from_private_bytes(base64.urlsafe_b64decode(signing_key))
     except ValueError:

@@ -1,7 +1,8 @@
 """Hold the teams that subscribe at the broker to their limits: `python -m operations.subscriber_supervisor`.
 
-RabbitMQ limits the queues of a virtual host, not those of an account, and its permissions do not distinguish an exchange
-from a queue. Every few seconds this program reads the names that begin with `sub.`, and removes what exceeds (decision 103):
+RabbitMQ limits the queues of a virtual host, not those of an account, and its permissions do not distinguish an
+exchange from a queue. Every few seconds this program reads the names that begin with `sub.`, and removes what exceeds
+(decision 103):
 
 - queues of a team above `SUBSCRIBER_QUEUES_MAX`: the newest ones,
 - exchanges of a team, through which it could publish.
@@ -55,8 +56,8 @@ class SubscriberSupervisor:
         for exchange in exchanges:
             removed[_team_of(exchange)].append(f"the exchange {exchange}")
         for team, what in removed.items():
-            # Exclusive queues are deleted with their connection only. A new connection is listed after some seconds: the next
-            # round finds its exclusive queues again.
+            # Exclusive queues are deleted with their connection only. A new connection is listed after some seconds:
+            # the next round finds its exclusive queues again.
             await self._close_connections(team, f"a subscriber may not have {' and '.join(what)}")
         for name in (name for names in excess.values() for name in names):
             await self._delete(f"/api/queues/{self._host}/{quote(name, safe='')}")
@@ -106,7 +107,9 @@ def _team_of(name: str) -> str:
 
 
 async def supervise(management_url: str, broker_url: str, report: Callable[[str], None]) -> None:
-    """Run rounds until cancelled, and report what was removed. An unreachable broker is reported once, and tried again."""
+    """Run rounds until cancelled, and report what was removed. An unreachable broker is reported once, and tried
+    again.
+    """
     async with httpx.AsyncClient(base_url=management_url, timeout=10, trust_env=False, verify=client_tls()) as api:
         supervisor, was_reached = SubscriberSupervisor(api, virtual_host(broker_url)), True
         while True:

@@ -1,4 +1,6 @@
-"""The teams that subscribe to public events: the list `deploy/subscribers.yaml`, its manifests, and the accounts at a broker."""
+"""The teams that subscribe to public events: the list `deploy/subscribers.yaml`, its manifests, and the accounts at a
+broker.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,13 +18,16 @@ from operations.broker_accounts import SUBSCRIBER_LIMITS, rights_of_subscriber
 from operations.provision import ProvisioningFailed, provision_subscriber, virtual_host
 from operations.secret_table import subscriber_account
 
+LIST: Final = Path("deploy/subscribers.yaml")
+"""The list of a checkout, from its folder."""
 ALL_TOPICS: Final = "*"
 TYPES: Final = frozenset(event.TYPE for event in PUBLIC)
 # A part of names of queues and of an account.
 _TEAM: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _TEAM_LENGTH_MAX: Final = 30
 _HEADING: Final = (
-    "# Teams that subscribe to public events at the broker; `campusctl subscribers add` and `remove` write it, and the manifests "
+    "# Teams that subscribe to public events at the broker; `campusctl subscribers add` and `remove` write it, "
+    "and the manifests "
     "from it.\n"
     '# topics: event types, or "*" for all. connections, channels: of the team\'s account at a time.\n'
 )
@@ -102,15 +107,28 @@ def save_teams(path: Path, teams: Sequence[Team]) -> list[Path]:
 
 
 def manifests_of(folder: Path, teams: Sequence[Team]) -> dict[Path, str]:
-    """Return the manifests of the teams' accounts below `folder` (deploy/k8s), by path."""
+    """Return the manifests of the teams' topics and accounts below `folder` (deploy/k8s), by path."""
     ordered = sorted(teams, key=lambda team: team.name)
+    topics = {team.name: {"topics": list(team.topics)} for team in ordered}
     accounts = [resource for team in ordered for resource in _account_of(team)]
     secrets = [_secret_of(team) for team in ordered]
     return {
+        folder / "base/notifications/subscribers.yaml": _MANIFEST_HEADING
+        + yaml.safe_dump(_config_map_of(topics), sort_keys=False),
         folder / "components/broker/subscribers.yaml": _MANIFEST_HEADING
         + yaml.safe_dump_all(accounts, sort_keys=False),
         folder / "components/server-accounts/subscribers.yaml": _MANIFEST_HEADING
         + yaml.safe_dump_all(secrets, sort_keys=False),
+    }
+
+
+def _config_map_of(topics: Mapping[str, object]) -> dict[str, Any]:
+    """Return the topics, which the pods of notifications read from a file that Kubernetes keeps current."""
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "subscribers", "labels": {"app.kubernetes.io/part-of": "campus"}},
+        "data": {"subscribers.yaml": yaml.safe_dump(topics, sort_keys=False)},
     }
 
 

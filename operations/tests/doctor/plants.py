@@ -68,7 +68,8 @@ SETTINGS = (
     _setting("GATEWAY_API_URL", "https://payment-gateway.example", "provider's own address", "an example"),
     _setting("GATEWAY_API_URL", "https://10.0.0.7", "provider's own address", "10.0.0.7"),
     _setting("SMS_API_URL", "http://api.ng.termii.com", "use https", "is not encrypted"),
-    _setting("GATEWAY_SIGNATURE_HEADER", "", "set GATEWAY_SIGNATURE_HEADER=x-paystack-signature", "x-gateway-signature"),
+    _setting("GATEWAY_SIGNATURE_HEADER", "", ("set "
+    "GATEWAY_SIGNATURE_HEADER=x-paystack-signature"), "x-gateway-signature"),
     _setting("SMS_API_KEY", "", "set the API key", "is the default"),
     _setting("MAIL_FROM", "", "your own domain", "is the default"),
     _setting("VAPID_SUBJECT", "", "your own domain", "is the default"),
@@ -141,29 +142,36 @@ GATEWAY = (
         "gateway", "gateway key", "neither sk_live_ nor sk_test_", "compare it", "warning",
         calls=control("gateway-keys", {"keys": ["another"]}), settings={"GATEWAY_SECRET_KEY": "another"},
     ),
-    Plant("gateway", "gateway balance", "is not readable", "see its status page", rules={"balance_call": {"fail": "Down"}}),
+    Plant("gateway", "gateway balance", "is not readable", "see its status page",
+        rules={"balance_call": {"fail": "Down"}}),
     Plant("gateway", "gateway balance", "has no NGN; it has GHS", "in naira", rules=account("gateway_balance", "GHS")),
     Plant("gateway", "gateway balance", "is 0", "top it up", "warning", account("gateway_balance", "NGN 0")),
     Plant("gateway", "gateway bank list", "has 0 banks", "gateway's support", rules=account("gateway_banks", "none")),
-    Plant("gateway", "gateway bank list", "is not readable", "gateway's support", rules={"bank_call": {"error_before": True}}),
+    Plant("gateway", "gateway bank list", "is not readable", "gateway's support",
+        rules={"bank_call": {"error_before": True}}),
     Plant("gateway", "gateway transfer OTP", "not readable", "activate transfers", rules={"list_call": _LIST}),
     Plant(
         "gateway", "gateway settlement", "not readable", "automatic settlement must be off", "warning",
         {"list_call": {**_LIST, "match": "/gateway/settlement"}},
     ),
-    Plant("gateway", "Flutterwave key", "is rejected", "set FLUTTERWAVE_SECRET_KEY", rules=account("flutterwave_key", "401")),
+    Plant("gateway", "Flutterwave key", "is rejected", "set FLUTTERWAVE_SECRET_KEY",
+        rules=account("flutterwave_key", "401")),
     Plant(
         "gateway", "Flutterwave key", "is not set", "set FLUTTERWAVE_API_URL",
         settings={"FLUTTERWAVE_SECRET_KEY": "", "GATEWAY_PROVIDER": "flutterwave"},
     ),
     Plant(
-        "gateway", "Flutterwave key", "is a test key", "live key", settings={"FLUTTERWAVE_SECRET_KEY": "FLWSECK_TEST-1"},
+        "gateway", "Flutterwave key", "is a test key", "live key",
+        settings={"FLUTTERWAVE_SECRET_KEY": "FLWSECK_TEST-1"},
         calls=control("gateway-keys", {"flutterwave_keys": ["FLWSECK_TEST-1"]}),
     ),
-    Plant("gateway", "Flutterwave balance", "not readable", "Nigerian business", rules=account("flutterwave_balance", "400")),
+    Plant("gateway", "Flutterwave balance", "not readable", "Nigerian business",
+        rules=account("flutterwave_balance", "400")),
     Plant("gateway", "Flutterwave balance", "is 0", "top it up", "warning", account("flutterwave_balance", "0")),
-    Plant("gateway", "Flutterwave bank list", "has 0 banks", "gateway's support", rules=account("flutterwave_banks", "none")),
-    Plant("gateway", "FLUTTERWAVE_WEBHOOK_HASH", "is not set", "every webhook is rejected", settings={"FLUTTERWAVE_WEBHOOK_HASH": ""}),
+    Plant("gateway", "Flutterwave bank list", "has 0 banks", "gateway's support",
+        rules=account("flutterwave_banks", "none")),
+    Plant("gateway", "FLUTTERWAVE_WEBHOOK_HASH", "is not set", "every webhook is rejected",
+        settings={"FLUTTERWAVE_WEBHOOK_HASH": ""}),
     Plant(
         "gateway", "FLUTTERWAVE_WEBHOOK_HASH", "has only 6 characters", "32 random characters", "warning",
         settings={"FLUTTERWAVE_WEBHOOK_HASH": "secret"},
@@ -191,11 +199,15 @@ MESSAGING = (
     _number("name_status=PENDING_REVIEW", "under review", "wait for the approval", "warning"),
     _number("quality_rating=RED", "has the quality RED", "users block or report", "warning"),
     Plant(
-        "messaging", "messaging templates", "not readable", "permanent token", rules=account("messaging_templates", "401")
+        "messaging", "messaging templates", "not readable", "permanent token",
+        rules=account("messaging_templates", "401")
     ),
-    Plant("messaging", "messaging templates", "is REJECTED", "read the reason", calls=_review("reject"), after=_review("approve")),
-    Plant("messaging", "messaging templates", "is PAUSED", "read the reason", calls=_review("pause"), after=_review("approve")),
-    Plant("messaging", "messaging templates", "none is registered", "templates push", settings={"MESSAGING_LANGUAGE": "fr"}),
+    Plant("messaging", "messaging templates", "is REJECTED", "read the reason", calls=_review("reject"),
+        after=_review("approve")),
+    Plant("messaging", "messaging templates", "is PAUSED", "read the reason", calls=_review("pause"),
+        after=_review("approve")),
+    Plant("messaging", "messaging templates", "none is registered", "templates push",
+        settings={"MESSAGING_LANGUAGE": "fr"}),
     Plant(
         "messaging", "messaging templates", "another is PENDING", "wait for the review", "warning",
         calls=(
@@ -223,7 +235,8 @@ SMS = (
     _sms(_SENDER, "termii_sender", "500", "is not readable", "see Sender ID", "warning"),
     _sms(_COMPANY, "africas_talking_balance", "401", "rejects the key", "the user in", shape="africas_talking"),
     _sms(_COMPANY, "africas_talking_balance", "NGN 0.0000", "0.0000 NGN", "top up", shape="africas_talking"),
-    _sms(_COMPANY, "africas_talking_balance", "none", "the balance is not readable", "dashboard", "warning", "africas_talking"),
+    _sms(_COMPANY, "africas_talking_balance", "none", "the balance is not readable", "dashboard", "warning",
+        "africas_talking"),
     _sms(_COMPANY, "twilio_account", "401", "rejects the key", "set SMS_API_KEY", shape="twilio"),
     _sms(_COMPANY, "twilio_account", "suspended", "is suspended", "notices in the console", shape="twilio"),
     _sms(_COMPANY, "twilio_account", "trial", "is a trial account", "upgrade the account", shape="twilio"),
@@ -238,35 +251,44 @@ SMS = (
 _NO_KEY_FILE = {"FCM_SERVICE_ACCOUNT": "{}"}
 SERVERS = (
     Plant("push", "push to apps", "not a key file", "Firebase console", settings=_NO_KEY_FILE, is_alone=True),
-    Plant("push", "push to apps", "no token is issued", "Firebase console", rules={"push_token": {"fail": "invalid_grant"}}, is_alone=True),
-    Plant("push", "push project", "rejects messages", "enable the Firebase", rules={"push": {"fail": "PERMISSION_DENIED"}}),
+    Plant("push", "push to apps", "no token is issued", "Firebase console",
+        rules={"push_token": {"fail": "invalid_grant"}}, is_alone=True),
+    Plant("push", "push project", "rejects messages", "enable the Firebase",
+        rules={"push": {"fail": "PERMISSION_DENIED"}}),
     Plant("push", "push project", "rejects messages", "set FCM_PROJECT", rules={"push": {"fail": "UNREGISTERED"}}),
     Plant("model", "language model", "Incorrect API key", "set AI_API_KEY", rules=account("language_model", "401")),
-    Plant("model", "language model", "gpt-4o-mini is not among", "set AI_MODEL", rules=account("language_model", "other")),
+    Plant("model", "language model", "gpt-4o-mini is not among", "set AI_MODEL",
+        rules=account("language_model", "other")),
     Plant("model", "language model", "not readable", "check AI_BASE_URL", "warning", account("language_model", "404")),
     Plant("storage", "image store", "AccessDenied", "permit the key", rules=account("image_store", "AccessDenied")),
     Plant("storage", "image store", "NoSuchBucket", "MEDIA_S3_BUCKET", rules=account("image_store", "NoSuchBucket")),
     Plant("storage", "image store", "has no bucket", "set MEDIA_S3_BUCKET", settings={"MEDIA_S3_BUCKET": ""}),
-    Plant("storage", "image store", "is unreachable", "check MEDIA_S3_ENDPOINT", settings={"MEDIA_S3_ENDPOINT": CLOSED}),
-    Plant("on-call", "receiver of alerts", "is settling", "logs of Alertmanager", "warning", account("alertmanager", "settling")),
+    Plant("storage", "image store", "is unreachable", "check MEDIA_S3_ENDPOINT",
+        settings={"MEDIA_S3_ENDPOINT": CLOSED}),
+    Plant("on-call", "receiver of alerts", "is settling", "logs of Alertmanager", "warning",
+        account("alertmanager", "settling")),
     Plant("on-call", "receiver of alerts", "not readable", "set ON_CALL_URL", rules=account("alertmanager", "500")),
     Plant(
         "on-call", "receiver of alerts", "shows no state", "raise a test alert", "warning",
         settings={"ON_CALL_URL": "https://events.pagerduty.com/v2/enqueue"},
     ),
-    Plant("clock", "clock", "differs by", "synchronise", "warning", calls=control("settings", {"clock_skew_seconds": 20})),
+    Plant("clock", "clock", "differs by", "synchronise", "warning",
+        calls=control("settings", {"clock_skew_seconds": 20})),
     Plant("clock", "clock", "differs by", "synchronise", calls=control("settings", {"clock_skew_seconds": -300})),
     Plant("clock", "clock", "was not compared", "run all checks", "warning", is_alone=True),
 )  # fmt: skip
 
 _SMTP, _ENCRYPTION = "mail server", "mail encryption"
 MAIL = (
-    Plant("mail", _ENCRYPTION, "offers no STARTTLS", "use smtps://", rules=state_of("mail_server", "starttls", "absent")),
+    Plant("mail", _ENCRYPTION, "offers no STARTTLS", "use smtps://",
+        rules=state_of("mail_server", "starttls", "absent")),
     *(
-        Plant("mail", _SMTP, "SSLCertVerificationError", "certificate of SMTP_URL", rules=state_of("mail_server", "certificate", state))
+        Plant("mail", _SMTP, "SSLCertVerificationError", "certificate of SMTP_URL",
+            rules=state_of("mail_server", "certificate", state))
         for state in ("expired", "wrong_host", "unknown_authority")
     ),
-    Plant("mail", _SMTP, "rejects user or password: 535", "set user and password", rules=state_of("mail_server", "login", "rejected")),
+    Plant("mail", _SMTP, "rejects user or password: 535", "set user and password",
+        rules=state_of("mail_server", "login", "rejected")),
     Plant(
         "mail", "mail sender", "no-reply@campus.ng is rejected: 553 5.7.1", "verify the domain of MAIL_FROM",
         rules=state_of("mail_server", "sender", "553 5.7.1 Sender is not verified"),
@@ -282,7 +304,8 @@ MAIL = (
         "mail", _SMTP, "offers no sign-in", "port for submission",
         settings={"SMTP_URL": "smtp://campus:p@localhost:PORT", "SMTP_PLAINTEXT": "true"},
     ),
-    Plant("mail", "settings", "malformed", "correct the address", settings={"SMTP_URL": "smtp://mail.ng:many"}, is_alone=True),
+    Plant("mail", "settings", "malformed", "correct the address", settings={"SMTP_URL": "smtp://mail.ng:many"},
+        is_alone=True),
 )  # fmt: skip
 
 
@@ -304,7 +327,8 @@ DNS = (
     _record("dmarc", "v=DMARC1; rua=mailto:x@campus.ng", "has no policy", "add p=quarantine"),
     _record("dmarc", "v=DMARC1; p=none", "the policy none", "set p=quarantine", "warning"),
     Plant("dns", "DKIM", "was not checked", "--dkim-selector", "warning", selectors=()),
-    Plant("dns", "mail domain", "NoNameservers", "check the name servers", rules=state_of("name_server", "spf", "SERVFAIL"), is_alone=True),
+    Plant("dns", "mail domain", "NoNameservers", "check the name servers",
+        rules=state_of("name_server", "spf", "SERVFAIL"), is_alone=True),
     Plant("dns", "mail domain", "has no domain", "set MAIL_FROM", settings={"MAIL_FROM": "Campus"}, is_alone=True),
 )  # fmt: skip
 

@@ -31,7 +31,13 @@ WIDER_CHECKS = (
 OF_THE_FIRST_GATEWAY = "gateway TEXT NOT NULL DEFAULT 'paystack'"
 NEWER_COLUMNS = {
     "movements": (OF_THE_FIRST_GATEWAY,),
-    "transactions": ("fees_minor INTEGER", "settlement_id INTEGER", OF_THE_FIRST_GATEWAY),
+    "transactions": (
+        "fees_minor INTEGER",
+        "settlement_id INTEGER",
+        OF_THE_FIRST_GATEWAY,
+        "account_expires_at TEXT",
+        "paid_into INTEGER REFERENCES transactions (id)",
+    ),
     "transfers": (OF_THE_FIRST_GATEWAY,),
     "settlements": (OF_THE_FIRST_GATEWAY, "destination TEXT NOT NULL DEFAULT 'account'"),
     "disputes": ("due_at TEXT", "resolved_at TEXT", "evidence_id INTEGER", "attachments TEXT", "message TEXT"),

@@ -45,6 +45,7 @@ EFFECTS: dict[str, frozenset[str]] = {
     "dispute_webhook": WEBHOOK,
     "transfer_call": CALL | {"reverse"},
     "initialize_call": CALL,
+    "charge_call": CALL | {"data"},
     "verify_call": CALL | {"data"},
     "list_call": CALL,
     # One row of a list, by its id or reference.

@@ -29,7 +29,7 @@ CREATE TABLE IF NOT EXISTS customers (
 
 CREATE TABLE IF NOT EXISTS transactions (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    reference TEXT NOT NULL UNIQUE,
+    reference TEXT NOT NULL,
     access_code TEXT NOT NULL UNIQUE,
     customer_id INTEGER NOT NULL REFERENCES customers (id),
     requested_minor INTEGER NOT NULL,
@@ -46,9 +46,15 @@ CREATE TABLE IF NOT EXISTS transactions (
     created_at TEXT NOT NULL,
     paid_at TEXT,
     fees_minor INTEGER,
-    settlement_id INTEGER
+    settlement_id INTEGER,
+    -- Of a charge by bank transfer: the last moment of its account.
+    account_expires_at TEXT,
+    -- Of a further payment into that account: the charge whose reference it has too.
+    paid_into INTEGER REFERENCES transactions (id)
 ) STRICT;
 CREATE INDEX IF NOT EXISTS transactions_by_creation ON transactions (created_at);
+CREATE INDEX IF NOT EXISTS transactions_by_reference ON transactions (reference);
+CREATE UNIQUE INDEX IF NOT EXISTS transactions_opened_once ON transactions (reference) WHERE paid_into IS NULL;
 
 CREATE TABLE IF NOT EXISTS recipients (
     id INTEGER PRIMARY KEY AUTOINCREMENT,

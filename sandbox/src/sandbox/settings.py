@@ -14,8 +14,9 @@ class Settings:
     """Addresses, secrets and the opening float. `gateway_keys` are all accepted; the first one signs the webhooks.
     They are those of the start: `/control/gateway-keys` changes them.
 
-    Without `sms_receipt_url` the SMS companies send no receipts. Without `flutterwave_key` the second gateway responds with 401.
-    The endpoints of `submission_port`, `load_balancer_port` and `name_server_port` are served where the port is not 0.
+    Without `sms_receipt_url` the SMS companies send no receipts. Without `flutterwave_key` the second gateway responds
+    with 401. The endpoints of `submission_port`, `load_balancer_port` and `name_server_port` are served where the port
+    is not 0.
     """
 
     host: str

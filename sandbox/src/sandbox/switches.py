@@ -14,16 +14,16 @@ DISPUTE_HOURS_MAX = 720
 
 
 class Switches(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """
-    `transfer_fees`: `standard` debits the gateway's fee with each transfer, and returns it with the money; `none` debits none.
-    `transfer_settlement`: `auto` settles after `transfer_delay_seconds`, `manual` waits for a control call, `immediate`
-    returns `success` at once, `otp` returns `otp` and waits for the code. `refund_settlement`: `auto` or `manual`.
-    `transfer_minimum_minor`: the smallest transfer, in kobo.
-    `charge_fees`: `standard` deducts the fee of a local charge from the balance, `unreported` too, but omits it from the
-    webhook; `none` deducts nothing. `dispute_hours`: the time to respond to a dispute.
-    `messaging_template_review`: `auto` approves a template at once, `manual` waits for a control call.
-    `flutterwave_signature`: the secret hash itself, or an HMAC of the body with it.
-    `clock_skew_seconds`: the difference of the `Date` of all responses to the true time; positive: ahead.
+    """`transfer_fees`: `standard` debits the gateway's fee with each transfer, and returns it with the money; `none`
+    debits none. `transfer_settlement`: `auto` settles after `transfer_delay_seconds`, `manual` waits for a control
+    call, `immediate` returns `success` at once, `otp` returns `otp` and waits for the code. `refund_settlement`: `auto`
+    or `manual`. `transfer_minimum_minor`: the smallest transfer, in kobo. `charge_fees`: `standard` deducts the fee of
+    a local charge from the balance, `unreported` too, but omits it from the webhook; `none` deducts nothing.
+    `transfer_account_seconds`: the life of the account of a charge by bank transfer; 0: as requested, from 15 minutes
+    to 8 hours. `dispute_hours`: the time to respond to a dispute. `messaging_template_review`: `auto` approves a
+    template at once, `manual` waits for a control call. `flutterwave_signature`: the secret hash itself, or an HMAC of
+    the body with it. `clock_skew_seconds`: the difference of the `Date` of all responses to the true time; positive:
+    ahead.
     """
 
     transfer_settlement: Literal["auto", "manual", "immediate", "otp"] = "auto"
@@ -33,6 +33,7 @@ class Switches(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     refund_settlement: Literal["auto", "manual"] = "auto"
     refund_delay_seconds: Seconds = 0.2
     charge_fees: Literal["none", "standard", "unreported"] = "none"
+    transfer_account_seconds: Annotated[Seconds, msgspec.Meta(ge=0, le=WAIT_SECONDS_MAX)] = 0.0
     dispute_hours: Annotated[float, msgspec.Meta(gt=0, le=DISPUTE_HOURS_MAX)] = 24.0
     flutterwave_signature: Literal["hash", "hmac"] = "hash"
     messaging_statuses: bool = False

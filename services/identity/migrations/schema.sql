@@ -300,6 +300,67 @@ CREATE INDEX message_counts_oldest ON message_counts USING btree (window_ends_at
 ALTER TABLE message_counts ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, INSERT, UPDATE, DELETE ON message_counts TO campus_identity_service;
 
+CREATE TABLE oidc_codes (
+    code_hash bytea NOT NULL,
+    user_id uuid NOT NULL,
+    issuer text NOT NULL,
+    sub text NOT NULL,
+    sid text,
+    stepped_up_at timestamp with time zone,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT oidc_codes_pkey PRIMARY KEY (code_hash),
+    CONSTRAINT oidc_codes_account FOREIGN KEY (user_id) REFERENCES accounts(user_id)
+);
+CREATE INDEX oidc_codes_expiry ON oidc_codes USING btree (expires_at);
+CREATE INDEX oidc_codes_of_user ON oidc_codes USING btree (user_id);
+ALTER TABLE oidc_codes ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE, DELETE ON oidc_codes TO campus_identity_service;
+
+CREATE TABLE oidc_flows (
+    state_hash bytea NOT NULL,
+    provider text NOT NULL,
+    return_to text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT oidc_flows_pkey PRIMARY KEY (state_hash)
+);
+CREATE INDEX oidc_flows_expiry ON oidc_flows USING btree (expires_at);
+ALTER TABLE oidc_flows ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE, DELETE ON oidc_flows TO campus_identity_service;
+
+CREATE TABLE oidc_links (
+    issuer text NOT NULL,
+    sub text NOT NULL,
+    user_id uuid NOT NULL,
+    linked_at timestamp with time zone NOT NULL,
+    CONSTRAINT oidc_links_pkey PRIMARY KEY (issuer, sub),
+    CONSTRAINT oidc_links_one_of_issuer UNIQUE (user_id, issuer),
+    CONSTRAINT oidc_links_account FOREIGN KEY (user_id) REFERENCES accounts(user_id)
+);
+ALTER TABLE oidc_links ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE, DELETE ON oidc_links TO campus_identity_service;
+
+CREATE TABLE oidc_logouts (
+    token_hash bytea NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT oidc_logouts_pkey PRIMARY KEY (token_hash)
+);
+CREATE INDEX oidc_logouts_expiry ON oidc_logouts USING btree (expires_at);
+ALTER TABLE oidc_logouts ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE, DELETE ON oidc_logouts TO campus_identity_service;
+
+CREATE TABLE oidc_sessions (
+    session_id uuid NOT NULL,
+    issuer text NOT NULL,
+    sub text NOT NULL,
+    sid text,
+    CONSTRAINT oidc_sessions_pkey PRIMARY KEY (session_id),
+    CONSTRAINT oidc_sessions_session FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE
+);
+CREATE INDEX oidc_sessions_of_sid ON oidc_sessions USING btree (issuer, sid) WHERE (sid IS NOT NULL);
+CREATE INDEX oidc_sessions_of_subject ON oidc_sessions USING btree (issuer, sub);
+ALTER TABLE oidc_sessions ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE, DELETE ON oidc_sessions TO campus_identity_service;
+
 CREATE TABLE one_time_codes (
     purpose text NOT NULL,
     address_hash bytea NOT NULL,
@@ -468,7 +529,7 @@ CREATE TABLE refresh_tokens (
     CONSTRAINT refresh_tokens_pkey PRIMARY KEY (token_hash),
     CONSTRAINT refresh_tokens_session FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE,
     CONSTRAINT refresh_tokens_step_up_has_a_time CHECK (((stepped_up_by IS NULL) OR (stepped_up_at IS NOT NULL))),
-    CONSTRAINT refresh_tokens_step_up_known CHECK ((stepped_up_by = ANY (ARRAY['totp'::text, 'passkey'::text, 'recovery_code'::text])))
+    CONSTRAINT refresh_tokens_step_up_known CHECK ((stepped_up_by = ANY (ARRAY['totp'::text, 'passkey'::text, 'recovery_code'::text, 'mfa/oidc'::text])))
 );
 CREATE INDEX refresh_tokens_expiry ON refresh_tokens USING btree (expires_at);
 CREATE INDEX refresh_tokens_of_session ON refresh_tokens USING btree (session_id);
@@ -676,17 +737,21 @@ CREATE TABLE vendors (
     category text,
     description text,
     suspension_reason text,
+    absent_until timestamp with time zone,
+    absence_message text,
+    opening_hours jsonb DEFAULT '[]'::jsonb NOT NULL,
     CONSTRAINT vendors_pkey PRIMARY KEY (id),
     CONSTRAINT vendors_owner_once UNIQUE (owner_user_id),
     CONSTRAINT vendors_campus FOREIGN KEY (campus_id) REFERENCES campuses(id),
     CONSTRAINT vendors_owner FOREIGN KEY (owner_user_id) REFERENCES profiles(id),
+    CONSTRAINT vendors_absence_message_with_its_end CHECK (((absence_message IS NULL) OR (absent_until IS NOT NULL))),
     CONSTRAINT vendors_closed_tell_nothing CHECK (((status <> 'closed'::text) OR ((business_name = ''::text) AND (legal_name = ''::text) AND (num_nonnulls(category, description, suspension_reason) = 0)))),
     CONSTRAINT vendors_commission_a_share CHECK (((commission_basis_points >= 0) AND (commission_basis_points <= 10000))),
     CONSTRAINT vendors_status_known CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text, 'closed'::text])))
 );
 CREATE INDEX vendors_oldest ON vendors USING btree (created_at, id);
 ALTER TABLE vendors ENABLE ROW LEVEL SECURITY;
-GRANT SELECT (id, business_name, campus_id, created_at, category, description) ON vendors TO campus_identity_api;
+GRANT SELECT (id, business_name, campus_id, created_at, category, description, absent_until, absence_message, opening_hours) ON vendors TO campus_identity_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON vendors TO campus_identity_service;
 CREATE POLICY vendors_read ON vendors FOR SELECT
     USING ((status = 'active'::text));
@@ -724,7 +789,10 @@ CREATE VIEW vendors_in_full WITH (security_barrier=true) AS
     vendors.suspension_reason,
     vendors.commission_basis_points,
     vendors.revision,
-    vendors.created_at
+    vendors.created_at,
+    vendors.absent_until,
+    vendors.absence_message,
+    vendors.opening_hours
    FROM vendors
   WHERE vendors.owner_user_id = app_user_id() OR app_may('vendors:read'::text) OR app_may('vendors:commission'::text) OR app_may('vendors:suspend'::text) AND vendors.campus_id = app_campus_id();
 GRANT SELECT ON vendors_in_full TO campus_identity_api;

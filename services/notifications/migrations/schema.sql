@@ -750,6 +750,7 @@ CREATE TABLE webhook_events (
     vendor_id uuid,
     occurred_at timestamp with time zone NOT NULL,
     data jsonb NOT NULL,
+    traceparent text,
     recorded_at timestamp with time zone NOT NULL,
     CONSTRAINT webhook_events_pkey PRIMARY KEY (id)
 );

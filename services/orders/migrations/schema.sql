@@ -25,6 +25,56 @@ CREATE OR REPLACE FUNCTION public.app_vendor_id()
  STABLE
 AS $function$ SELECT nullif(current_setting('app.vendor_id', true), '')::uuid $function$;
 
+CREATE OR REPLACE FUNCTION public.has_reported_message(conversation uuid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    SELECT EXISTS (
+        SELECT FROM conversation_messages AS message JOIN reports AS report ON report.subject_id = message.id
+        WHERE message.conversation_id = conversation AND report.kind = 'message'
+    )
+$function$;
+REVOKE EXECUTE ON FUNCTION has_reported_message FROM public;
+GRANT EXECUTE ON FUNCTION has_reported_message TO campus_orders_api;
+
+CREATE OR REPLACE FUNCTION public.is_disputed_or_returned(conversation conversations)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    SELECT EXISTS (
+        SELECT FROM orders AS placed
+        WHERE placed.buyer_id = conversation.buyer_id
+          AND placed.vendor_id = conversation.vendor_id
+          AND (
+              placed.id = conversation.order_id
+              OR EXISTS (
+                  SELECT FROM order_items AS item
+                  WHERE item.order_id = placed.id AND item.product_id = conversation.product_id
+              )
+          )
+          AND (
+              EXISTS (SELECT FROM order_disputes AS dispute WHERE dispute.order_id = placed.id)
+              OR EXISTS (SELECT FROM return_requests AS request WHERE request.order_id = placed.id)
+          )
+    )
+$function$;
+REVOKE EXECUTE ON FUNCTION is_disputed_or_returned FROM public;
+GRANT EXECUTE ON FUNCTION is_disputed_or_returned TO campus_orders_api;
+
+CREATE OR REPLACE FUNCTION public.joined_text(text text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+    SELECT concat_ws(' ', words, regexp_replace(words, '(\S+) (\S+)', '\1\2', 'g'),
+                     regexp_replace(regexp_replace(words, '^\S+ ', ''), '(\S+) (\S+)', '\1\2', 'g'))
+    FROM btrim(public.search_text(text)) AS words
+$function$;
+
 CREATE OR REPLACE FUNCTION public.keep_rating()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -74,6 +124,26 @@ AS $function$
     SELECT lower(normalize(regexp_replace(normalize(text, NFKD), '[\u0300-\u036f]+', '', 'g'), NFC))
 $function$;
 
+CREATE OR REPLACE FUNCTION public.record_saved_product_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+    IF EXISTS (SELECT FROM saved_products WHERE product_id = NEW.id) THEN
+        INSERT INTO saved_product_changes (product_id, kind, price_minor)
+        SELECT NEW.id, change.kind, NEW.price_minor
+        FROM (
+            VALUES ('back_in_stock', OLD.stock = 0 AND NEW.stock > 0), ('price_drop', NEW.price_minor < OLD.price_minor)
+        ) AS change (kind, happened)
+        WHERE change.happened;
+    END IF;
+    RETURN NULL;
+END
+$function$;
+REVOKE EXECUTE ON FUNCTION record_saved_product_change FROM public;
+
 CREATE OR REPLACE FUNCTION public.refuse_leaving_buyer()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -106,27 +176,90 @@ END
 $function$;
 REVOKE EXECUTE ON FUNCTION refuse_leaving_vendor FROM public;
 
+CREATE OR REPLACE FUNCTION public.refuse_other_totals()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+DECLARE
+    changed uuid;
+BEGIN
+    IF TG_TABLE_NAME = 'products' THEN
+        changed := NEW.id;
+    ELSIF TG_OP = 'DELETE' THEN
+        changed := OLD.product_id;
+    ELSE
+        changed := NEW.product_id;
+    END IF;
+    IF EXISTS (
+        SELECT FROM products AS product CROSS JOIN LATERAL (
+            SELECT min(variant.price_minor) AS price_minor, sum(variant.stock) AS stock FROM product_variants AS variant
+            WHERE variant.product_id = product.id AND variant.active
+        ) AS active
+        WHERE product.id = changed AND CASE WHEN product.options = '[]' THEN active.stock IS NOT NULL
+            ELSE (product.price_minor, product.stock) IS DISTINCT FROM (active.price_minor, active.stock) END
+    ) THEN
+        RAISE EXCEPTION 'the price and the stock of product % are not those of its variants', changed
+            USING ERRCODE = 'check_violation', CONSTRAINT = 'products_match_their_variants';
+    END IF;
+    RETURN NULL;
+END
+$function$;
+REVOKE EXECUTE ON FUNCTION refuse_other_totals FROM public;
+
 CREATE OR REPLACE FUNCTION public.reserve_stock(product_ids uuid[], quantities integer[], prices_minor bigint[])
  RETURNS TABLE(product_id uuid, stock_left integer)
  LANGUAGE sql
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$
-    WITH locked AS MATERIALIZED (
-        SELECT product.id, wanted.quantity
-        FROM unnest(product_ids, quantities, prices_minor) AS wanted (id, quantity, price_minor)
-        JOIN products AS product ON product.id = wanted.id
-        WHERE wanted.quantity > 0 AND product.stock >= wanted.quantity
-          AND product.price_minor = wanted.price_minor AND product.removed_at IS NULL AND NOT product.draft
-        ORDER BY product.id FOR NO KEY UPDATE OF product
-    )
-    UPDATE products AS product SET stock = product.stock - locked.quantity, revision = product.revision + 1
-    FROM locked
-    WHERE product.id = locked.id AND (SELECT count(*) FROM locked) = cardinality(product_ids)
-    RETURNING product.id, product.stock
+    SELECT * FROM reserve_variants(product_ids, array_fill(NULL::uuid, ARRAY[cardinality(product_ids)]), quantities, prices_minor)
 $function$;
 REVOKE EXECUTE ON FUNCTION reserve_stock FROM public;
 GRANT EXECUTE ON FUNCTION reserve_stock TO campus_orders_api;
+
+CREATE OR REPLACE FUNCTION public.reserve_variants(product_ids uuid[], variant_ids uuid[], quantities integer[], prices_minor bigint[])
+ RETURNS TABLE(product_id uuid, stock_left integer)
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    WITH lines AS MATERIALIZED (
+        SELECT * FROM unnest(product_ids, variant_ids, quantities, prices_minor)
+            AS line (product_id, variant_id, quantity, price_minor)
+    ), wanted AS MATERIALIZED (
+        SELECT lines.product_id AS id, sum(lines.quantity)::integer AS quantity, min(lines.quantity) AS quantity_min,
+               min(lines.price_minor) AS price_minor, count(lines.variant_id) AS variants
+        FROM lines GROUP BY lines.product_id
+    ), locked AS MATERIALIZED (
+        SELECT product.id, wanted.quantity
+        FROM wanted JOIN products AS product ON product.id = wanted.id
+        WHERE wanted.quantity_min > 0 AND product.stock >= wanted.quantity AND product.removed_at IS NULL AND NOT product.draft
+          AND product.hidden_at IS NULL
+          AND CASE WHEN wanted.variants = 0 THEN product.options = '[]' AND product.price_minor = wanted.price_minor
+              ELSE product.options <> '[]' END
+        ORDER BY product.id FOR NO KEY UPDATE OF product
+    ), locked_variants AS MATERIALIZED (
+        SELECT variant.id, lines.quantity
+        FROM locked JOIN lines ON lines.product_id = locked.id
+        JOIN product_variants AS variant ON variant.id = lines.variant_id AND variant.product_id = lines.product_id
+        WHERE variant.active AND variant.stock >= lines.quantity AND variant.price_minor = lines.price_minor
+        ORDER BY variant.id FOR NO KEY UPDATE OF variant
+    ), complete AS MATERIALIZED (
+        SELECT (SELECT count(*) FROM locked) = (SELECT count(*) FROM wanted)
+           AND (SELECT count(*) FROM locked_variants) = (SELECT count(*) FROM lines WHERE lines.variant_id IS NOT NULL) AS holds
+    ), reserved AS (
+        UPDATE product_variants AS variant SET stock = variant.stock - locked_variants.quantity
+        FROM locked_variants, complete WHERE variant.id = locked_variants.id AND complete.holds
+    )
+    UPDATE products AS product SET stock = product.stock - locked.quantity, revision = product.revision + 1
+    FROM locked, complete
+    WHERE product.id = locked.id AND complete.holds
+    RETURNING product.id, product.stock
+$function$;
+REVOKE EXECUTE ON FUNCTION reserve_variants FROM public;
+GRANT EXECUTE ON FUNCTION reserve_variants TO campus_orders_api;
 
 CREATE OR REPLACE FUNCTION public.search_query(terms text)
  RETURNS tsquery
@@ -205,7 +338,7 @@ BEGIN
             OR NOT EXISTS (
                 SELECT FROM order_items AS item
                 WHERE item.order_id = for_order AND item.product_id = sale.product_id
-                  AND item.quantity = wanted.quantity
+                  AND item.variant_id IS NOT DISTINCT FROM sale.variant_id AND item.quantity = wanted.quantity
             )
             OR wanted.quantity > sale.per_buyer_limit - (
                 SELECT coalesce(sum(units.quantity), 0) FROM flash_sale_units AS units
@@ -279,6 +412,138 @@ CREATE POLICY cart_items_of_the_buyer ON cart_items FOR ALL
     USING ((buyer_id = app_user_id()))
     WITH CHECK ((buyer_id = app_user_id()));
 CREATE TRIGGER cart_items_refuse_leaving_buyer AFTER INSERT ON cart_items FOR EACH ROW EXECUTE FUNCTION refuse_leaving_buyer();
+
+CREATE TABLE cart_variants (
+    buyer_id uuid NOT NULL,
+    product_id uuid NOT NULL,
+    variant_id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    name text NOT NULL,
+    price_seen_minor bigint NOT NULL,
+    quantity integer NOT NULL,
+    added_at timestamp with time zone NOT NULL,
+    CONSTRAINT cart_variants_pkey PRIMARY KEY (buyer_id, product_id, variant_id),
+    CONSTRAINT cart_variants_quantity_1_to_99 CHECK (((quantity >= 1) AND (quantity <= 99)))
+);
+ALTER TABLE cart_variants ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE, DELETE ON cart_variants TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON cart_variants TO campus_orders_service;
+CREATE POLICY cart_variants_of_the_buyer ON cart_variants FOR ALL
+    USING ((buyer_id = app_user_id()))
+    WITH CHECK ((buyer_id = app_user_id()));
+CREATE TRIGGER cart_variants_refuse_leaving_buyer AFTER INSERT ON cart_variants FOR EACH ROW EXECUTE FUNCTION refuse_leaving_buyer();
+
+CREATE TABLE conversation_messages (
+    id uuid NOT NULL,
+    conversation_id uuid NOT NULL,
+    author text NOT NULL,
+    author_id uuid NOT NULL,
+    text text NOT NULL,
+    masked boolean NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    hidden_at timestamp with time zone,
+    hidden_because text,
+    CONSTRAINT conversation_messages_pkey PRIMARY KEY (id),
+    CONSTRAINT conversation_messages_conversation FOREIGN KEY (conversation_id) REFERENCES conversations(id),
+    CONSTRAINT conversation_messages_author_known CHECK ((author = ANY (ARRAY['buyer'::text, 'vendor'::text]))),
+    CONSTRAINT conversation_messages_hidden_for_a_reason CHECK (((hidden_at IS NULL) = (hidden_because IS NULL)))
+);
+CREATE INDEX conversation_messages_of_author ON conversation_messages USING btree (author_id, created_at);
+CREATE INDEX conversation_messages_of_conversation ON conversation_messages USING btree (conversation_id, created_at, id);
+CREATE INDEX conversation_messages_oldest ON conversation_messages USING btree (created_at);
+ALTER TABLE conversation_messages ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON conversation_messages TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON conversation_messages TO campus_orders_service;
+CREATE POLICY conversation_messages_with_their_conversation ON conversation_messages FOR SELECT
+    USING ((EXISTS ( SELECT
+   FROM conversations
+  WHERE (conversations.id = conversation_messages.conversation_id))));
+
+CREATE TABLE conversation_offers (
+    id uuid NOT NULL,
+    message_id uuid NOT NULL,
+    buyer_id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    product_id uuid NOT NULL,
+    variant_id uuid,
+    quantity integer NOT NULL,
+    unit_price_minor bigint NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    withdrawn_at timestamp with time zone,
+    accepted_at timestamp with time zone,
+    order_id uuid,
+    CONSTRAINT conversation_offers_pkey PRIMARY KEY (id),
+    CONSTRAINT conversation_offers_one_of_message UNIQUE (message_id),
+    CONSTRAINT conversation_offers_message FOREIGN KEY (message_id) REFERENCES conversation_messages(id),
+    CONSTRAINT conversation_offers_order FOREIGN KEY (order_id) REFERENCES orders(id),
+    CONSTRAINT conversation_offers_product FOREIGN KEY (product_id) REFERENCES products(id),
+    CONSTRAINT conversation_offers_at_most_48_hours CHECK (((expires_at > created_at) AND (expires_at <= (created_at + '48:00:00'::interval)))),
+    CONSTRAINT conversation_offers_ended_once CHECK ((((order_id IS NULL) = (accepted_at IS NULL)) AND (num_nonnulls(withdrawn_at, accepted_at) <= 1))),
+    CONSTRAINT conversation_offers_price_above_zero CHECK ((unit_price_minor > 0)),
+    CONSTRAINT conversation_offers_quantity_1_to_99 CHECK (((quantity >= 1) AND (quantity <= 99)))
+);
+CREATE INDEX conversation_offers_of_buyer ON conversation_offers USING btree (buyer_id);
+CREATE INDEX conversation_offers_of_vendor ON conversation_offers USING btree (vendor_id);
+ALTER TABLE conversation_offers ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, UPDATE (accepted_at, order_id) ON conversation_offers TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON conversation_offers TO campus_orders_service;
+CREATE POLICY conversation_offers_accepted_by_their_buyer ON conversation_offers FOR UPDATE
+    USING (((buyer_id = app_user_id()) AND (order_id IS NULL) AND (withdrawn_at IS NULL)))
+    WITH CHECK ((buyer_id = app_user_id()));
+CREATE POLICY conversation_offers_with_their_message ON conversation_offers FOR SELECT
+    USING ((EXISTS ( SELECT
+   FROM conversation_messages message
+  WHERE (message.id = conversation_offers.message_id))));
+
+CREATE TABLE conversation_reads (
+    id uuid NOT NULL,
+    conversation_id uuid NOT NULL,
+    staff_id uuid NOT NULL,
+    read_at timestamp with time zone NOT NULL,
+    CONSTRAINT conversation_reads_pkey PRIMARY KEY (id)
+);
+CREATE INDEX conversation_reads_of_conversation ON conversation_reads USING btree (conversation_id, read_at);
+GRANT SELECT, INSERT ON conversation_reads TO campus_orders_service;
+
+CREATE TABLE conversations (
+    id uuid NOT NULL,
+    buyer_id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    product_id uuid,
+    order_id uuid,
+    opened_by uuid NOT NULL,
+    buyer_name text,
+    blocked_by text,
+    buyer_unread integer DEFAULT 0 NOT NULL,
+    vendor_unread integer DEFAULT 0 NOT NULL,
+    buyer_notified_at timestamp with time zone,
+    vendor_notified_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    last_message_at timestamp with time zone NOT NULL,
+    CONSTRAINT conversations_pkey PRIMARY KEY (id),
+    CONSTRAINT conversations_one_of_buyer_and_product UNIQUE (buyer_id, product_id),
+    CONSTRAINT conversations_one_of_order UNIQUE (order_id),
+    CONSTRAINT conversations_order FOREIGN KEY (order_id) REFERENCES orders(id),
+    CONSTRAINT conversations_product FOREIGN KEY (product_id) REFERENCES products(id),
+    CONSTRAINT conversations_about_one_thing CHECK ((num_nonnulls(product_id, order_id) = 1)),
+    CONSTRAINT conversations_blocked_by_a_party CHECK ((blocked_by = ANY (ARRAY['buyer'::text, 'vendor'::text])))
+);
+CREATE INDEX conversations_of_buyer ON conversations USING btree (buyer_id, created_at, id);
+CREATE INDEX conversations_of_vendor ON conversations USING btree (vendor_id, created_at, id);
+CREATE INDEX conversations_oldest ON conversations USING btree (last_message_at);
+CREATE INDEX conversations_opened_by ON conversations USING btree (opened_by, created_at);
+ALTER TABLE conversations ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON conversations TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON conversations TO campus_orders_service;
+CREATE POLICY conversations_of_disputes_and_returns ON conversations FOR SELECT
+    USING ((( SELECT app_may('disputes:prepare'::text) AS app_may) AND is_disputed_or_returned(conversations.*)));
+CREATE POLICY conversations_of_reported_messages ON conversations FOR SELECT
+    USING ((( SELECT app_may('reports:decide'::text) AS app_may) AND has_reported_message(id)));
+CREATE POLICY conversations_of_their_parties ON conversations FOR SELECT
+    USING (((buyer_id = ( SELECT app_user_id() AS app_user_id)) OR ((vendor_id = ( SELECT app_vendor_id() AS app_vendor_id)) AND ( SELECT app_may('catalog:own'::text) AS app_may))));
+CREATE TRIGGER conversations_refuse_leaving_buyer AFTER INSERT ON conversations FOR EACH ROW EXECUTE FUNCTION refuse_leaving_buyer();
+CREATE TRIGGER conversations_refuse_leaving_vendor AFTER INSERT ON conversations FOR EACH ROW EXECUTE FUNCTION refuse_leaving_vendor();
 
 CREATE TABLE dead_letter_closures (
     dead_letter_id uuid NOT NULL,
@@ -392,6 +657,14 @@ GRANT SELECT, INSERT, UPDATE (release_minor, refund_id, status, decided_by, deci
 CREATE POLICY dispute_resolutions_of_staff ON dispute_resolutions FOR SELECT
     USING ((app_may('disputes:prepare'::text) OR app_may('disputes:approve'::text) OR app_may('orders:read'::text)));
 
+CREATE TABLE document_counters (
+    vendor_id uuid NOT NULL,
+    kind text NOT NULL,
+    last bigint NOT NULL,
+    CONSTRAINT document_counters_pkey PRIMARY KEY (vendor_id, kind)
+);
+GRANT SELECT, INSERT, UPDATE ON document_counters TO campus_orders_service;
+
 CREATE TABLE flash_sale_units (
     order_id uuid NOT NULL,
     sale_id uuid NOT NULL,
@@ -426,8 +699,10 @@ CREATE TABLE flash_sales (
     created_at timestamp with time zone NOT NULL,
     approved_at timestamp with time zone,
     approved_by uuid,
+    variant_id uuid,
     CONSTRAINT flash_sales_pkey PRIMARY KEY (id),
     CONSTRAINT flash_sales_product FOREIGN KEY (product_id) REFERENCES products(id),
+    CONSTRAINT flash_sales_variant FOREIGN KEY (variant_id) REFERENCES product_variants(id),
     CONSTRAINT flash_sales_end_after_their_start CHECK ((ends_at >= starts_at)),
     CONSTRAINT flash_sales_limit_within_quantity CHECK (((per_buyer_limit >= 1) AND (per_buyer_limit <= quantity))),
     CONSTRAINT flash_sales_never_sold_out_twice CHECK (((sold >= 0) AND (sold <= quantity))),
@@ -453,6 +728,22 @@ CREATE POLICY flash_sales_proposed_by_campus_staff ON flash_sales FOR INSERT
    FROM products product
   WHERE ((product.id = flash_sales.product_id) AND (product.vendor_id = flash_sales.vendor_id) AND (product.campus_id = flash_sales.campus_id))))));
 CREATE TRIGGER flash_sales_mark_their_product AFTER INSERT ON flash_sales FOR EACH ROW EXECUTE FUNCTION mark_product_with_sales();
+
+CREATE TABLE followed_vendors (
+    buyer_id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    followed_at timestamp with time zone NOT NULL,
+    CONSTRAINT followed_vendors_pkey PRIMARY KEY (buyer_id, vendor_id),
+    CONSTRAINT followed_vendors_vendor FOREIGN KEY (vendor_id) REFERENCES vendors(id)
+);
+CREATE INDEX followed_vendors_newest ON followed_vendors USING btree (buyer_id, followed_at, vendor_id);
+ALTER TABLE followed_vendors ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, DELETE ON followed_vendors TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON followed_vendors TO campus_orders_service;
+CREATE POLICY followed_vendors_of_the_buyer ON followed_vendors FOR ALL
+    USING ((buyer_id = app_user_id()))
+    WITH CHECK ((buyer_id = app_user_id()));
+CREATE TRIGGER followed_vendors_refuse_leaving_buyer AFTER INSERT ON followed_vendors FOR EACH ROW EXECUTE FUNCTION refuse_leaving_buyer();
 
 CREATE TABLE hash_keys (
     name text NOT NULL,
@@ -495,6 +786,25 @@ CREATE TABLE inbox (
 CREATE INDEX inbox_handled ON inbox USING btree (handled_at);
 GRANT SELECT, INSERT, UPDATE, DELETE ON inbox TO campus_orders_service;
 
+CREATE TABLE issued_documents (
+    subject_id uuid NOT NULL,
+    kind text NOT NULL,
+    vendor_id uuid NOT NULL,
+    number bigint NOT NULL,
+    recipient_id uuid,
+    content jsonb NOT NULL,
+    recipient_encrypted text NOT NULL,
+    issued_at timestamp with time zone NOT NULL,
+    CONSTRAINT issued_documents_pkey PRIMARY KEY (subject_id),
+    CONSTRAINT issued_documents_number_once UNIQUE (vendor_id, kind, number)
+);
+CREATE INDEX issued_documents_of_recipient ON issued_documents USING btree (recipient_id) WHERE (recipient_id IS NOT NULL);
+ALTER TABLE issued_documents ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON issued_documents TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE (content, recipient_encrypted) ON issued_documents TO campus_orders_service;
+CREATE POLICY issued_documents_of_their_buyer ON issued_documents FOR SELECT
+    USING ((recipient_id = ( SELECT app_user_id() AS app_user_id)));
+
 CREATE TABLE leaving_people (
     user_id uuid NOT NULL,
     vendor_id uuid,
@@ -536,6 +846,7 @@ CREATE TABLE order_disputes (
     ended_at timestamp with time zone,
     charge_outcome text,
     charge_sequence bigint DEFAULT 0 NOT NULL,
+    refund_to text,
     CONSTRAINT order_disputes_pkey PRIMARY KEY (order_id),
     CONSTRAINT order_disputes_order FOREIGN KEY (order_id) REFERENCES orders(id),
     CONSTRAINT order_disputes_by_the_buyer_has_an_author CHECK (((cause = 'buyer'::text) = (raised_by IS NOT NULL))),
@@ -582,12 +893,15 @@ CREATE TABLE order_items (
     quantity integer NOT NULL,
     unit_price_minor bigint NOT NULL,
     line_total_minor bigint NOT NULL,
+    variant_id uuid,
     CONSTRAINT order_items_pkey PRIMARY KEY (id),
     CONSTRAINT order_items_order FOREIGN KEY (order_id) REFERENCES orders(id),
+    CONSTRAINT order_items_variant FOREIGN KEY (variant_id) REFERENCES product_variants(id),
     CONSTRAINT order_items_line_total_minor_is_the_product CHECK ((line_total_minor = (unit_price_minor * quantity))),
     CONSTRAINT order_items_quantity_1_to_99 CHECK (((quantity >= 1) AND (quantity <= 99)))
 );
 CREATE UNIQUE INDEX order_items_of_order ON order_items USING btree (order_id, "position");
+CREATE INDEX order_items_of_variant ON order_items USING btree (variant_id) WHERE (variant_id IS NOT NULL);
 ALTER TABLE order_items ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, INSERT ON order_items TO campus_orders_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON order_items TO campus_orders_service;
@@ -660,9 +974,11 @@ CREATE TABLE orders (
     escrow_sequence bigint DEFAULT 0 NOT NULL,
     return_due_at timestamp with time zone,
     charge_quarantined_at timestamp with time zone,
+    purchase_id uuid,
     CONSTRAINT orders_pkey PRIMARY KEY (id),
     CONSTRAINT orders_idempotency_key_once_per_buyer UNIQUE (buyer_id, idempotency_key),
     CONSTRAINT orders_number_once UNIQUE (number),
+    CONSTRAINT orders_purchase FOREIGN KEY (purchase_id) REFERENCES purchases(id),
     CONSTRAINT orders_escrow_minor_within_total CHECK (((escrow_minor >= 0) AND (escrow_minor <= total_amount))),
     CONSTRAINT orders_number_in_base_32 CHECK ((number ~ '^CM-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$'::text)),
     CONSTRAINT orders_refunded_minor_within_total CHECK (((refunded_minor >= 0) AND (refunded_minor <= total_amount))),
@@ -674,6 +990,7 @@ CREATE INDEX orders_newest ON orders USING btree (created_at, id);
 CREATE INDEX orders_newest_of_buyer ON orders USING btree (buyer_id, created_at, id);
 CREATE INDEX orders_newest_of_campus ON orders USING btree (campus_id, created_at, id);
 CREATE INDEX orders_newest_of_vendor ON orders USING btree (vendor_id, created_at, id);
+CREATE INDEX orders_of_purchase ON orders USING btree (purchase_id, id) WHERE (purchase_id IS NOT NULL);
 CREATE INDEX orders_to_dispatch ON orders USING btree (vendor_id, created_at, id) WHERE (status = 'paid_escrow'::text);
 CREATE INDEX orders_unpaid_of_buyer ON orders USING btree (buyer_id) WHERE (status = 'Processing'::text);
 ALTER TABLE orders ENABLE ROW LEVEL SECURITY;
@@ -722,6 +1039,40 @@ CREATE TABLE outbox_sequences (
 GRANT SELECT, INSERT, UPDATE ON outbox_sequences TO campus_orders_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON outbox_sequences TO campus_orders_service;
 
+CREATE TABLE product_variants (
+    id uuid NOT NULL,
+    product_id uuid NOT NULL,
+    position smallint,
+    sku text,
+    option_values jsonb NOT NULL,
+    price_minor bigint NOT NULL,
+    stock integer NOT NULL,
+    image_id uuid,
+    active boolean NOT NULL,
+    CONSTRAINT product_variants_pkey PRIMARY KEY (id),
+    CONSTRAINT product_variants_product FOREIGN KEY (product_id) REFERENCES products(id),
+    CONSTRAINT product_variants_active_with_a_position CHECK ((("position" IS NOT NULL) OR (NOT active))),
+    CONSTRAINT product_variants_at_most_100 CHECK ((("position" >= 0) AND ("position" <= 99))),
+    CONSTRAINT product_variants_options_1_to_3 CHECK (((jsonb_array_length(option_values) >= 1) AND (jsonb_array_length(option_values) <= 3))),
+    CONSTRAINT product_variants_price_minor_positive CHECK ((price_minor > 0)),
+    CONSTRAINT product_variants_stock_never_negative CHECK ((stock >= 0))
+);
+CREATE UNIQUE INDEX product_variants_distinct ON product_variants USING btree (product_id, option_values) WHERE ("position" IS NOT NULL);
+CREATE UNIQUE INDEX product_variants_of_product ON product_variants USING btree (product_id, "position");
+CREATE UNIQUE INDEX product_variants_sku_once ON product_variants USING btree (product_id, sku) WHERE (("position" IS NOT NULL) AND (sku IS NOT NULL));
+ALTER TABLE product_variants ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, DELETE, UPDATE (position, sku, option_values, price_minor, stock, image_id, active) ON product_variants TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON product_variants TO campus_orders_service;
+CREATE POLICY product_variants_with_their_product ON product_variants FOR SELECT
+    USING ((EXISTS ( SELECT
+   FROM products
+  WHERE (products.id = product_variants.product_id))));
+CREATE POLICY product_variants_written_by_their_vendor ON product_variants FOR ALL
+    USING ((app_may('catalog:own'::text) AND (EXISTS ( SELECT
+   FROM products
+  WHERE ((products.id = product_variants.product_id) AND (products.vendor_id = app_vendor_id()))))));
+CREATE CONSTRAINT TRIGGER product_variants_match_their_product AFTER INSERT OR DELETE OR UPDATE ON product_variants DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse_other_totals();
+
 CREATE TABLE products (
     id uuid NOT NULL,
     vendor_id uuid NOT NULL,
@@ -742,14 +1093,25 @@ CREATE TABLE products (
     removed_at timestamp with time zone,
     draft boolean DEFAULT false NOT NULL,
     has_sales boolean DEFAULT false NOT NULL,
+    options jsonb DEFAULT '[]'::jsonb NOT NULL,
+    condition text DEFAULT 'new'::text NOT NULL,
+    variant_terms tsvector,
+    hidden_at timestamp with time zone,
+    hidden_because text,
     words tsvector GENERATED ALWAYS AS (((setweight(to_tsvector('english'::regconfig, plain(name)), 'A'::"char") || setweight(to_tsvector('english'::regconfig, plain(category)), 'B'::"char")) || setweight(to_tsvector('english'::regconfig, plain(description)), 'D'::"char"))) STORED,
     terms tsvector GENERATED ALWAYS AS (((setweight(to_tsvector('every_word'::regconfig, search_text(name)), 'A'::"char") || setweight(to_tsvector('every_word'::regconfig, search_text(category)), 'B'::"char")) || setweight(to_tsvector('every_word'::regconfig, search_text(description)), 'D'::"char"))) STORED,
+    sku text,
+    name_terms tsvector GENERATED ALWAYS AS (((setweight(to_tsvector('every_word'::regconfig, joined_text(name)), 'A'::"char") || setweight(to_tsvector('every_word'::regconfig, search_text(category)), 'B'::"char")) || setweight(to_tsvector('every_word'::regconfig, search_text(description)), 'D'::"char"))) STORED,
     CONSTRAINT products_pkey PRIMARY KEY (id),
+    CONSTRAINT products_condition_known CHECK ((condition = ANY (ARRAY['new'::text, 'like_new'::text, 'good'::text, 'fair'::text]))),
     CONSTRAINT products_currency_ngn CHECK ((currency = 'NGN'::text)),
+    CONSTRAINT products_hidden_for_a_reason CHECK (((hidden_at IS NULL) = (hidden_because IS NULL))),
     CONSTRAINT products_images_at_most_8 CHECK ((jsonb_array_length(images) <= 8)),
+    CONSTRAINT products_options_at_most_3 CHECK ((jsonb_array_length(options) <= 3)),
     CONSTRAINT products_price_minor_positive CHECK ((price_minor > 0)),
     CONSTRAINT products_stock_never_negative CHECK ((stock >= 0))
 );
+CREATE INDEX products_name_terms ON products USING gin (COALESCE(variant_terms, name_terms)) WITH (fastupdate=off) WHERE ((removed_at IS NULL) AND (NOT draft));
 CREATE INDEX products_newest ON products USING btree (created_at, id) WHERE ((removed_at IS NULL) AND (NOT draft));
 CREATE INDEX products_newest_of_campus ON products USING btree (campus_id, created_at, id) WHERE ((removed_at IS NULL) AND (NOT draft));
 CREATE INDEX products_newest_of_category ON products USING btree (category, created_at, id) WHERE ((removed_at IS NULL) AND (NOT draft));
@@ -757,19 +1119,100 @@ CREATE INDEX products_newest_of_vendor ON products USING btree (vendor_id, creat
 CREATE INDEX products_own ON products USING btree (vendor_id, created_at, id);
 CREATE INDEX products_priced ON products USING btree (price_minor, id) WHERE ((removed_at IS NULL) AND (NOT draft));
 CREATE INDEX products_priced_of_category ON products USING btree (category, price_minor, id) WHERE ((removed_at IS NULL) AND (NOT draft));
-CREATE INDEX products_terms ON products USING gin (terms) WITH (fastupdate=off) WHERE ((removed_at IS NULL) AND (NOT draft));
-CREATE INDEX products_words ON products USING gin (words) WITH (fastupdate=off) WHERE ((removed_at IS NULL) AND (NOT draft));
+CREATE UNIQUE INDEX products_sku_once ON products USING btree (vendor_id, sku) WHERE ((removed_at IS NULL) AND (sku IS NOT NULL));
 ALTER TABLE products ENABLE ROW LEVEL SECURITY;
-GRANT SELECT, INSERT (id, vendor_id, vendor_name, campus_id, name, description, category, price_minor, stock, created_at, updated_at, draft), UPDATE (name, description, category, price_minor, stock, images, revision, updated_at, removed_at, draft) ON products TO campus_orders_api;
+GRANT SELECT, INSERT (id, vendor_id, vendor_name, campus_id, name, description, category, price_minor, stock, created_at, updated_at, draft, options, condition), UPDATE (name, description, category, price_minor, stock, images, revision, updated_at, removed_at, draft, options, condition, variant_terms, sku) ON products TO campus_orders_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON products TO campus_orders_service;
 CREATE POLICY products_changed_by_their_vendor ON products FOR UPDATE
     USING (((vendor_id = app_vendor_id()) AND app_may('catalog:own'::text)))
     WITH CHECK (((vendor_id = app_vendor_id()) AND app_may('catalog:own'::text)));
-CREATE POLICY products_on_the_shelf ON products FOR SELECT
-    USING ((((removed_at IS NULL) AND (NOT draft)) OR (vendor_id = app_vendor_id())));
+CREATE POLICY products_listed ON products FOR SELECT
+    USING ((((removed_at IS NULL) AND (NOT draft) AND (hidden_at IS NULL)) OR (vendor_id = app_vendor_id()) OR ((hidden_at IS NOT NULL) AND app_may('reports:read'::text))));
 CREATE POLICY products_written_by_their_vendor ON products FOR INSERT
     WITH CHECK (((vendor_id = app_vendor_id()) AND app_may('catalog:own'::text)));
+CREATE CONSTRAINT TRIGGER products_match_their_variants AFTER INSERT OR UPDATE ON products DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.options <> '[]'::jsonb)) EXECUTE FUNCTION refuse_other_totals();
+CREATE TRIGGER products_record_saved_change AFTER UPDATE OF stock, price_minor ON products FOR EACH ROW WHEN ((((old.stock = 0) AND (new.stock > 0)) OR (new.price_minor < old.price_minor))) EXECUTE FUNCTION record_saved_product_change();
 CREATE TRIGGER products_refuse_leaving_vendor AFTER INSERT ON products FOR EACH ROW EXECUTE FUNCTION refuse_leaving_vendor();
+
+CREATE TABLE purchase_drafts (
+    id uuid NOT NULL,
+    buyer_id uuid NOT NULL,
+    lines jsonb NOT NULL,
+    purchase_id uuid,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT purchase_drafts_pkey PRIMARY KEY (id),
+    CONSTRAINT purchase_drafts_purchase_id_key UNIQUE (purchase_id),
+    CONSTRAINT purchase_drafts_purchase FOREIGN KEY (purchase_id) REFERENCES purchases(id)
+);
+CREATE INDEX purchase_drafts_of_buyer ON purchase_drafts USING btree (buyer_id);
+CREATE INDEX purchase_drafts_oldest ON purchase_drafts USING btree (created_at);
+ALTER TABLE purchase_drafts ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, UPDATE (purchase_id) ON purchase_drafts TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON purchase_drafts TO campus_orders_service;
+CREATE POLICY purchase_drafts_checked_out_by_the_buyer ON purchase_drafts FOR UPDATE
+    USING ((buyer_id = app_user_id()))
+    WITH CHECK ((buyer_id = app_user_id()));
+CREATE POLICY purchase_drafts_of_the_buyer ON purchase_drafts FOR SELECT
+    USING ((buyer_id = app_user_id()));
+CREATE TRIGGER purchase_drafts_refuse_leaving_buyer AFTER INSERT ON purchase_drafts FOR EACH ROW EXECUTE FUNCTION refuse_leaving_buyer();
+
+CREATE TABLE purchases (
+    id uuid NOT NULL,
+    number text NOT NULL,
+    buyer_id uuid NOT NULL,
+    idempotency_key uuid NOT NULL,
+    fingerprint bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT purchases_pkey PRIMARY KEY (id),
+    CONSTRAINT purchases_idempotency_key_once_per_buyer UNIQUE (buyer_id, idempotency_key),
+    CONSTRAINT purchases_number_once UNIQUE (number),
+    CONSTRAINT purchases_number_in_base_32 CHECK ((number ~ '^CP-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$'::text))
+);
+CREATE INDEX purchases_newest ON purchases USING btree (created_at, id);
+CREATE INDEX purchases_newest_of_buyer ON purchases USING btree (buyer_id, created_at, id);
+ALTER TABLE purchases ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT ON purchases TO campus_orders_api;
+GRANT SELECT, INSERT ON purchases TO campus_orders_service;
+CREATE POLICY purchases_of_their_buyer ON purchases FOR SELECT
+    USING (((buyer_id = ( SELECT app_user_id() AS app_user_id)) OR ( SELECT app_may('orders:read'::text) AS app_may)));
+CREATE POLICY purchases_placed_by_their_buyer ON purchases FOR INSERT
+    WITH CHECK (((buyer_id = app_user_id()) AND app_may('orders:place'::text)));
+CREATE POLICY purchases_with_a_charge ON purchases FOR SELECT
+    USING ((( SELECT app_may('charged_orders:read'::text) AS app_may) AND (EXISTS ( SELECT
+   FROM orders
+  WHERE (orders.purchase_id = purchases.id)))));
+
+CREATE TABLE reports (
+    id uuid NOT NULL,
+    reporter_id uuid NOT NULL,
+    kind text NOT NULL,
+    subject_id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    campus_id uuid NOT NULL,
+    reason text NOT NULL,
+    details text,
+    created_at timestamp with time zone NOT NULL,
+    outcome text,
+    decided_by uuid,
+    decided_at timestamp with time zone,
+    CONSTRAINT reports_pkey PRIMARY KEY (id),
+    CONSTRAINT reports_decided_by_another_person CHECK ((decided_by <> reporter_id)),
+    CONSTRAINT reports_decided_once CHECK ((((outcome IS NULL) = (decided_by IS NULL)) AND ((outcome IS NULL) = (decided_at IS NULL)))),
+    CONSTRAINT reports_kind_known CHECK ((kind = ANY (ARRAY['product'::text, 'review'::text, 'vendor'::text, 'message'::text]))),
+    CONSTRAINT reports_outcome_known CHECK ((outcome = ANY (ARRAY['dismiss'::text, 'hide'::text, 'suspend_vendor'::text])))
+);
+CREATE INDEX reports_newest ON reports USING btree (created_at, id);
+CREATE INDEX reports_newest_of_campus ON reports USING btree (campus_id, created_at, id);
+CREATE INDEX reports_of_subject ON reports USING btree (kind, subject_id);
+CREATE UNIQUE INDEX reports_one_open ON reports USING btree (reporter_id, kind, subject_id) WHERE (outcome IS NULL);
+CREATE INDEX reports_waiting ON reports USING btree (created_at) WHERE (outcome IS NULL);
+ALTER TABLE reports ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT ON reports TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE ON reports TO campus_orders_service;
+CREATE POLICY reports_made_by_their_reporter ON reports FOR INSERT
+    WITH CHECK (((reporter_id = app_user_id()) AND (outcome IS NULL)));
+CREATE POLICY reports_of_their_reporter_and_staff ON reports FOR SELECT
+    USING (((reporter_id = ( SELECT app_user_id() AS app_user_id)) OR ( SELECT app_may('reports:read'::text) AS app_may) OR ((campus_id = ( SELECT app_campus_id() AS app_campus_id)) AND ( SELECT app_may('vendors:suspend'::text) AS app_may))));
 
 CREATE TABLE return_request_items (
     return_request_id uuid NOT NULL,
@@ -802,6 +1245,7 @@ CREATE TABLE return_requests (
     decision_reason text,
     decided_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
+    refund_to text,
     CONSTRAINT return_requests_pkey PRIMARY KEY (id),
     CONSTRAINT return_requests_order FOREIGN KEY (order_id) REFERENCES orders(id),
     CONSTRAINT return_requests_decided_once CHECK ((((status = 'requested'::text) = (decided_by IS NULL)) AND ((status = 'requested'::text) = (decided_at IS NULL)))),
@@ -835,10 +1279,13 @@ CREATE TABLE reviews (
     hidden_at timestamp with time zone,
     hidden_by uuid,
     hidden_because text,
+    reply_text text,
+    replied_at timestamp with time zone,
     CONSTRAINT reviews_pkey PRIMARY KEY (id),
     CONSTRAINT reviews_order FOREIGN KEY (order_id) REFERENCES orders(id),
     CONSTRAINT reviews_hidden_by_somebody_for_a_reason CHECK ((((hidden_at IS NULL) = (hidden_by IS NULL)) AND ((hidden_at IS NULL) = (hidden_because IS NULL)))),
-    CONSTRAINT reviews_rating_1_to_5 CHECK (((rating >= 1) AND (rating <= 5)))
+    CONSTRAINT reviews_rating_1_to_5 CHECK (((rating >= 1) AND (rating <= 5))),
+    CONSTRAINT reviews_reply_has_a_time CHECK (((reply_text IS NULL) = (replied_at IS NULL)))
 );
 CREATE INDEX reviews_hidden ON reviews USING btree (hidden_by) WHERE (hidden_by IS NOT NULL);
 CREATE INDEX reviews_newest ON reviews USING btree (created_at, id);
@@ -848,7 +1295,7 @@ CREATE INDEX reviews_of_buyer ON reviews USING btree (buyer_id);
 CREATE UNIQUE INDEX reviews_one_of_each_product ON reviews USING btree (order_id, product_id) WHERE (product_id IS NOT NULL);
 CREATE UNIQUE INDEX reviews_one_of_the_vendor ON reviews USING btree (order_id) WHERE (product_id IS NULL);
 ALTER TABLE reviews ENABLE ROW LEVEL SECURITY;
-GRANT SELECT, INSERT, UPDATE (hidden_at, hidden_by, hidden_because) ON reviews TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE (hidden_at, hidden_by, hidden_because, reply_text, replied_at) ON reviews TO campus_orders_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON reviews TO campus_orders_service;
 CREATE POLICY reviews_by_the_buyer_of_a_delivered_order ON reviews FOR INSERT
     WITH CHECK (((buyer_id = app_user_id()) AND app_may('orders:place'::text) AND (hidden_at IS NULL) AND (EXISTS ( SELECT
@@ -862,6 +1309,9 @@ CREATE POLICY reviews_never_of_ones_own_vendor ON reviews AS RESTRICTIVE FOR INS
     WITH CHECK (((vendor_id IS DISTINCT FROM ( SELECT app_vendor_id() AS app_vendor_id)) AND (NOT (EXISTS ( SELECT
    FROM vendors known
   WHERE ((known.id = reviews.vendor_id) AND (known.owner_user_id = ( SELECT app_user_id() AS app_user_id))))))));
+CREATE POLICY reviews_replied_to_by_their_vendor ON reviews FOR UPDATE
+    USING (((vendor_id = app_vendor_id()) AND app_may('catalog:own'::text) AND (hidden_at IS NULL) AND (replied_at IS NULL)))
+    WITH CHECK (((vendor_id = app_vendor_id()) AND app_may('catalog:own'::text) AND (hidden_at IS NULL)));
 CREATE POLICY reviews_shown ON reviews FOR SELECT
     USING (((hidden_at IS NULL) OR (buyer_id = app_user_id()) OR app_may('reviews:read'::text)));
 CREATE TRIGGER reviews_keep_rating AFTER INSERT OR UPDATE OF hidden_at ON reviews FOR EACH ROW EXECUTE FUNCTION keep_rating();
@@ -884,6 +1334,7 @@ CREATE TABLE sale_lines (
     delivery_fee_minor bigint NOT NULL,
     commission_minor bigint NOT NULL,
     net_minor bigint NOT NULL,
+    variant_id uuid,
     CONSTRAINT sale_lines_pkey PRIMARY KEY (item_id),
     CONSTRAINT sale_lines_item FOREIGN KEY (item_id) REFERENCES order_items(id),
     CONSTRAINT sale_lines_balanced CHECK ((gross_minor = ((((locked_minor + refunded_minor) + delivery_fee_minor) + commission_minor) + net_minor)))
@@ -896,6 +1347,35 @@ GRANT SELECT ON sale_lines TO campus_orders_api;
 GRANT SELECT, INSERT, UPDATE ON sale_lines TO campus_orders_service;
 CREATE POLICY sale_lines_of_vendor_campus_and_finance ON sale_lines FOR SELECT
     USING ((((vendor_id = ( SELECT app_vendor_id() AS app_vendor_id)) AND ( SELECT app_may('orders:fulfil'::text) AS app_may)) OR ((campus_id = ( SELECT app_campus_id() AS app_campus_id)) AND ( SELECT app_may('campus_orders:read'::text) AS app_may)) OR ( SELECT app_may('ledger:read'::text) AS app_may)));
+
+CREATE TABLE saved_product_changes (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    product_id uuid NOT NULL,
+    kind text NOT NULL,
+    price_minor bigint NOT NULL,
+    published_to uuid,
+    CONSTRAINT saved_product_changes_pkey PRIMARY KEY (id),
+    CONSTRAINT saved_product_changes_product FOREIGN KEY (product_id) REFERENCES products(id),
+    CONSTRAINT saved_product_changes_kind_known CHECK ((kind = ANY (ARRAY['back_in_stock'::text, 'price_drop'::text])))
+);
+GRANT SELECT, INSERT, UPDATE, DELETE ON saved_product_changes TO campus_orders_service;
+
+CREATE TABLE saved_products (
+    buyer_id uuid NOT NULL,
+    product_id uuid NOT NULL,
+    saved_at timestamp with time zone NOT NULL,
+    CONSTRAINT saved_products_pkey PRIMARY KEY (buyer_id, product_id),
+    CONSTRAINT saved_products_product FOREIGN KEY (product_id) REFERENCES products(id)
+);
+CREATE INDEX saved_products_newest ON saved_products USING btree (buyer_id, saved_at, product_id);
+CREATE INDEX saved_products_savers ON saved_products USING btree (product_id, buyer_id);
+ALTER TABLE saved_products ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, DELETE ON saved_products TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON saved_products TO campus_orders_service;
+CREATE POLICY saved_products_of_the_buyer ON saved_products FOR ALL
+    USING ((buyer_id = app_user_id()))
+    WITH CHECK ((buyer_id = app_user_id()));
+CREATE TRIGGER saved_products_refuse_leaving_buyer AFTER INSERT ON saved_products FOR EACH ROW EXECUTE FUNCTION refuse_leaving_buyer();
 
 CREATE TABLE search_words (
     word text COLLATE "C" NOT NULL,
@@ -944,8 +1424,11 @@ CREATE TABLE vendors (
     rating_sum bigint DEFAULT 0 NOT NULL,
     rating_count integer DEFAULT 0 NOT NULL,
     owner_user_id uuid,
+    absent_until timestamp with time zone,
+    absence_message text,
     CONSTRAINT vendors_pkey PRIMARY KEY (id)
 );
+CREATE INDEX vendors_absent ON vendors USING btree (id) WHERE (absent_until IS NOT NULL);
 CREATE INDEX vendors_suspended ON vendors USING btree (id) WHERE suspended;
 ALTER TABLE vendors ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON vendors TO campus_orders_api;
@@ -953,7 +1436,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON vendors TO campus_orders_service;
 CREATE POLICY vendors_known ON vendors FOR SELECT
     USING (true);
 
-CREATE VIEW shelf AS
+CREATE VIEW listed_products AS
  SELECT products.id,
     products.vendor_id,
     products.vendor_name,
@@ -971,10 +1454,37 @@ CREATE VIEW shelf AS
     products.words,
     products.created_at,
     products.has_sales,
-    products.terms
+    COALESCE(products.variant_terms, products.name_terms) AS terms,
+    products.options,
+    products.condition
    FROM products
-  WHERE products.removed_at IS NULL AND NOT products.draft AND NOT (products.vendor_id IN ( SELECT vendors.id
+  WHERE products.removed_at IS NULL AND NOT products.draft AND products.hidden_at IS NULL AND NOT (products.vendor_id IN ( SELECT vendors.id
            FROM vendors
           WHERE vendors.suspended));
+GRANT SELECT ON listed_products TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON listed_products TO campus_orders_service;
+
+CREATE VIEW shelf AS
+ SELECT listed_products.id,
+    listed_products.vendor_id,
+    listed_products.vendor_name,
+    listed_products.campus_id,
+    listed_products.name,
+    listed_products.description,
+    listed_products.category,
+    listed_products.price_minor,
+    listed_products.currency,
+    listed_products.stock,
+    listed_products.images,
+    listed_products.rating_sum,
+    listed_products.rating_count,
+    listed_products.revision,
+    listed_products.words,
+    listed_products.created_at,
+    listed_products.has_sales,
+    listed_products.terms,
+    listed_products.options,
+    listed_products.condition
+   FROM listed_products;
 GRANT SELECT ON shelf TO campus_orders_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON shelf TO campus_orders_service;

@@ -25,6 +25,34 @@ CREATE OR REPLACE FUNCTION public.app_vendor_id()
  STABLE
 AS $function$ SELECT nullif(current_setting('app.vendor_id', true), '')::uuid $function$;
 
+CREATE OR REPLACE FUNCTION public.copy_renamed_count()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    IF NEW.questions <> OLD.questions THEN
+        NEW.poll_count := NEW.questions;
+    ELSE
+        NEW.questions := NEW.poll_count;
+    END IF;
+    RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.escrows_refuse_above_charge()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+    IF (SELECT sum(held_minor - balance_minor) FROM escrows WHERE charge_id = NEW.charge_id)
+        > (SELECT amount_minor - coalesce(surcharge_minor, 0) FROM charges WHERE id = NEW.charge_id) THEN
+        RAISE EXCEPTION 'the escrows of charge % exceed what it took', NEW.charge_id USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN NULL;
+END $function$;
+REVOKE EXECUTE ON FUNCTION escrows_refuse_above_charge FROM public;
+
 CREATE OR REPLACE FUNCTION public.ledger_post(new_id uuid, new_type text, new_key text, new_currency text, new_hash bytea, accounts text[], sides text[], guards boolean[], amounts_minor bigint[])
  RETURNS boolean
  LANGUAGE plpgsql
@@ -184,6 +212,62 @@ GRANT SELECT, INSERT ON audits TO campus_payments_service;
 CREATE POLICY audits_visible ON audits FOR SELECT
     USING (app_may('audits:read'::text));
 
+CREATE TABLE balance_holds (
+    intent_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    amount_minor bigint NOT NULL,
+    rewards_minor bigint NOT NULL,
+    status text NOT NULL,
+    hold_count integer NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT balance_holds_pkey PRIMARY KEY (intent_id),
+    CONSTRAINT balance_holds_balance FOREIGN KEY (user_id) REFERENCES buyer_balances(user_id),
+    CONSTRAINT balance_holds_intent FOREIGN KEY (intent_id) REFERENCES payment_intents(id),
+    CONSTRAINT balance_holds_rewards_within_amount CHECK (((amount_minor > 0) AND ((rewards_minor >= 0) AND (rewards_minor <= amount_minor)))),
+    CONSTRAINT balance_holds_status_known CHECK ((status = ANY (ARRAY['held'::text, 'spent'::text, 'returned'::text])))
+);
+CREATE INDEX balance_holds_of_user ON balance_holds USING btree (user_id) WHERE (status = 'held'::text);
+ALTER TABLE balance_holds ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE ON balance_holds TO campus_payments_service;
+
+CREATE TABLE balance_lines (
+    id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    sequence bigint NOT NULL,
+    kind text NOT NULL,
+    order_id uuid,
+    amount_minor bigint NOT NULL,
+    rewards_minor bigint NOT NULL,
+    balance_minor bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT balance_lines_pkey PRIMARY KEY (id),
+    CONSTRAINT balance_lines_sequence_once UNIQUE (user_id, sequence),
+    CONSTRAINT balance_lines_balance FOREIGN KEY (user_id) REFERENCES buyer_balances(user_id),
+    CONSTRAINT balance_lines_balance_never_negative CHECK ((balance_minor >= 0)),
+    CONSTRAINT balance_lines_kind_known CHECK ((kind = ANY (ARRAY['reward'::text, 'refund'::text, 'spent'::text, 'returned'::text, 'withdrawn'::text]))),
+    CONSTRAINT balance_lines_sign_of_kind CHECK (((amount_minor <> 0) AND ((amount_minor < 0) = (kind = ANY (ARRAY['spent'::text, 'withdrawn'::text])))))
+);
+ALTER TABLE balance_lines ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON balance_lines TO campus_payments_api;
+GRANT SELECT, INSERT ON balance_lines TO campus_payments_service;
+CREATE POLICY balance_lines_own ON balance_lines FOR SELECT
+    USING ((user_id = app_user_id()));
+
+CREATE TABLE buyer_balances (
+    user_id uuid NOT NULL,
+    rewards_minor bigint NOT NULL,
+    refunds_minor bigint NOT NULL,
+    held_minor bigint NOT NULL,
+    line_count bigint NOT NULL,
+    CONSTRAINT buyer_balances_pkey PRIMARY KEY (user_id),
+    CONSTRAINT buyer_balances_never_negative CHECK ((LEAST(rewards_minor, refunds_minor, held_minor) >= 0))
+);
+ALTER TABLE buyer_balances ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON buyer_balances TO campus_payments_api;
+GRANT SELECT, INSERT, UPDATE ON buyer_balances TO campus_payments_service;
+CREATE POLICY buyer_balances_own ON buyer_balances FOR SELECT
+    USING ((user_id = app_user_id()));
+
 CREATE TABLE buyers (
     user_id uuid NOT NULL,
     email text NOT NULL,
@@ -269,10 +353,12 @@ CREATE TABLE chargebacks (
     due_at timestamp with time zone,
     due_alerted_at timestamp with time zone,
     responded_at timestamp with time zone,
+    part_of uuid,
     CONSTRAINT chargebacks_pkey PRIMARY KEY (id),
     CONSTRAINT chargebacks_identity_once UNIQUE (identity),
     CONSTRAINT chargebacks_charge FOREIGN KEY (charge_id) REFERENCES charges(id),
-    CONSTRAINT chargebacks_amount_above_zero CHECK ((amount_minor > 0)),
+    CONSTRAINT chargebacks_part_of FOREIGN KEY (part_of) REFERENCES chargebacks(id),
+    CONSTRAINT chargebacks_amount_not_negative CHECK ((amount_minor >= 0)),
     CONSTRAINT chargebacks_decided_when_not_open CHECK (((status = 'opened'::text) = (decided_at IS NULL))),
     CONSTRAINT chargebacks_never_negative CHECK ((LEAST(locked_vendor_minor, locked_commission_minor, locked_delivery_fee_minor, released_vendor_minor, released_commission_minor, released_delivery_fee_minor, loss_minor) >= 0)),
     CONSTRAINT chargebacks_status_known CHECK ((status = ANY (ARRAY['opened'::text, 'won'::text, 'lost'::text])))
@@ -281,6 +367,7 @@ CREATE INDEX chargebacks_due ON chargebacks USING btree (due_at) WHERE ((status 
 CREATE INDEX chargebacks_newest ON chargebacks USING btree (opened_at, id);
 CREATE INDEX chargebacks_of_charge ON chargebacks USING btree (charge_id);
 CREATE INDEX chargebacks_of_order ON chargebacks USING btree (order_id);
+CREATE UNIQUE INDEX chargebacks_of_part ON chargebacks USING btree (part_of, order_id) WHERE (part_of IS NOT NULL);
 CREATE INDEX chargebacks_open ON chargebacks USING btree (opened_at, id) WHERE (status = 'opened'::text);
 ALTER TABLE chargebacks ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON chargebacks TO campus_payments_api;
@@ -382,7 +469,7 @@ CREATE TABLE escrows (
     order_id uuid NOT NULL,
     buyer_id uuid NOT NULL,
     vendor_id uuid NOT NULL,
-    charge_id uuid NOT NULL,
+    charge_id uuid,
     held_minor bigint NOT NULL,
     locked_vendor_minor bigint NOT NULL,
     locked_commission_minor bigint NOT NULL,
@@ -395,6 +482,10 @@ CREATE TABLE escrows (
     dispute_sequence bigint NOT NULL,
     held_at timestamp with time zone NOT NULL,
     charged_back_minor bigint DEFAULT 0 NOT NULL,
+    balance_minor bigint DEFAULT 0 NOT NULL,
+    rewards_minor bigint DEFAULT 0 NOT NULL,
+    balance_refunded_minor bigint DEFAULT 0 NOT NULL,
+    rewards_refunded_minor bigint DEFAULT 0 NOT NULL,
     CONSTRAINT escrows_pkey PRIMARY KEY (order_id),
     CONSTRAINT escrows_charge FOREIGN KEY (charge_id) REFERENCES charges(id),
     CONSTRAINT escrows_order FOREIGN KEY (order_id) REFERENCES payable_orders(id),
@@ -403,13 +494,15 @@ CREATE TABLE escrows (
     CONSTRAINT escrows_never_negative CHECK ((LEAST(locked_vendor_minor, locked_commission_minor, locked_delivery_fee_minor, released_vendor_minor, released_commission_minor, released_delivery_fee_minor, refunded_minor) >= 0))
 );
 CREATE INDEX escrows_held ON escrows USING btree (held_at, order_id);
+CREATE INDEX escrows_of_charge ON escrows USING btree (charge_id);
 ALTER TABLE escrows ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, UPDATE (locked_vendor_minor, locked_commission_minor, locked_delivery_fee_minor, released_vendor_minor, released_commission_minor, released_delivery_fee_minor, refunded_minor) ON escrows TO campus_payments_api;
-GRANT SELECT, INSERT, UPDATE (locked_vendor_minor, locked_commission_minor, locked_delivery_fee_minor, released_vendor_minor, released_commission_minor, released_delivery_fee_minor, refunded_minor, disputed_at, dispute_sequence, charged_back_minor) ON escrows TO campus_payments_service;
+GRANT SELECT, INSERT, UPDATE (locked_vendor_minor, locked_commission_minor, locked_delivery_fee_minor, released_vendor_minor, released_commission_minor, released_delivery_fee_minor, refunded_minor, disputed_at, dispute_sequence, charged_back_minor, balance_refunded_minor, rewards_refunded_minor) ON escrows TO campus_payments_service;
 CREATE POLICY escrows_released ON escrows FOR UPDATE
     USING (app_may('escrow:release'::text));
 CREATE POLICY escrows_visible ON escrows FOR SELECT
     USING (app_may('escrow:release'::text));
+CREATE TRIGGER escrows_within_charge AFTER INSERT ON escrows FOR EACH ROW EXECUTE FUNCTION escrows_refuse_above_charge();
 
 CREATE TABLE failed_refund_attempts (
     id uuid NOT NULL,
@@ -446,6 +539,26 @@ CREATE TABLE inbox (
 );
 CREATE INDEX inbox_handled ON inbox USING btree (handled_at);
 GRANT SELECT, INSERT, UPDATE, DELETE ON inbox TO campus_payments_service;
+
+CREATE TABLE intent_orders (
+    intent_id uuid NOT NULL,
+    order_id uuid NOT NULL,
+    position integer NOT NULL,
+    amount_minor bigint NOT NULL,
+    buyer_id uuid NOT NULL,
+    CONSTRAINT intent_orders_pkey PRIMARY KEY (intent_id, order_id),
+    CONSTRAINT intent_orders_intent FOREIGN KEY (intent_id) REFERENCES payment_intents(id),
+    CONSTRAINT intent_orders_order FOREIGN KEY (order_id) REFERENCES purchase_orders(order_id),
+    CONSTRAINT intent_orders_amount_above_zero CHECK ((amount_minor > 0))
+);
+CREATE INDEX intent_orders_of_order ON intent_orders USING btree (order_id);
+ALTER TABLE intent_orders ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT ON intent_orders TO campus_payments_api;
+GRANT SELECT, INSERT ON intent_orders TO campus_payments_service;
+CREATE POLICY intent_orders_visible ON intent_orders FOR SELECT
+    USING (((buyer_id = app_user_id()) OR app_may('ledger:read'::text) OR app_may('payments:read'::text)));
+CREATE POLICY intent_orders_written ON intent_orders FOR INSERT
+    WITH CHECK ((buyer_id = app_user_id()));
 
 CREATE TABLE ledger_accounts (
     account text NOT NULL,
@@ -589,6 +702,7 @@ CREATE TABLE payable_orders (
     payment_due_at timestamp with time zone NOT NULL,
     heard_at timestamp with time zone NOT NULL,
     number text,
+    purchase_id uuid,
     CONSTRAINT payable_orders_pkey PRIMARY KEY (id),
     CONSTRAINT payable_orders_parts_within_total CHECK (((commission_minor >= 0) AND (delivery_fee_minor >= 0) AND ((commission_minor + delivery_fee_minor) <= total_minor))),
     CONSTRAINT payable_orders_status_known CHECK ((status = ANY (ARRAY['Processing'::text, 'cancelled'::text, 'expired'::text, 'paid_escrow'::text]))),
@@ -640,21 +754,33 @@ CREATE TABLE payment_intents (
     query_at timestamp with time zone,
     queries integer DEFAULT 0 NOT NULL,
     gateway text DEFAULT 'paystack'::text NOT NULL,
+    purchase_id uuid,
+    transfer_bank_name text,
+    transfer_account_number text,
+    transfer_account_name text,
+    transfer_amount_minor bigint,
+    transfer_expires_at timestamp with time zone,
+    received_minor bigint,
+    balance_minor bigint DEFAULT 0 NOT NULL,
     CONSTRAINT payment_intents_pkey PRIMARY KEY (id),
     CONSTRAINT payment_intents_reference_once UNIQUE (reference),
     CONSTRAINT payment_intents_order FOREIGN KEY (order_id) REFERENCES payable_orders(id),
+    CONSTRAINT payment_intents_account_whole CHECK ((num_nonnulls(transfer_bank_name, transfer_account_number, transfer_amount_minor, transfer_expires_at) = ANY (ARRAY[0, 4]))),
     CONSTRAINT payment_intents_failure_has_words CHECK (((status <> 'failed'::text) OR (failure_reason IS NOT NULL))),
     CONSTRAINT payment_intents_open_has_address CHECK (((status <> 'pending'::text) OR (authorization_url IS NOT NULL))),
-    CONSTRAINT payment_intents_status_known CHECK ((status = ANY (ARRAY['opening'::text, 'pending'::text, 'paid'::text, 'quarantined'::text, 'overpaid'::text, 'closed'::text, 'failed'::text])))
+    CONSTRAINT payment_intents_received_above_zero CHECK ((received_minor > 0)),
+    CONSTRAINT payment_intents_status_known CHECK ((status = ANY (ARRAY['opening'::text, 'pending'::text, 'paid'::text, 'quarantined'::text, 'overpaid'::text, 'closed'::text, 'failed'::text]))),
+    CONSTRAINT payment_intents_transfer_above_zero CHECK ((transfer_amount_minor > 0))
 );
 CREATE INDEX payment_intents_newest ON payment_intents USING btree (created_at, id);
 CREATE INDEX payment_intents_of_buyer ON payment_intents USING btree (buyer_id, created_at);
 CREATE INDEX payment_intents_of_order ON payment_intents USING btree (order_id);
+CREATE INDEX payment_intents_of_purchase ON payment_intents USING btree (purchase_id) WHERE (purchase_id IS NOT NULL);
 CREATE UNIQUE INDEX payment_intents_one_live ON payment_intents USING btree (order_id) WHERE (status = ANY (ARRAY['opening'::text, 'pending'::text]));
 CREATE INDEX payment_intents_queried ON payment_intents USING btree (query_at) WHERE ((query_at IS NOT NULL) AND (status = ANY (ARRAY['pending'::text, 'failed'::text])));
 ALTER TABLE payment_intents ENABLE ROW LEVEL SECURITY;
-GRANT SELECT, INSERT, UPDATE (reference, status, authorization_url, access_code, opening_until, query_at, gateway) ON payment_intents TO campus_payments_api;
-GRANT SELECT, INSERT, UPDATE (reference, status, channel, callback_url, authorization_url, access_code, opening_until, paid_at, failure_reason, failed_at, query_at, queries, gateway) ON payment_intents TO campus_payments_service;
+GRANT SELECT, INSERT, UPDATE (reference, status, authorization_url, access_code, opening_until, query_at, gateway, transfer_bank_name, transfer_account_number, transfer_account_name, transfer_amount_minor, transfer_expires_at) ON payment_intents TO campus_payments_api;
+GRANT SELECT, INSERT, UPDATE (reference, status, channel, callback_url, authorization_url, access_code, opening_until, paid_at, failure_reason, failed_at, query_at, queries, gateway, transfer_bank_name, transfer_account_number, transfer_account_name, transfer_amount_minor, transfer_expires_at, received_minor) ON payment_intents TO campus_payments_service;
 CREATE POLICY payment_intents_opened ON payment_intents FOR UPDATE
     USING ((buyer_id = app_user_id()));
 CREATE POLICY payment_intents_started ON payment_intents FOR INSERT
@@ -702,6 +828,36 @@ CREATE POLICY processed_webhook_events_replayed ON processed_webhook_events FOR 
 CREATE POLICY processed_webhook_events_visible ON processed_webhook_events FOR SELECT
     USING ((app_may('dead_letters:read'::text) OR app_may('webhooks:replay'::text)));
 
+CREATE TABLE purchase_orders (
+    purchase_id uuid NOT NULL,
+    position integer NOT NULL,
+    order_id uuid NOT NULL,
+    buyer_id uuid NOT NULL,
+    CONSTRAINT purchase_orders_pkey PRIMARY KEY (purchase_id, "position"),
+    CONSTRAINT purchase_orders_order_once UNIQUE (order_id),
+    CONSTRAINT purchase_orders_purchase FOREIGN KEY (purchase_id) REFERENCES purchases(id),
+    CONSTRAINT purchase_orders_position_from_zero CHECK (("position" >= 0))
+);
+ALTER TABLE purchase_orders ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON purchase_orders TO campus_payments_api;
+GRANT SELECT, INSERT ON purchase_orders TO campus_payments_service;
+CREATE POLICY purchase_orders_visible ON purchase_orders FOR SELECT
+    USING (((buyer_id = app_user_id()) OR app_may('ledger:read'::text) OR app_may('payments:read'::text)));
+
+CREATE TABLE purchases (
+    id uuid NOT NULL,
+    buyer_id uuid NOT NULL,
+    number text NOT NULL,
+    heard_at timestamp with time zone NOT NULL,
+    CONSTRAINT purchases_pkey PRIMARY KEY (id)
+);
+CREATE INDEX purchases_of_buyer ON purchases USING btree (buyer_id);
+ALTER TABLE purchases ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON purchases TO campus_payments_api;
+GRANT SELECT, INSERT ON purchases TO campus_payments_service;
+CREATE POLICY purchases_visible ON purchases FOR SELECT
+    USING (((buyer_id = app_user_id()) OR app_may('ledger:read'::text) OR app_may('payments:read'::text)));
+
 CREATE TABLE quarantine_decisions (
     id uuid NOT NULL,
     quarantined_charge_id uuid NOT NULL,
@@ -727,6 +883,16 @@ GRANT SELECT ON quarantine_decisions TO campus_payments_api;
 GRANT SELECT, INSERT, UPDATE (reason, status, decided_by, decided_at, rejection) ON quarantine_decisions TO campus_payments_service;
 CREATE POLICY quarantine_decisions_visible ON quarantine_decisions FOR SELECT
     USING ((app_may('ledger:read'::text) OR app_may('quarantine:prepare'::text) OR app_may('quarantine:approve'::text) OR app_may('quarantine:read'::text)));
+
+CREATE TABLE quarantined_accounts (
+    vendor_id uuid NOT NULL,
+    bank_code text NOT NULL,
+    account_last4 text NOT NULL,
+    CONSTRAINT quarantined_accounts_pkey PRIMARY KEY (vendor_id, bank_code, account_last4)
+);
+CREATE INDEX quarantined_accounts_of_number ON quarantined_accounts USING btree (bank_code, account_last4);
+ALTER TABLE quarantined_accounts ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE, DELETE ON quarantined_accounts TO campus_payments_service;
 
 CREATE TABLE quarantined_charges (
     id uuid NOT NULL,
@@ -831,7 +997,7 @@ CREATE POLICY refund_decisions_visible ON refund_decisions FOR SELECT
 CREATE TABLE refunds (
     id uuid NOT NULL,
     kind text NOT NULL,
-    charge_id uuid NOT NULL,
+    charge_id uuid,
     order_id uuid,
     buyer_id uuid,
     amount_minor bigint NOT NULL,
@@ -850,11 +1016,13 @@ CREATE TABLE refunds (
     needs_account_at timestamp with time zone,
     retry_recipient_code text,
     transfer_fee_minor bigint,
+    poll_count integer DEFAULT 0 NOT NULL,
+    balance_minor bigint DEFAULT 0 NOT NULL,
     CONSTRAINT refunds_pkey PRIMARY KEY (id),
     CONSTRAINT refunds_attempt_once UNIQUE (attempt_id),
     CONSTRAINT refunds_charge FOREIGN KEY (charge_id) REFERENCES charges(id),
-    CONSTRAINT refunds_amount_above_zero CHECK ((amount_minor > 0)),
     CONSTRAINT refunds_kind_known CHECK ((kind = ANY (ARRAY['order'::text, 'overpayment'::text, 'quarantine'::text, 'outside'::text]))),
+    CONSTRAINT refunds_parts_above_zero CHECK (((LEAST(amount_minor, balance_minor) >= 0) AND ((amount_minor + balance_minor) > 0))),
     CONSTRAINT refunds_status_known CHECK ((status = ANY (ARRAY['pending'::text, 'submitting'::text, 'submitted'::text, 'settled'::text, 'failed'::text, 'prepared'::text])))
 );
 CREATE INDEX refunds_due ON refunds USING btree (due_at) WHERE (due_at IS NOT NULL);
@@ -866,10 +1034,11 @@ CREATE INDEX refunds_of_gateway ON refunds USING btree (gateway_refund_id);
 CREATE INDEX refunds_of_order ON refunds USING btree (order_id);
 CREATE INDEX refunds_settled ON refunds USING btree (settled_at, id) WHERE (status = 'settled'::text);
 ALTER TABLE refunds ENABLE ROW LEVEL SECURITY;
-GRANT SELECT (id, kind, charge_id, order_id, buyer_id, amount_minor, currency, status, reason, failure, created_at, settled_at, attempt_id, needs_account_at) ON refunds TO campus_payments_api;
-GRANT SELECT, INSERT, UPDATE (amount_minor, status, reason, gateway_refund_id, failure, submitted_at, questions, due_at, settled_at, attempt_id, recipient_code, needs_account_at, retry_recipient_code, transfer_fee_minor) ON refunds TO campus_payments_service;
+GRANT SELECT (id, kind, charge_id, order_id, buyer_id, amount_minor, currency, status, reason, failure, created_at, settled_at, attempt_id, needs_account_at, balance_minor) ON refunds TO campus_payments_api;
+GRANT SELECT, INSERT, UPDATE (amount_minor, status, reason, gateway_refund_id, failure, submitted_at, questions, due_at, settled_at, attempt_id, recipient_code, needs_account_at, retry_recipient_code, transfer_fee_minor, poll_count, balance_minor) ON refunds TO campus_payments_service;
 CREATE POLICY refunds_visible ON refunds FOR SELECT
     USING (((buyer_id = app_user_id()) OR app_may('ledger:read'::text) OR app_may('refunds:prepare'::text) OR app_may('refunds:approve'::text) OR app_may('refunds:read'::text)));
+CREATE TRIGGER refunds_copy_renamed_count BEFORE UPDATE OF poll_count, questions ON refunds FOR EACH ROW EXECUTE FUNCTION copy_renamed_count();
 
 CREATE TABLE releases (
     id uuid NOT NULL,
@@ -953,6 +1122,68 @@ CREATE TABLE webhook_revisions (
     CONSTRAINT webhook_revisions_webhook FOREIGN KEY (webhook_id) REFERENCES processed_webhook_events(id)
 );
 GRANT SELECT, INSERT, UPDATE, DELETE ON webhook_revisions TO campus_payments_service;
+
+CREATE TABLE withdrawal_decisions (
+    id uuid NOT NULL,
+    withdrawal_id uuid NOT NULL,
+    outcome text NOT NULL,
+    reason text NOT NULL,
+    status text NOT NULL,
+    prepared_by uuid NOT NULL,
+    prepared_at timestamp with time zone NOT NULL,
+    decided_by uuid,
+    decided_at timestamp with time zone,
+    rejection text,
+    CONSTRAINT withdrawal_decisions_pkey PRIMARY KEY (id),
+    CONSTRAINT withdrawal_decisions_withdrawal FOREIGN KEY (withdrawal_id) REFERENCES withdrawals(id),
+    CONSTRAINT withdrawal_decisions_by_two CHECK ((decided_by <> prepared_by)),
+    CONSTRAINT withdrawal_decisions_decided_once CHECK ((((status = 'prepared'::text) = (decided_by IS NULL)) AND ((decided_by IS NULL) = (decided_at IS NULL)))),
+    CONSTRAINT withdrawal_decisions_outcome_known CHECK ((outcome = ANY (ARRAY['pay'::text, 'return'::text]))),
+    CONSTRAINT withdrawal_decisions_status_known CHECK ((status = ANY (ARRAY['prepared'::text, 'approved'::text, 'rejected'::text])))
+);
+CREATE INDEX withdrawal_decisions_of_withdrawal ON withdrawal_decisions USING btree (withdrawal_id, prepared_at);
+CREATE UNIQUE INDEX withdrawal_decisions_one_stands ON withdrawal_decisions USING btree (withdrawal_id) WHERE (status <> 'rejected'::text);
+ALTER TABLE withdrawal_decisions ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON withdrawal_decisions TO campus_payments_api;
+GRANT SELECT, INSERT, UPDATE (reason, status, decided_by, decided_at, rejection) ON withdrawal_decisions TO campus_payments_service;
+CREATE POLICY withdrawal_decisions_visible ON withdrawal_decisions FOR SELECT
+    USING ((app_may('ledger:read'::text) OR app_may('refunds:prepare'::text) OR app_may('refunds:approve'::text)));
+
+CREATE TABLE withdrawals (
+    id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    amount_minor bigint NOT NULL,
+    rewards_minor bigint DEFAULT 0 NOT NULL,
+    loss_minor bigint DEFAULT 0 NOT NULL,
+    round integer DEFAULT 1 NOT NULL,
+    status text NOT NULL,
+    gateway text NOT NULL,
+    recipient_code text NOT NULL,
+    account_last4 text NOT NULL,
+    bank_code text NOT NULL,
+    account_name text NOT NULL,
+    failure text,
+    created_at timestamp with time zone NOT NULL,
+    submitted_at timestamp with time zone,
+    paid_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    due_at timestamp with time zone,
+    poll_count integer DEFAULT 0 NOT NULL,
+    transfer_fee_minor bigint,
+    CONSTRAINT withdrawals_pkey PRIMARY KEY (id),
+    CONSTRAINT withdrawals_balance FOREIGN KEY (user_id) REFERENCES buyer_balances(user_id),
+    CONSTRAINT withdrawals_parts_within_amount CHECK (((amount_minor > 0) AND (LEAST(rewards_minor, loss_minor) >= 0) AND ((rewards_minor + loss_minor) <= amount_minor))),
+    CONSTRAINT withdrawals_status_known CHECK ((status = ANY (ARRAY['waiting'::text, 'prepared'::text, 'pending'::text, 'submitting'::text, 'submitted'::text, 'paid'::text, 'failed'::text, 'rejected'::text])))
+);
+CREATE INDEX withdrawals_due ON withdrawals USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX withdrawals_newest ON withdrawals USING btree (created_at, id);
+CREATE INDEX withdrawals_of_user ON withdrawals USING btree (user_id, created_at, id);
+CREATE INDEX withdrawals_undecided ON withdrawals USING btree (created_at, id) WHERE (status = ANY (ARRAY['waiting'::text, 'prepared'::text]));
+ALTER TABLE withdrawals ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON withdrawals TO campus_payments_api;
+GRANT SELECT, INSERT, UPDATE (rewards_minor, loss_minor, round, status, recipient_code, account_last4, bank_code, account_name, failure, submitted_at, paid_at, ended_at, due_at, poll_count, transfer_fee_minor) ON withdrawals TO campus_payments_service;
+CREATE POLICY withdrawals_visible ON withdrawals FOR SELECT
+    USING (((user_id = app_user_id()) OR app_may('ledger:read'::text) OR app_may('refunds:prepare'::text) OR app_may('refunds:approve'::text)));
 
 CREATE VIEW transactions WITH (security_invoker=true) AS
  SELECT t.id,

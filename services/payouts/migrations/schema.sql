@@ -35,6 +35,29 @@ CREATE OR REPLACE FUNCTION public.app_vendor_id()
  STABLE
 AS $function$ SELECT nullif(current_setting('app.vendor_id', true), '')::uuid $function$;
 
+CREATE OR REPLACE FUNCTION public.copy_renamed_count()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    IF NEW.asks <> OLD.asks THEN
+        NEW.poll_count := NEW.asks;
+    ELSE
+        NEW.asks := NEW.poll_count;
+    END IF;
+    RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.copy_renamed_source()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    NEW.heard_from := coalesce(NEW.heard_from, NEW.update_source);
+    NEW.update_source := NEW.heard_from;
+    RETURN NEW;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.exception_acts_refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -350,6 +373,14 @@ CREATE TABLE dispatch_lines (
 );
 GRANT SELECT, INSERT, UPDATE (outcome, reason) ON dispatch_lines TO campus_payouts_service;
 
+CREATE TABLE document_counters (
+    vendor_id uuid NOT NULL,
+    kind text NOT NULL,
+    last bigint NOT NULL,
+    CONSTRAINT document_counters_pkey PRIMARY KEY (vendor_id, kind)
+);
+GRANT SELECT, INSERT, UPDATE ON document_counters TO campus_payouts_service;
+
 CREATE TABLE found_transfers (
     reference text NOT NULL,
     transfer_code text,
@@ -410,6 +441,27 @@ CREATE TABLE inbox (
 );
 CREATE INDEX inbox_handled ON inbox USING btree (handled_at);
 GRANT SELECT, INSERT, UPDATE, DELETE ON inbox TO campus_payouts_service;
+
+CREATE TABLE issued_documents (
+    subject_id uuid NOT NULL,
+    kind text NOT NULL,
+    vendor_id uuid NOT NULL,
+    number bigint NOT NULL,
+    recipient_id uuid,
+    content jsonb NOT NULL,
+    recipient_encrypted text NOT NULL,
+    issued_at timestamp with time zone NOT NULL,
+    CONSTRAINT issued_documents_pkey PRIMARY KEY (subject_id),
+    CONSTRAINT issued_documents_number_once UNIQUE (vendor_id, kind, number)
+);
+CREATE INDEX issued_documents_of_recipient ON issued_documents USING btree (recipient_id) WHERE (recipient_id IS NOT NULL);
+ALTER TABLE issued_documents ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON issued_documents TO campus_payouts_api;
+GRANT SELECT, INSERT, UPDATE (content, recipient_encrypted) ON issued_documents TO campus_payouts_service;
+CREATE POLICY issued_documents_for_finance ON issued_documents FOR SELECT TO campus_payouts_api
+    USING (( SELECT app_may('payouts:read'::text) AS app_may));
+CREATE POLICY issued_documents_of_the_vendor ON issued_documents FOR SELECT TO campus_payouts_api
+    USING (((vendor_id = app_vendor_id()) AND app_may('wallet:own'::text)));
 
 CREATE TABLE ledger_accounts (
     account text NOT NULL,
@@ -669,6 +721,7 @@ CREATE INDEX payout_requests_newest ON payout_requests USING btree (created_at D
 CREATE UNIQUE INDEX payout_requests_number_once ON payout_requests USING btree (number);
 CREATE INDEX payout_requests_of_vendor ON payout_requests USING btree (vendor_id, created_at DESC);
 CREATE INDEX payout_requests_pending ON payout_requests USING btree (created_at, id) WHERE (status = 'pending'::text);
+CREATE INDEX payout_requests_pending_of_vendor ON payout_requests USING btree (vendor_id) WHERE (status = 'pending'::text);
 ALTER TABLE payout_requests ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, INSERT ON payout_requests TO campus_payouts_api;
 GRANT SELECT, INSERT, UPDATE (status, transfer_reference, transfer_code, transfer_failure, retry_count, updated_at, processed_at, restitution_awaited_since, restitution_reason) ON payout_requests TO campus_payouts_service;
@@ -727,6 +780,7 @@ CREATE TABLE payout_transfers (
     called_at timestamp with time zone,
     fee bigint,
     gateway text DEFAULT 'paystack'::text NOT NULL,
+    poll_count integer DEFAULT 0 NOT NULL,
     CONSTRAINT payout_transfers_pkey PRIMARY KEY (id),
     CONSTRAINT payout_transfers_attempt_once UNIQUE (payout_id, attempt),
     CONSTRAINT payout_transfers_reference_once UNIQUE (reference),
@@ -741,13 +795,14 @@ CREATE INDEX payout_transfers_newest ON payout_transfers USING btree (created_at
 CREATE INDEX payout_transfers_of_batch ON payout_transfers USING btree (batch_id);
 ALTER TABLE payout_transfers ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON payout_transfers TO campus_payouts_api;
-GRANT SELECT, INSERT, UPDATE (batch_id, status, recipient_code, transfer_code, failure, submissions, asks, due_at, updated_at, called_at, fee, gateway) ON payout_transfers TO campus_payouts_service;
+GRANT SELECT, INSERT, UPDATE (batch_id, status, recipient_code, transfer_code, failure, submissions, asks, due_at, updated_at, called_at, fee, gateway, poll_count) ON payout_transfers TO campus_payouts_service;
 CREATE POLICY payout_transfers_of_resets ON payout_transfers FOR SELECT TO campus_payouts_api
     USING (app_may('payouts:reset'::text));
 CREATE POLICY payout_transfers_select ON payout_transfers FOR SELECT TO campus_payouts_api
     USING ((((vendor_id = app_vendor_id()) AND app_may('wallet:own'::text)) OR app_may('payouts:read'::text)));
 CREATE POLICY payout_transfers_select_observed ON payout_transfers FOR SELECT TO campus_payouts_api
     USING (app_may('exceptions:read'::text));
+CREATE TRIGGER payout_transfers_copy_renamed_count BEFORE UPDATE OF asks, poll_count ON payout_transfers FOR EACH ROW EXECUTE FUNCTION copy_renamed_count();
 
 CREATE TABLE reconciliations (
     id uuid NOT NULL,
@@ -784,6 +839,21 @@ GRANT SELECT ON reconciliations TO campus_payouts_api;
 GRANT SELECT, INSERT, UPDATE (status, reason, decided_by, decided_at, rejection) ON reconciliations TO campus_payouts_service;
 CREATE POLICY reconciliations_select ON reconciliations FOR SELECT TO campus_payouts_api
     USING (app_may('payouts:read'::text));
+
+CREATE TABLE release_checkpoints (
+    vendor_id uuid NOT NULL,
+    last_line bigint NOT NULL,
+    last_received bigint NOT NULL,
+    sequence bigint NOT NULL,
+    received_minor bigint NOT NULL,
+    paid_minor bigint NOT NULL,
+    authenticator text NOT NULL,
+    saved_at timestamp with time zone NOT NULL,
+    CONSTRAINT release_checkpoints_pkey PRIMARY KEY (vendor_id),
+    CONSTRAINT release_checkpoints_name_a_statement CHECK ((sequence >= 1)),
+    CONSTRAINT release_checkpoints_received_by_last_line CHECK (((last_received >= 0) AND (last_received <= last_line)))
+);
+GRANT SELECT, INSERT, UPDATE, DELETE ON release_checkpoints TO campus_payouts_service;
 
 CREATE TABLE release_statements (
     vendor_id uuid NOT NULL,
@@ -891,6 +961,7 @@ CREATE TABLE transfer_observations (
     position bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
     id uuid NOT NULL,
     transfer_id uuid NOT NULL,
+    update_source text,
     heard_from text NOT NULL,
     status text NOT NULL,
     verdict text NOT NULL,
@@ -908,6 +979,7 @@ CREATE TABLE transfer_observations (
 CREATE INDEX transfer_observations_of_transfer ON transfer_observations USING btree (transfer_id, "position");
 GRANT SELECT, INSERT ON transfer_observations TO campus_payouts_service;
 CREATE TRIGGER transfer_observations_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON transfer_observations FOR EACH STATEMENT EXECUTE FUNCTION observations_refuse_change();
+CREATE TRIGGER transfer_observations_copy_renamed_source BEFORE INSERT ON transfer_observations FOR EACH ROW EXECUTE FUNCTION copy_renamed_source();
 
 CREATE TABLE vendor_bank_details (
     vendor_id uuid NOT NULL,
@@ -986,6 +1058,7 @@ CREATE TABLE wallet_lines (
     CONSTRAINT wallet_lines_waiver_only_debits CHECK (((kind <> 'waiver'::text) OR (net_minor < 0)))
 );
 CREATE INDEX wallet_lines_in_time ON wallet_lines USING btree (vendor_id, at, "position");
+CREATE INDEX wallet_lines_of_payout ON wallet_lines USING btree (payout_id) WHERE (payout_id IS NOT NULL);
 CREATE INDEX wallet_lines_of_vendor ON wallet_lines USING btree (vendor_id, "position" DESC);
 CREATE INDEX wallet_lines_recoveries ON wallet_lines USING btree (payout_id) WHERE (kind = ANY (ARRAY['recovery'::text, 'recovery_returned'::text]));
 CREATE UNIQUE INDEX wallet_lines_returned_once ON wallet_lines USING btree (payout_id) WHERE (kind = ANY (ARRAY['restitution'::text, 'reversal'::text]));

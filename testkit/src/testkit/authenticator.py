@@ -1,4 +1,6 @@
-"""An authenticator in software: makes passkeys and shows them as a browser with a security key would, or wrongly on purpose."""
+"""An authenticator in software: makes passkeys and shows them as a browser with a security key would, or wrongly on
+purpose.
+"""
 
 import base64
 import hashlib

@@ -157,7 +157,8 @@ class _Snapshot:
             [
                 f"setval('{row['name']}', {row['last_value'] or row['start_value']}, {row['last_value'] is not None})"
                 for row in await connection.fetch(
-                    "SELECT format('%I.%I', schemaname, sequencename) AS name, last_value, start_value FROM pg_sequences"
+                    "SELECT format('%I.%I', schemaname, sequencename) AS name, last_value, start_value FROM "
+                    "pg_sequences"
                 )
             ]
         )
@@ -231,7 +232,9 @@ class _Lent:
 
 
 class Databases:
-    """Lends the databases of a session; a service is migrated once, into a template that its databases are cloned from."""
+    """Lends the databases of a session; a service is migrated once, into a template that its databases are cloned
+    from.
+    """
 
     def __init__(self, admin_url: str, run: str, passwords: dict[str, str]) -> None:
         """`run`: the same for all workers of one run, which share the templates."""

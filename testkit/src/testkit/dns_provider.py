@@ -1,4 +1,6 @@
-"""A stand-in for the DNS provider: the part of Cloudflare's API v4 that cert-manager calls, and the check of a token."""
+"""A stand-in for the DNS provider: the part of Cloudflare's API v4 that cert-manager calls, and the check of a
+token.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,7 +15,9 @@ _ZONE_ID: Final = "023e105f4ecef8ad9ca31a8372d0c353"
 
 @dataclass
 class DnsProvider:
-    """`tokens`: the valid ones. Those of `without_zones` may not read the zone, those of `without_records` not write it."""
+    """`tokens`: the valid ones. Those of `without_zones` may not read the zone, those of `without_records` not write
+    it.
+    """
 
     tokens: set[str]
     url: str = ""

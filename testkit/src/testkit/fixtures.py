@@ -12,9 +12,11 @@ Fixtures:
     module_database, module_empty_database: the same for all tests of one module.
     broker_url: a virtual host of its own on RabbitMQ for the module.
     management_url: RabbitMQ's management API with the administrator's account.
+    authority: a certificate authority, `server_of, client = authority`.
     held_port: `held_port()`, a port to listen on, reserved until the test is over.
 
-A service that a test opens waits a minute for its own servers (`PATIENT`); in processes of their own the limits are as shipped.
+A service that a test opens waits a minute for its own servers (`PATIENT`); in processes of their own the limits are as
+shipped.
 """
 
 import asyncio
@@ -37,6 +39,7 @@ import pytest_asyncio
 from campus_tools.servers import Server, Servers, held_ports
 from operations.provision import provision_roles
 from operations.secrets import ROLE_PASSWORDS
+from testkit.certificates import Authority, new_authority
 from testkit.databases import PATIENT as PATIENT
 from testkit.databases import WAIT_SECONDS_MAX, Databases, alone
 from testkit.databases import DatabaseUrls as DatabaseUrls
@@ -166,6 +169,11 @@ async def broker_url(_virtual_host: VirtualHost) -> str:
     return _virtual_host.url
 
 
+@pytest.fixture(scope="session")
+def authority() -> Authority:
+    return new_authority()
+
+
 @pytest.fixture
 def held_port() -> Iterator[Callable[[], int]]:
     """`held_port()`: a port of 127.0.0.1 for a server of the test, reserved until the test is over."""
@@ -181,7 +189,9 @@ def role_passwords(admin_url: str) -> dict[str, str]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Modules and tests live as long as the process: the garbage collector ignores them, while they are made and afterwards."""
+    """Modules and tests live as long as the process: the garbage collector ignores them, while they are made and
+    afterwards.
+    """
     gc.disable()
     try:
         return (yield)

@@ -1,4 +1,6 @@
-"""A proxy in front of a server that can freeze: it accepts connections and passes nothing on, as a stopped process does."""
+"""A proxy in front of a server that can freeze: it accepts connections and passes nothing on, as a stopped process
+does.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,8 +1,8 @@
 """Every guard of a database with a row, a statement or a caller that it must reject.
 
-A service lists its tables as `GuardedTable`; `Guards` inserts one valid row into each of them, past triggers and foreign keys,
-and tries each violation on it. All ids of these rows are `OURS`, so the references between them hold. A guard that the
-lists do not name, or that the database does not have, fails `undeclared`.
+A service lists its tables as `GuardedTable`; `Guards` inserts one valid row into each of them, past triggers and
+foreign keys, and tries each violation on it. All ids of these rows are `OURS`, so the references between them hold. A
+guard that the lists do not name, or that the database does not have, fails `undeclared`.
 """
 
 import json
@@ -64,8 +64,9 @@ class GuardedTable:
     triggers: Mapping[str, tuple["str | InsertAfter", ...]] = field(default_factory=dict)
     """By trigger: statements that each must fail."""
     policies: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By permissive policy: each alternative that admits a caller, as words: `user`, `vendor`, `campus` for a row of the
-    caller's own, else a permission. `public` admits every caller."""
+    """By permissive policy: each alternative that admits a caller, as words: `user`, `vendor`, `campus` for a row of
+    the caller's own, else a permission. `public` admits every caller.
+    """
     rejected_rows: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
     """By policy: changes of the row that it rejects from the first caller whom it admits."""
     restrictions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -263,7 +264,10 @@ class Guards:
             return
         names = ", ".join(f'"{name}"' for name in row)
         await connection.execute(
-            f"INSERT INTO {table} ({names}) OVERRIDING SYSTEM VALUE SELECT {names} FROM jsonb_populate_record(NULL::{table}, $1)",
+            (
+                f"INSERT INTO {table} ({names}) OVERRIDING SYSTEM VALUE SELECT {names} FROM "
+                f"jsonb_populate_record(NULL::{table}, $1)"
+            ),
             json.dumps(dict(row)),
         )
 

@@ -1,8 +1,9 @@
-"""A stand-in for the API server of Kubernetes, for tests with the real kubectl: a few kinds, in memory, without authentication.
+"""A stand-in for the API server of Kubernetes, for tests with the real kubectl: a few kinds, in memory, without
+authentication.
 
-It also plays the controllers behind them: a changed template of a Deployment replaces its pods, whose environments are those of
-the Secrets at that moment; an ExternalSecret is fetched from `store` when it is annotated. A program in a pod is a program of this
-machine with the pod's environment.
+It also plays the controllers behind them: a changed template of a Deployment replaces its pods, whose environments are
+those of the Secrets at that moment; an ExternalSecret is fetched from `store` when it is annotated. A program in a pod
+is a program of this machine with the pod's environment.
 """
 
 import asyncio
@@ -127,7 +128,8 @@ class KubernetesApi:
     def pods_of(self, deployment: str) -> list[str]:
         return [name for kind, name in self.objects if kind == "pods" and name.startswith(f"{deployment}-")]
 
-    # ---- The server ------------------------------------------------------------------------------------------------------
+    # ---- The server
+    # ------------------------------------------------------------------------------------------------------
 
     def application(self) -> web.Application:
         app = web.Application(middlewares=[_problems])
@@ -255,7 +257,8 @@ class KubernetesApi:
             raise Rejected(500, 'Get "https://10.0.0.1:10250/containerLogs": dial tcp: connection refused')
         return web.Response(text=self.printed.get(request.match_info["name"], ""))
 
-    # ---- The objects -----------------------------------------------------------------------------------------------------
+    # ---- The objects
+    # -----------------------------------------------------------------------------------------------------
 
     def _found(self, request: web.Request) -> dict[str, Any]:
         plural, name = request.match_info["plural"], request.match_info["name"]
@@ -317,7 +320,8 @@ class KubernetesApi:
 
 @contextmanager
 def kubernetes_api(folder: Path, *, has_external_secrets: bool = False) -> Iterator[KubernetesApi]:
-    """Serve the stand-in in a thread. `folder` gets the kubeconfig; programs in its folder `bin` are found first by pods.
+    """Serve the stand-in in a thread. `folder` gets the kubeconfig; programs in its folder `bin` are found first by
+    pods.
 
     Skips the test where kubectl is not installed.
     """

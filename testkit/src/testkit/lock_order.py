@@ -1,4 +1,6 @@
-"""Check that the transactions of a service lock their rows in one order: all pairs of them run at once, without a deadlock."""
+"""Check that the transactions of a service lock their rows in one order: all pairs of them run at once, without a
+deadlock.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence

@@ -1,4 +1,6 @@
-"""Check that a statement of a store locks the rows that it names: a second transaction waits for the first one, and no third one does."""
+"""Check that a statement of a store locks the rows that it names: a second transaction waits for the first one, and no
+third one does.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -41,7 +43,9 @@ async def waits_for(database: Database, first: Action, second: Action) -> bool:
 
 
 async def assert_locks(database: Database, locks: Locks) -> None:
-    """Each lock finds the rows of its first two keys; another transaction waits for the same key, and not for the other one."""
+    """Each lock finds the rows of its first two keys; another transaction waits for the same key, and not for the other
+    one.
+    """
     for name, (keys, lock) in locks.items():
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             own, other, *_ = [row[0] for row in await uow.fetch(f"{keys} ORDER BY 1")]

@@ -1,4 +1,6 @@
-"""A story beside others: what happens to one order, refund or payout may change no row of another, in any of its states."""
+"""A story beside others: what happens to one order, refund or payout may change no row of another, in any of its
+states.
+"""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, Final, TypeVar

@@ -1,4 +1,5 @@
-"""A service opened inside a test: the real application, database and broker, with a clock and an identity provider of the test.
+"""A service opened inside a test: the real application, database and broker, with a clock and an identity provider of
+the test.
 
 async with opened(SERVICE, urls, broker_url, clock=clock, cursor_key="...") as service:
     response = await service.client.get("/api/orders", headers=service.headers(buyer))
@@ -146,7 +147,13 @@ async def served(
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer_bytes)
     opened.bind(("127.0.0.1", port))
     config = uvicorn.Config(
-        app, http=JoinedProtocol, log_config=None, lifespan="off", access_log=False, date_header=date_header
+        app,
+        http=JoinedProtocol,
+        log_config=None,
+        lifespan="off",
+        access_log=False,
+        date_header=date_header,
+        timeout_keep_alive=75,  # As in production, and longer than any client keeps a connection.
     )
     async with listening(config, opened):
         yield f"http://127.0.0.1:{opened.getsockname()[1]}"
@@ -227,7 +234,8 @@ class OpenService:
         return received
 
     async def work(self, queue: str, *, attempt: int = 1, is_last_attempt: bool = False) -> int:
-        """Process the work items in the outbox for `queue` and those below it (`queue.*`), once each; return their number.
+        """Process the work items in the outbox for `queue` and those below it (`queue.*`), once each; return their
+        number.
 
         Raises what they raise.
         """

@@ -1,8 +1,9 @@
 """Record the changes of state in a database of a test, and compare them with the lifecycles that decide them."""
 
 from collections import defaultdict
-from collections.abc import Mapping
-from typing import Any, Final, Self
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, Final, NamedTuple, Self
 
 import asyncpg
 
@@ -10,14 +11,22 @@ from common.primitives.lifecycles import Lifecycle
 
 # Only databases that are thrown away have this trigger: those of the product have none that acts.
 _RECORD: Final = """
-CREATE TABLE recorded_state_changes (relation text NOT NULL, before text NOT NULL, after text NOT NULL);
+CREATE TABLE recorded_state_changes (
+    relation text NOT NULL, before text, after text NOT NULL, id text NOT NULL, subject text NOT NULL, at timestamptz NOT NULL
+);
 CREATE FUNCTION record_state_change() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = public AS $$
+DECLARE
+    changed jsonb := to_jsonb(NEW);
 BEGIN
-    INSERT INTO recorded_state_changes VALUES (TG_ARGV[0], OLD.status, NEW.status);
+    INSERT INTO recorded_state_changes VALUES (
+        TG_ARGV[0], to_jsonb(OLD)->>'status', NEW.status, changed->>'id',
+        coalesce(changed->>'payout_id', changed->>'order_id', changed->>'id'), clock_timestamp()
+    );
     RETURN NULL;
 END $$;
 """
 _OBSERVE: Final = """
+CREATE TRIGGER record_new_state AFTER INSERT ON {0} FOR EACH ROW EXECUTE FUNCTION record_state_change('{0}');
 CREATE TRIGGER record_state_change AFTER UPDATE ON {0} FOR EACH ROW
 WHEN (OLD.status IS DISTINCT FROM NEW.status) EXECUTE FUNCTION record_state_change('{0}')
 """
@@ -31,21 +40,40 @@ _REFUSE_OTHERS: Final = """
 CREATE TRIGGER refuse_state_change BEFORE UPDATE ON {0} FOR EACH ROW
 WHEN (OLD.status <> NEW.status AND (OLD.status, NEW.status) NOT IN ({1})) EXECUTE FUNCTION refuse_state_change()
 """
-_REMOVE_RECORDED: Final = "DELETE FROM recorded_state_changes RETURNING relation, before, after"
+_REMOVE_RECORDED: Final = """
+DELETE FROM recorded_state_changes RETURNING at, relation, id, subject, before, after
+"""
+
+
+class StateChange(NamedTuple):
+    """A row in a new state; `before` is None for a new row. `subject` is its payout, else its order, else itself."""
+
+    at: datetime
+    table: str
+    id: str
+    subject: str
+    before: str | None
+    after: str
 
 
 class StateChanges:
-    """The changes of the column `status` in the tables of these lifecycles. `walked` are those that a rule allows."""
+    """The changes of the column `status` in the tables of these lifecycles. `walked` are those that a rule allows.
+
+    `recent` are those before the last call of `forbidden`, with new rows.
+    """
 
     def __init__(self, owner: asyncpg.Connection, lifecycles: Mapping[str, Lifecycle[Any, Any]]) -> None:
         self._owner, self._lifecycles = owner, lifecycles
         self.walked: dict[Lifecycle[Any, Any], set[tuple[str, str]]] = defaultdict(set)
+        self.recent: list[StateChange] = []
 
     @classmethod
-    async def recorded(cls, owner: asyncpg.Connection, lifecycles: Mapping[str, Lifecycle[Any, Any]]) -> Self:
-        """Record them from now on, over a connection of the database's owner."""
+    async def recorded(
+        cls, owner: asyncpg.Connection, lifecycles: Mapping[str, Lifecycle[Any, Any]], others: Iterable[str] = ()
+    ) -> Self:
+        """Record them from now on, over a connection of the database's owner. The `others` are tables without rules."""
         await owner.execute(_RECORD)
-        for table in lifecycles:
+        for table in (*lifecycles, *others):
             await owner.execute(_OBSERVE.format(table))
         return cls(owner, lifecycles)
 
@@ -58,8 +86,11 @@ class StateChanges:
 
     async def forbidden(self) -> list[str]:
         """Return the changes since the last call that no rule allows, as sentences."""
+        self.recent = sorted(StateChange(*row) for row in await self._owner.fetch(_REMOVE_RECORDED))
         found = set()
-        for table, before, after in await self._owner.fetch(_REMOVE_RECORDED):
+        for _, table, _, _, before, after in self.recent:
+            if before is None or table not in self._lifecycles:
+                continue
             if (before, after) in self._lifecycles[table].transitions:
                 self.walked[self._lifecycles[table]].add((before, after))
             else:

@@ -20,7 +20,8 @@ class Walker(Protocol):
 async def walk(start: Callable[[], Awaitable[Walker]], steps: Path, seed: int, *, walks: int, length: int) -> None:
     """Run `length` steps with each of `walks` new walkers.
 
-    A step is a name and the choices for each of its arguments. Raises AssertionError with the steps that are needed to fail.
+    A step is a name and the choices for each of its arguments. Raises AssertionError with the steps that are needed to
+    fail.
     """
     draw = random.Random(seed)
     for _ in range(walks):

@@ -1,4 +1,6 @@
-"""All endpoints of all services with their guards, read from the running code. Used by the reference and the tests of roles."""
+"""All endpoints of all services with their guards, read from the running code. Used by the reference and the tests of
+roles.
+"""
 
 import importlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -106,8 +106,9 @@ async def get_$name(request: Request, caller: CurrentCaller, ${name}_id: UUID) -
 
 @dataclass(frozen=True, slots=True)
 class NewEndpoint:
-    """An endpoint to write. `place` is a service or one of its contexts; `noun` is singular, with hyphens; `table` has the
-    columns `id` and `created_at`."""
+    """An endpoint to write. `place` is a service or one of its contexts; `noun` is singular, with hyphens; `table` has
+    the columns `id` and `created_at`.
+    """
 
     place: str
     noun: str

@@ -77,7 +77,10 @@ def _decisions(folder: Path) -> str:
         "# Decisions",
         "",
         NOTE,
-        "One record for each choice that a later change must not undo by accident, in the form of [template.md](template.md).",
+        (
+            "One record for each choice that a later change must not undo by accident, in the form of "
+            "[template.md](template.md)."
+        ),
         "A replaced record stays and names its successor.",
     ]
     for subject in subjects:
@@ -90,7 +93,10 @@ def _lifecycles() -> str:
         "# Lifecycles",
         "",
         NOTE,
-        "The state after each trigger. *Repeated*: a success without effect. *Stale*: a late report, ignored and counted. An",
+        (
+            "The state after each trigger. *Repeated*: a success without effect. *Stale*: a late report, ignored and "
+            "counted. An"
+        ),
         "empty cell: forbidden. Statements name the state before",
         "([decision 114](../decisions/0114-name-the-state-before-in-every-statement-that-writes-one.md)).",
     ]
@@ -116,7 +122,10 @@ def _permissions() -> str:
         "# Roles and permissions",
         "",
         NOTE,
-        "The highest role of a user is the `role` claim of the token. Permissions that move money are **bold**: a grant of a role",
+        (
+            "The highest role of a user is the `role` claim of the token. Permissions that move money are **bold**: "
+            "a grant of a role"
+        ),
         "with such a permission, and of `platform_admin`, needs a second `platform_admin`.",
         "",
         "| Role | Permissions |",
@@ -130,8 +139,14 @@ def _permissions() -> str:
         "",
         "## Endpoints of each permission",
         "",
-        "From the guards that check every request before its body. AAL2: a second factor verified within the last 15 minutes.",
-        "A permission without an endpoint extends what its holder reads or changes at the endpoints of every signed-in user.",
+        (
+            "From the guards that check every request before its body. AAL2: a second factor verified within the "
+            "last 15 minutes."
+        ),
+        (
+            "A permission without an endpoint extends what its holder reads or changes at the endpoints of every "
+            "signed-in user."
+        ),
         "",
         "| Permission | Roles | Endpoints |",
         "|---|---|---|",
@@ -184,7 +199,10 @@ def _events() -> str:
         "# Events",
         "",
         NOTE,
-        "CloudEvents 1.0 in structured mode on the topic exchange `campus.events`; `*` after a type: also on `campus.public`.",
+        (
+            "CloudEvents 1.0 in structured mode on the topic exchange `campus.events`; `*` after a type: also on "
+            "`campus.public`."
+        ),
         "",
     ]
     for module in (identity, orders, payments, payouts, notifications, operations):
@@ -268,8 +286,14 @@ def _metrics() -> str:
         "# Metrics",
         "",
         NOTE,
-        "What each process shows under `/metrics` on its internal port. Money is in kobo (`_minor`), times in seconds. The first",
-        "part is shown by every process; a gauge of the database is set by the worker and is 0 elsewhere: take the highest.",
+        (
+            "What each process shows under `/metrics` on its internal port. Money is in kobo (`_minor`), times in "
+            "seconds. The first"
+        ),
+        (
+            "part is shown by every process; a gauge of the database is set by the worker and is 0 elsewhere: take "
+            "the highest."
+        ),
         "",
     ]
     shown = ours()

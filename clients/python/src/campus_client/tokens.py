@@ -15,7 +15,9 @@ class Tokens:
 
     @property
     def user(self) -> str | None:
-        """The user of the access token (`sub` of a JWT); None for another token. The server verifies it, the client does not."""
+        """The user of the access token (`sub` of a JWT); None for another token. The server verifies it, the client
+        does not.
+        """
         try:
             payload = self.access_token.split(".")[1]
             return str(json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["sub"])

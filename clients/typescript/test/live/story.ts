@@ -26,7 +26,7 @@ export interface Surroundings {
   photo(): Promise<Blob>;
 }
 
-export interface Played {
+export interface StoryResult {
   buyer: Campus;
   vendor: Campus;
   delivered: Order;
@@ -34,7 +34,7 @@ export interface Played {
 }
 
 /** Plays the story. Throws at the first step that goes another way. */
-export async function playStory(surroundings: Surroundings): Promise<Played> {
+export async function playStory(surroundings: Surroundings): Promise<StoryResult> {
   const { baseUrl, password } = surroundings;
   const network = unreliable();
   const buyer = new Campus({ baseUrl, fetch: network.fetch });

@@ -4,13 +4,16 @@ import { campus } from "../api.ts";
 import { naira } from "../money.ts";
 import { Field, textOf } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { RefundTo, refundToOf } from "../parts/refund-to.tsx";
 import { useAction } from "../use-resource.ts";
 
 export function Cancel({ order, cancelled }: { order: Order; cancelled: (order: Order) => void }) {
-  const cancel = useAction(async (reason: string) => cancelled(await campus.orders.cancel(order.id, { reason })));
+  const cancel = useAction(async (form: HTMLFormElement) =>
+    cancelled(await campus.orders.cancel(order.id, { reason: textOf(form, "reason"), ...refundToOf(form) })),
+  );
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    cancel.run(textOf(event.currentTarget as HTMLFormElement, "reason"));
+    cancel.run(event.currentTarget as HTMLFormElement);
   };
   return (
     <details class="panel">
@@ -22,6 +25,7 @@ export function Cancel({ order, cancelled }: { order: Order; cancelled: (order: 
             : `You get ${naira(order.totalMinor)} back.`}
         </p>
         <Field label="Why?" name="reason" required maxLength={500} />
+        {order.status !== "Processing" && <RefundTo />}
         <Problem error={cancel.error} />
         <button class="danger" disabled={cancel.busy}>
           Cancel the order

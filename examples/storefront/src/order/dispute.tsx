@@ -5,6 +5,7 @@ import { campus } from "../api.ts";
 import { textOf } from "../parts/field.tsx";
 import { Loaded } from "../parts/loading.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { RefundTo, refundToOf } from "../parts/refund-to.tsx";
 import { when } from "../times.ts";
 import { useAction, useResource, type Action, type Resource } from "../use-resource.ts";
 
@@ -30,7 +31,8 @@ export function Dispute({ order, opened }: { order: Order; opened: (order: Order
   });
   const open = useAction(async (form: HTMLFormElement) => {
     const image = new FormData(form).get("image");
-    opened(await campus.disputes.open(order.id, { reason: textOf(form, "reason"), details: textOf(form, "details") }));
+    const complaint = { reason: textOf(form, "reason"), details: textOf(form, "details"), ...refundToOf(form) };
+    opened(await campus.disputes.open(order.id, complaint));
     // After the dispute, which the API accepts images for. A failed upload leaves it open and can be repeated.
     if (image instanceof File && image.size > 0) upload.run(image);
   });
@@ -65,6 +67,7 @@ function DisputeForm({ open }: { open: Action<[HTMLFormElement]> }) {
           <label for="image">Photo (optional)</label>
           <input id="image" name="image" type="file" accept={IMAGE_TYPES} />
         </div>
+        <RefundTo />
         <Problem error={open.error} />
         <button class="danger" disabled={open.busy}>
           {open.busy ? "Sending …" : "Open a dispute"}
@@ -98,6 +101,7 @@ function OpenDispute({ order, dispute, upload }: OpenDisputeProps) {
               <span class="soft">{when(opened.raisedAt)}</span>
             </p>
             <p class="description">{opened.details}</p>
+            {opened.refundTo === "balance" && <p class="soft">A refund goes to your balance.</p>}
             <ul class="evidence">
               {opened.evidence.map((one) => (
                 <Evidence key={one.id} orderId={order.id} evidence={one} />

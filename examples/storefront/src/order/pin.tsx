@@ -6,13 +6,14 @@ import { Problem } from "../parts/problem.tsx";
 import { useAction, useResource } from "../use-resource.ts";
 
 /** The delivery PIN, large enough to be read out in the sun. It is in no storage of the browser. */
-export function Pin({ orderId }: { orderId: string }) {
+export function Pin({ orderId, seller }: { orderId: string; seller?: string }) {
   const [reissued, setReissued] = useState<{ pin: string; reissuesRemaining: number } | null>(null);
   const current = useResource((signal) => campus.orders.getDeliveryPin(orderId, { signal }), [orderId]);
   const reissue = useAction(async () => setReissued(await campus.orders.reissueDeliveryPin(orderId, {})));
+  const title = seller ? `Your delivery PIN for ${seller}` : "Your delivery PIN";
   return (
-    <section class="panel pin-panel" aria-label="Delivery PIN">
-      <h2>Your delivery PIN</h2>
+    <section class="panel pin-panel" aria-label={title}>
+      <h2>{title}</h2>
       <Loaded from={current}>
         {({ pin, attemptsRemaining }) => (
           <>

@@ -10,7 +10,7 @@ const MEANING: Record<Refund["status"], string> = {
   prepared: "is being prepared",
   submitting: "is on its way to your bank",
   submitted: "is on its way to your bank",
-  settled: "is back with your bank",
+  settled: "is back",
   failed: "did not arrive. Our staff look for another way",
 };
 
@@ -31,6 +31,7 @@ export function Refunds({ order }: { order: Order }) {
               {items.map((refund) => (
                 <li key={refund.id}>
                   <b>{naira(refund.amountMinor)}</b> {MEANING[refund.status]}.
+                  {refund.balanceMinor > 0 && ` ${naira(refund.balanceMinor)} of it is in your balance.`}
                 </li>
               ))}
             </ul>

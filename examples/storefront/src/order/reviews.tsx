@@ -14,11 +14,16 @@ export function Reviews({ order }: { order: Order }) {
   return (
     <section class="panel" aria-label="Reviews">
       <h2>How was it?</h2>
-      {order.items.map((item) => (
+      {productsOf(order).map((item) => (
         <ReviewForm key={item.productId} orderId={order.id} item={item} />
       ))}
     </section>
   );
+}
+
+/** The first item of each product: several variants of one share a review. */
+function productsOf({ items }: Order): OrderItem[] {
+  return items.filter(({ productId }, position) => items.findIndex((one) => one.productId === productId) === position);
 }
 
 function ReviewForm({ orderId, item }: { orderId: string; item: OrderItem }) {

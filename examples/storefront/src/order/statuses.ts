@@ -52,5 +52,5 @@ export const STATUS: Record<Order["status"], StatusText> = {
     tone: "waiting",
     step: null,
   },
-  refunded: { label: "Refunded", meaning: "Your money is back with your bank.", tone: "good", step: null },
+  refunded: { label: "Refunded", meaning: "Your money is back.", tone: "good", step: null },
 };

@@ -1,24 +1,40 @@
-import type { Notification, Order } from "campus-client";
-import { useEffect, useState } from "preact/hooks";
+import type { Order, Purchase } from "campus-client";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 import { campus } from "../api.ts";
 import { useResource, type Resource } from "../use-resource.ts";
 
-export interface LiveOrder extends Resource<Order> {
+interface Live {
   /** Whether changes arrive by themselves. */
   live: boolean;
+}
+
+export interface LiveOrder extends Resource<Order>, Live {
   /** Replace the order by the answer of an action. */
   replace: (order: Order) => void;
 }
 
-/**
- * An order that follows its changes: each notification about it loads it again, as does each new connection of the stream.
- * Nothing is polled.
- */
+/** An order that follows its changes. Nothing is polled. */
 export function useLiveOrder(id: string): LiveOrder {
   const loaded = useResource((signal) => campus.orders.get(id, { signal }), [id]);
   const [newest, setNewest] = useState<Order | null>(null);
+  const live = useNotifications([id], loaded.reload);
+  const order = [newest, loaded.data].filter((one) => one?.id === id).sort((a, b) => b!.revision - a!.revision)[0];
+  return { ...loaded, data: order ?? undefined, live, replace: setNewest };
+}
+
+/** A purchase that follows the changes of its orders. */
+export function useLivePurchase(id: string): Resource<Purchase> & Live {
+  const loaded = useResource((signal) => campus.purchases.get(id, { signal }), [id]);
+  const live = useNotifications([id, ...(loaded.data?.orders.map((order) => order.id) ?? [])], loaded.reload);
+  return { ...loaded, live };
+}
+
+/** Load again after each notification about one of these, and with each new connection of the stream. */
+function useNotifications(ids: string[], reload: () => void): boolean {
   const [live, setLive] = useState(false);
+  const followed = useRef(ids);
+  followed.current = ids;
 
   useEffect(() => {
     const controller = new AbortController();
@@ -27,20 +43,17 @@ export function useLiveOrder(id: string): LiveOrder {
         signal: controller.signal,
         onOpen: () => {
           setLive(true);
-          loaded.reload();
+          reload();
         },
       });
-      for await (const event of stream) if (isAbout(event.data, id)) loaded.reload();
+      for await (const { data } of stream) {
+        if ([data.subject?.id, data.subject?.orderId].some((id) => id && followed.current.includes(id))) reload();
+      }
     };
     // The stream reconnects by itself. What ends it is the end of the session or too many open pages.
     follow().catch(() => setLive(false));
     return () => controller.abort();
-  }, [id, loaded.reload]);
+  }, [reload]);
 
-  const order = [newest, loaded.data].filter((one) => one?.id === id).sort((a, b) => b!.revision - a!.revision)[0];
-  return { ...loaded, data: order ?? undefined, live, replace: setNewest };
-}
-
-function isAbout({ subject }: Notification, orderId: string): boolean {
-  return subject?.id === orderId || subject?.orderId === orderId;
+  return live;
 }

@@ -26,7 +26,8 @@ export function Account() {
               <dd>{buyer.phone ?? "not given: PINs are shown on the order's page and sent by mail"}</dd>
             </dl>
             <p>
-              <a href="/orders">My orders</a>
+              <a href="/orders">My orders</a> · <a href="/balance">My balance</a> · <a href="/saved">Saved</a> ·{" "}
+              <a href="/messages">Messages</a>
             </p>
             <Problem error={leave.error} />
             <button type="button" class="quiet" disabled={leave.busy} onClick={() => leave.run()}>

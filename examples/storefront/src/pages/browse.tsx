@@ -1,33 +1,45 @@
 import type { Category, Product } from "campus-client";
 import { useLocation } from "preact-iso";
-import { useState } from "preact/hooks";
 
 import { campus } from "../api.ts";
 import { naira } from "../money.ts";
 import { Art } from "../parts/art.tsx";
 import { Icon, isIcon } from "../parts/icon.tsx";
 import { Empty, Loaded } from "../parts/loading.tsx";
+import { More } from "../parts/more.tsx";
 import { Page } from "../parts/page.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { Rating } from "../parts/rating.tsx";
 import { profile } from "../session.ts";
-import { useAction, useResource } from "../use-resource.ts";
+import { useList } from "../use-list.ts";
+import { useResource } from "../use-resource.ts";
 
 const PAGE_SIZE = 20;
+
+export const CONDITIONS: Record<Product["condition"], string> = {
+  new: "New",
+  like_new: "Like new",
+  good: "Good",
+  fair: "Fair",
+};
+type Condition = keyof typeof CONDITIONS | "";
 
 /** Products by search words and category. Both are in the address, so that a search can be shared. */
 export function Browse() {
   const { query } = useLocation();
   const words = query["q"] ?? "";
   const category = query["category"] ?? "";
-  const isSearch = words !== "" || category !== "";
+  const asked = query["condition"] ?? "";
+  const condition: Condition = asked in CONDITIONS ? (asked as Condition) : "";
+  const filter = { words, category, condition };
+  const isSearch = words !== "" || category !== "" || condition !== "";
   return (
     <Page title={isSearch ? "Products" : "Buy from students on campus"} hero={!isSearch && <Welcome />}>
-      {isSearch && <Search words={words} category={category} />}
-      <Categories chosen={category} words={words} />
+      {isSearch && <Search {...filter} />}
+      <Categories {...filter} />
+      <Conditions {...filter} />
       {/* A student sees the products of the own campus, so who it is comes first. */}
       {profile.value !== undefined && (
-        <Products key={`${words} ${category}`} words={words} category={category} campusId={profile.value?.campusId} />
+        <Products key={address(filter)} {...filter} campusId={profile.value?.campusId} />
       )}
     </Page>
   );
@@ -40,17 +52,18 @@ function Welcome() {
         <Icon name="lock" />
         Your money is held until the goods are in your hands and you give the seller your PIN.
       </p>
-      <Search words="" category="" />
+      <Search words="" category="" condition="" />
     </>
   );
 }
 
-function Search({ words, category }: { words: string; category: string }) {
+function Search(filter: Filter) {
+  const { words } = filter;
   const { route } = useLocation();
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const typed = String(new FormData(event.currentTarget as HTMLFormElement).get("q") ?? "").trim();
-    route(address(typed, category));
+    route(address({ ...filter, words: typed }));
   };
   return (
     <form class="search" role="search" onSubmit={submit}>
@@ -71,20 +84,35 @@ function Search({ words, category }: { words: string; category: string }) {
   );
 }
 
-function address(words: string, category: string): string {
-  const query = new URLSearchParams({ ...(words && { q: words }), ...(category && { category }) });
+interface Filter {
+  words: string;
+  category: string;
+  condition: Condition;
+}
+
+function address({ words, category, condition }: Filter): string {
+  const query = new URLSearchParams({
+    ...(words && { q: words }),
+    ...(category && { category }),
+    ...(condition && { condition }),
+  });
   return query.size ? `/?${query}` : "/";
 }
 
-function Categories({ chosen, words }: { chosen: string; words: string }) {
+function Categories(filter: Filter) {
+  const chosen = filter.category;
   const categories = useResource<Category[]>((signal) => campus.categories.list({ signal }), []);
   return (
     <nav class="categories" aria-label="Categories">
-      <a href={address(words, "")} aria-current={chosen === "" ? "true" : undefined}>
+      <a href={address({ ...filter, category: "" })} aria-current={chosen === "" ? "true" : undefined}>
         All
       </a>
       {categories.data?.map(({ category }) => (
-        <a key={category} href={address(words, category)} aria-current={category === chosen ? "true" : undefined}>
+        <a
+          key={category}
+          href={address({ ...filter, category })}
+          aria-current={category === chosen ? "true" : undefined}
+        >
           {isIcon(category) && <Icon name={category} />}
           {category.replaceAll("-", " ")}
         </a>
@@ -93,38 +121,45 @@ function Categories({ chosen, words }: { chosen: string; words: string }) {
   );
 }
 
-function Products({
-  words,
-  category,
-  campusId,
-}: {
-  words: string;
-  category: string;
-  campusId?: string | null | undefined;
-}) {
-  const first = useResource(
+function Conditions(filter: Filter) {
+  const { route } = useLocation();
+  return (
+    <label class="filter">
+      Condition
+      <select
+        value={filter.condition}
+        onChange={(event) => route(address({ ...filter, condition: event.currentTarget.value as Condition }))}
+      >
+        <option value="">Any</option>
+        {Object.entries(CONDITIONS).map(([condition, text]) => (
+          <option key={condition} value={condition}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Products({ words, category, condition, campusId }: Filter & { campusId?: string | null | undefined }) {
+  const products = useList(
     (signal) =>
       campus.products.list(
         {
           limit: PAGE_SIZE,
           ...(words && { q: words, sort: "relevance" }),
           ...(category && { category }),
+          ...(condition && { condition }),
           ...(campusId && { campusId }),
         },
         { signal },
       ),
-    [words, category, campusId],
+    [words, category, condition, campusId],
   );
-  const [more, setMore] = useState<{ items: Product[]; next: typeof first.data }>({ items: [], next: undefined });
-  const last = more.next ?? first.data;
-  const loadMore = useAction(async () => {
-    const next = await last?.next();
-    if (next) setMore(({ items }) => ({ items: [...items, ...next.items], next }));
-  });
   return (
-    <Loaded from={first}>
-      {(page) =>
-        page.items.length === 0 ? (
+    <Loaded from={products}>
+      {(items) =>
+        items.length === 0 ? (
           <Empty title={words ? `Nothing found for “${words}”` : "Nothing for sale here yet"}>
             <p>Try another word or category.</p>
             <a class="button" href="/">
@@ -134,16 +169,11 @@ function Products({
         ) : (
           <>
             <ul class="grid">
-              {[...page.items, ...more.items].map((product) => (
+              {items.map((product) => (
                 <Card key={product.id} product={product} />
               ))}
             </ul>
-            <Problem error={loadMore.error} />
-            {last?.hasNext && (
-              <button type="button" class="quiet more" disabled={loadMore.busy} onClick={() => loadMore.run()}>
-                Show more
-              </button>
-            )}
+            <More of={products} />
           </>
         )
       }
@@ -151,28 +181,39 @@ function Products({
   );
 }
 
-function Card({ product }: { product: Product }) {
+export function Card({ product }: { product: Product }) {
   return (
     <li class={`card ${product.inStock ? "" : "sold-out"}`}>
       <Art product={product} />
       <div class="card-text">
         <a href={`/products/${product.id}`}>{product.name}</a>
-        <Price product={product} />
-        <span class="soft">{product.vendorName}</span>
+        <Price product={product} from={product.options.length > 0} />
+        <span class="soft">
+          {product.vendorName}
+          {product.condition !== "new" && ` · ${CONDITIONS[product.condition]}`}
+        </span>
         <Rating rating={product.rating} count={product.ratingCount} />
       </div>
+      {product.inStock && product.vendorAway && <span class="flag">Away</span>}
       {!product.inStock && <span class="flag">Sold out</span>}
-      {product.inStock && product.flashSale && <span class="flag flag-sale">Flash sale</span>}
+      {product.inStock && !product.vendorAway && product.flashSale && <span class="flag flag-sale">Flash sale</span>}
     </li>
   );
 }
 
+interface PriceProps {
+  product: Pick<Product, "priceMinor" | "flashSale">;
+  /** Whether it is the lowest of several. */
+  from?: boolean;
+}
+
 /** The price to pay now; during a flash sale with the regular one beside it. */
-export function Price({ product }: { product: Product }) {
-  if (!product.flashSale) return <span class="price">{naira(product.priceMinor)}</span>;
+export function Price({ product: { priceMinor, flashSale }, from = false }: PriceProps) {
   return (
     <span class="price">
-      {naira(product.flashSale.priceMinor)} <s class="soft">{naira(product.priceMinor)}</s>
+      {from && <span class="soft">from </span>}
+      {naira(flashSale?.priceMinor ?? priceMinor)}
+      {flashSale && <s class="soft"> {naira(priceMinor)}</s>}
     </span>
   );
 }

@@ -59,7 +59,7 @@ function Contents() {
                 <h2>{lines[0]?.vendorName}</h2>
                 <ul class="lines">
                   {lines.map((item) => (
-                    <Line key={item.productId} item={item} busy={change.busy} change={change.run} />
+                    <Line key={item.variantId ?? item.productId} item={item} busy={change.busy} change={change.run} />
                   ))}
                 </ul>
                 <div class="sum">
@@ -67,7 +67,7 @@ function Contents() {
                   <b>{naira(subtotalOf(lines))}</b>
                 </div>
                 {lines.every((item) => item.inStock) ? (
-                  <a class="button main wide" href={`/checkout/${vendorId}`}>
+                  <a class="button wide" href={`/checkout/${vendorId}`}>
                     Check out {lines[0]?.vendorName}
                   </a>
                 ) : (
@@ -76,7 +76,18 @@ function Contents() {
               </section>
             ))}
             {linesByVendor(items).length > 1 && (
-              <p class="soft">Each seller is an order of its own, with its own PIN.</p>
+              <section class="panel" aria-label="Everything">
+                <div class="sum total">
+                  <span>Everything</span>
+                  <b>{naira(subtotalOf(items))}</b>
+                </div>
+                {items.every((item) => item.inStock) && (
+                  <a class="button main wide" href="/checkout">
+                    Check out everything
+                  </a>
+                )}
+                <p class="soft">You pay once. Each seller is an order of its own, with its own PIN.</p>
+              </section>
             )}
           </>
         )
@@ -94,11 +105,13 @@ function Line({
   busy: boolean;
   change: (request: () => Promise<CartOfBuyer>) => void;
 }) {
-  const set = (quantity: number) => change(() => campus.carts.setItem(item.productId, { quantity }));
+  const { productId, variantId } = item;
+  const set = (quantity: number) => change(() => campus.carts.setItem(productId, { quantity, variantId }));
+  const remove = () => campus.carts.removeItem(productId, variantId ? { variantId } : {});
   return (
     <li>
       <div class="line-text">
-        <a href={`/products/${item.productId}`}>{item.name}</a>
+        <a href={`/products/${productId}${variantId ? `?variant=${variantId}` : ""}`}>{item.name}</a>
         <span class="soft">{naira(item.unitPriceMinor)} each</span>
         {!item.inStock && <span class="warning">Only {item.available} left</span>}
         {item.priceChanged && (
@@ -123,7 +136,7 @@ function Line({
         class="link remove"
         disabled={busy}
         aria-label={`Remove ${item.name}`}
-        onClick={() => change(() => campus.carts.removeItem(item.productId))}
+        onClick={() => change(remove)}
       >
         Remove
       </button>

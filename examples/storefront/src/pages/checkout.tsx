@@ -1,24 +1,26 @@
-import type { CartItem, CheckoutRequest, Hub } from "campus-client";
+import type { CartItem, CheckoutRequest, Hub, PurchaseRequest } from "campus-client";
 import { useLocation, useRoute } from "preact-iso";
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
 import { campus } from "../api.ts";
 import { naira } from "../money.ts";
+import { payText, useBalancePart, UseBalance } from "../order/balance-part.tsx";
 import { Empty, Loaded } from "../parts/loading.tsx";
 import { Page } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { SignedIn } from "../parts/signed-in.tsx";
-import { payFor } from "../pay.ts";
+import { pageOf, payFor, type Payable } from "../pay.ts";
 import { cart } from "../session.ts";
 import { useKey } from "../use-key.ts";
 import { useAction, useResource } from "../use-resource.ts";
-import { subtotalOf, useCart } from "./cart.tsx";
+import { linesByVendor, subtotalOf, useCart } from "./cart.tsx";
 
 const NOTE_CHARACTERS_MAX = 500;
 
-/** The order of one vendor's lines of the cart. */
+/** The order of one vendor's lines of the cart, or the purchase of all of them. */
 export function Checkout() {
-  const vendorId = useRoute().params["vendorId"]!;
+  const vendorId = useRoute().params["vendorId"];
   return (
     <Page title="Checkout">
       <SignedIn>{() => <Contents vendorId={vendorId} />}</SignedIn>
@@ -26,19 +28,12 @@ export function Checkout() {
   );
 }
 
-function Contents({ vendorId }: { vendorId: string }) {
+function Contents({ vendorId }: { vendorId: string | undefined }) {
   const loaded = useCart();
-  const hubs = useResource(
-    async (signal) => {
-      const { campusId } = await campus.vendors.get(vendorId, { signal });
-      return (await campus.hubs.list(campusId, { limit: 100 }, { signal })).items;
-    },
-    [vendorId],
-  );
   return (
     <Loaded from={loaded}>
       {({ id, items }) => {
-        const lines = items.filter((item) => item.vendorId === vendorId);
+        const lines = items.filter((item) => vendorId === undefined || item.vendorId === vendorId);
         return lines.length === 0 ? (
           <Empty title="Nothing to check out">
             <p>The cart has nothing of this seller. An order that you placed is in your orders.</p>
@@ -47,38 +42,64 @@ function Contents({ vendorId }: { vendorId: string }) {
             </a>
           </Empty>
         ) : (
-          <Loaded from={hubs}>{(found) => <Form cartId={id} vendorId={vendorId} lines={lines} hubs={found} />}</Loaded>
+          <Hubs vendorIds={linesByVendor(lines).map(([id]) => id)}>
+            {(hubs) => <Form cartId={id} vendorId={vendorId} lines={lines} hubs={hubs} />}
+          </Hubs>
         );
       }}
     </Loaded>
   );
 }
 
-function Form({ cartId, vendorId, lines, hubs }: { cartId: string; vendorId: string; lines: CartItem[]; hubs: Hub[] }) {
+/** The hubs of the campus of all these vendors; none when they are on several. */
+function Hubs({ vendorIds, children }: { vendorIds: string[]; children: (hubs: Hub[]) => ComponentChildren }) {
+  const hubs = useResource(
+    async (signal) => {
+      const vendors = await Promise.all(vendorIds.map((id) => campus.vendors.get(id, { signal })));
+      const [campusId, ...others] = new Set(vendors.map((vendor) => vendor.campusId));
+      if (!campusId || others.length > 0) return [];
+      return (await campus.hubs.list(campusId, { limit: 100 }, { signal })).items;
+    },
+    [vendorIds.join()],
+  );
+  return <Loaded from={hubs}>{children}</Loaded>;
+}
+
+function Form(form: { cartId: string; vendorId: string | undefined; lines: CartItem[]; hubs: Hub[] }) {
+  const { cartId, vendorId, lines, hubs } = form;
+  const vendors = linesByVendor(lines);
   const { route } = useLocation();
   const keyOf = useKey();
   const [hub, setHub] = useState<Hub | null>(null);
   const [note, setNote] = useState("");
-  const feeMinor = hub?.deliveryFeeMinor ?? 0;
+  const feeMinor = (hub?.deliveryFeeMinor ?? 0) * vendors.length;
   const totalMinor = subtotalOf(lines) + feeMinor;
+  const part = useBalancePart(totalMinor);
 
   const place = useAction(async () => {
-    const request: CheckoutRequest = {
+    const payable = await placed({
       cartId,
-      vendorId,
       expectedTotalMinor: totalMinor,
       ...(hub && { hubId: hub.id }),
       ...(note.trim() && { deliveryNote: note.trim() }),
-    };
-    const order = await campus.orders.checkout(request, { idempotencyKey: keyOf(request) });
+    });
     try {
-      await payFor(order.id);
+      await payFor(payable, part.balanceMinor);
     } catch {
       // The order exists: its page offers the payment again.
       cart.value = await campus.carts.get();
-      route(`/orders/${order.id}`);
+      route(pageOf(payable));
     }
   });
+  /** Place the order, or the purchase. */
+  const placed = async (request: PurchaseRequest): Promise<Payable> => {
+    if (vendorId !== undefined) {
+      const checkout: CheckoutRequest = { ...request, vendorId };
+      return campus.orders.checkout(checkout, { idempotencyKey: keyOf(checkout) });
+    }
+    const purchase = await campus.purchases.create(request, { idempotencyKey: keyOf(request) });
+    return { id: purchase.orders[0]!.id, purchaseId: purchase.id };
+  };
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     place.run();
@@ -118,10 +139,10 @@ function Form({ cartId, vendorId, lines, hubs }: { cartId: string; vendorId: str
         </div>
       </div>
       <section class="panel summary" aria-label="Summary">
-        <h2>{lines[0]?.vendorName}</h2>
+        <h2>{vendors.map(([, own]) => own[0]?.vendorName).join(", ")}</h2>
         <ul class="receipt">
           {lines.map((item) => (
-            <li key={item.productId}>
+            <li key={item.variantId ?? item.productId}>
               <span>
                 {item.quantity} × {item.name}
               </span>
@@ -137,9 +158,10 @@ function Form({ cartId, vendorId, lines, hubs }: { cartId: string; vendorId: str
           <span>Total</span>
           <b>{naira(totalMinor)}</b>
         </div>
+        <UseBalance part={part} />
         <Problem error={place.error} />
         <button class="main wide" disabled={place.busy}>
-          {place.busy ? "Opening the payment …" : `Pay ${naira(totalMinor)}`}
+          {place.busy ? "Opening the payment …" : payText(part)}
         </button>
         <p class="soft">
           The money is held in escrow. You have 15 minutes to pay; the seller is paid after you give your delivery PIN.

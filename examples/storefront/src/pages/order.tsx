@@ -4,17 +4,30 @@ import { useRoute } from "preact-iso";
 import { naira } from "../money.ts";
 import { Cancel } from "../order/cancel.tsx";
 import { Dispute } from "../order/dispute.tsx";
-import { Payment } from "../order/payment.tsx";
+import { OrderPayment } from "../order/payment.tsx";
 import { Pin } from "../order/pin.tsx";
 import { Refunds } from "../order/refunds.tsx";
+import { Returns } from "../order/returns.tsx";
 import { Reviews } from "../order/reviews.tsx";
 import { STATUS, STEPS } from "../order/statuses.ts";
 import { useLiveOrder, type LiveOrder } from "../order/use-live-order.ts";
+import { AskSeller } from "../parts/ask-seller.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Loaded } from "../parts/loading.tsx";
 import { Page } from "../parts/page.tsx";
+import { Receipt } from "../parts/receipt.tsx";
 import { SignedIn } from "../parts/signed-in.tsx";
 import { when } from "../times.ts";
+
+/** Where the payment was recorded. */
+const WITH_RECEIPT = new Set<Order["status"]>([
+  "paid_escrow",
+  "dispatched",
+  "delivered",
+  "paid",
+  "disputed",
+  "refunded",
+]);
 
 export function OrderPage() {
   const { id } = useRoute().params;
@@ -33,6 +46,7 @@ function Live({ id }: { id: string }) {
 function Contents({ order, live }: { order: Order; live: LiveOrder }) {
   const { label, meaning, tone, step } = STATUS[order.status];
   const isHeld = order.status === "paid_escrow" || order.status === "dispatched";
+  const isDelivered = order.status === "delivered" || order.status === "paid";
   return (
     <div class="columns">
       <div>
@@ -44,14 +58,16 @@ function Contents({ order, live }: { order: Order; live: LiveOrder }) {
           {step !== null && <Progress step={step} />}
           <p class={live.live ? "live" : "live off"}>{live.live ? "Live: this page updates by itself" : "Not live"}</p>
         </section>
-        {order.status === "Processing" && <Payment order={order} />}
+        {order.status === "Processing" && <OrderPayment order={order} />}
         {isHeld && <Pin key={order.status} orderId={order.id} />}
         {(order.status === "refund_pending" || order.refundedMinor > 0) && <Refunds order={order} />}
-        {(order.status === "delivered" || order.status === "paid") && <Reviews order={order} />}
+        {isDelivered && <Reviews order={order} />}
+        {isDelivered && <Returns order={order} />}
         {(isHeld || order.status === "disputed") && <Dispute order={order} opened={live.replace} />}
         {(order.status === "Processing" || order.status === "paid_escrow") && (
           <Cancel order={order} cancelled={live.replace} />
         )}
+        <AskSeller about={{ orderId: order.id }} />
       </div>
       <Details order={order} />
     </div>
@@ -78,6 +94,11 @@ function Details({ order }: { order: Order }) {
       <p class="soft">
         Order {order.number} · {when(order.createdAt)}
       </p>
+      {order.purchaseId && (
+        <p>
+          <a href={`/purchases/${order.purchaseId}`}>The purchase that it is part of</a>
+        </p>
+      )}
       {order.contact && (
         <p>
           Contact: {order.contact.name ?? "the seller"}
@@ -106,6 +127,7 @@ function Details({ order }: { order: Order }) {
         <span>Total</span>
         <b>{naira(order.totalMinor)}</b>
       </div>
+      {WITH_RECEIPT.has(order.status) && <Receipt of="orders" id={order.id} number={order.number} />}
       {order.deliveryNote && <p class="soft">Note: {order.deliveryNote}</p>}
     </section>
   );

@@ -1,15 +1,14 @@
 import type { Order } from "campus-client";
-import { useState } from "preact/hooks";
 
 import { campus } from "../api.ts";
 import { naira } from "../money.ts";
 import { STATUS } from "../order/statuses.ts";
 import { Empty, Loaded } from "../parts/loading.tsx";
+import { More } from "../parts/more.tsx";
 import { Page } from "../parts/page.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { SignedIn } from "../parts/signed-in.tsx";
 import { when } from "../times.ts";
-import { useAction, useResource } from "../use-resource.ts";
+import { useList } from "../use-list.ts";
 
 export function Orders() {
   return (
@@ -20,16 +19,10 @@ export function Orders() {
 }
 
 function List() {
-  const first = useResource((signal) => campus.orders.list({ as: "buyer", limit: 20 }, { signal }), []);
-  const [more, setMore] = useState<{ items: Order[]; next: typeof first.data }>({ items: [], next: undefined });
-  const last = more.next ?? first.data;
-  const loadMore = useAction(async () => {
-    const next = await last?.next();
-    if (next) setMore(({ items }) => ({ items: [...items, ...next.items], next }));
-  });
+  const orders = useList((signal) => campus.orders.list({ as: "buyer", limit: 20 }, { signal }), []);
   return (
-    <Loaded from={first}>
-      {({ items }) =>
+    <Loaded from={orders}>
+      {(items) =>
         items.length === 0 ? (
           <Empty title="No orders yet">
             <p>What you buy appears here, with its delivery PIN.</p>
@@ -40,16 +33,11 @@ function List() {
         ) : (
           <>
             <ul class="orders">
-              {[...items, ...more.items].map((order) => (
+              {items.map((order) => (
                 <Row key={order.id} order={order} />
               ))}
             </ul>
-            <Problem error={loadMore.error} />
-            {last?.hasNext && (
-              <button type="button" class="quiet more" disabled={loadMore.busy} onClick={() => loadMore.run()}>
-                Show more
-              </button>
-            )}
+            <More of={orders} />
           </>
         )
       }

@@ -1,19 +1,24 @@
-import type { Product } from "campus-client";
+import type { CartItem, Product, ProductVariant } from "campus-client";
 import { useLocation, useRoute } from "preact-iso";
 import { useState } from "preact/hooks";
 
 import { campus } from "../api.ts";
+import { Absence } from "../parts/absence.tsx";
 import { Art } from "../parts/art.tsx";
+import { AskSeller } from "../parts/ask-seller.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { SaveProduct } from "../parts/kept.tsx";
 import { Empty, Loaded } from "../parts/loading.tsx";
 import { Page } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Quantity } from "../parts/quantity.tsx";
 import { Rating } from "../parts/rating.tsx";
+import { Report } from "../parts/report.tsx";
+import { VariantChoice, variantOf } from "../parts/variant-choice.tsx";
 import { cart, profile } from "../session.ts";
 import { when } from "../times.ts";
 import { useAction, useResource } from "../use-resource.ts";
-import { Price } from "./browse.tsx";
+import { CONDITIONS, Price } from "./browse.tsx";
 
 export function ProductPage() {
   const id = useRoute().params["id"]!;
@@ -21,43 +26,60 @@ export function ProductPage() {
   return (
     <Page title={product.data?.name ?? "Product"} class="product">
       <Loaded from={product}>
-        {(found) => (
-          <>
-            <Art product={found} large />
-            <div class="product-text">
-              <Price product={found} />
-              <p class="soft">
-                {found.vendorName} · <span class="category">{found.category.replaceAll("-", " ")}</span>
-              </p>
-              <Rating rating={found.rating} count={found.ratingCount} />
-              <p class="description">{found.description}</p>
-              <AddToCart product={found} />
-              <p class="assurance">
-                <Icon name="lock" />
-                Paid into escrow. The seller is paid after you give your delivery PIN.
-              </p>
-            </div>
-            <Reviews productId={found.id} />
-          </>
-        )}
+        {(found) => <Contents product={found} />}
       </Loaded>
     </Page>
   );
 }
 
-function AddToCart({ product }: { product: Product }) {
-  const { path, route } = useLocation();
-  const [quantity, setQuantity] = useState(1);
-  const inCart = cart.value?.items.find((item) => item.productId === product.id)?.quantity ?? 0;
-  const add = useAction(async () => {
-    if (profile.value === null) return route(`/sign-in?next=${encodeURIComponent(path)}`);
-    cart.value = await campus.carts.setItem(product.id, { quantity: Math.min(inCart + quantity, 99) });
-  });
-  if (!product.inStock) return <p class="notice">Sold out. Look again later.</p>;
+function Contents({ product }: { product: Product }) {
+  const [chosen, choose] = useState(useLocation().query["variant"]);
+  const variant = variantOf(product, chosen);
+  const own = product.images.filter((image) => variant?.imageId && image.includes(variant.imageId));
   return (
     <>
+      <Art product={{ ...product, images: [...own, ...product.images] }} large />
+      <div class="product-text">
+        <Price product={variant ?? product} />
+        <p class="soft">
+          <a href={`/vendors/${product.vendorId}`}>{product.vendorName}</a> ·{" "}
+          <span class="category">{product.category.replaceAll("-", " ")}</span> · {CONDITIONS[product.condition]}
+        </p>
+        <Rating rating={product.rating} count={product.ratingCount} />
+        <p class="description">{product.description}</p>
+        {variant && <VariantChoice product={product} chosen={variant} choose={({ id }) => choose(id)} />}
+        <AddToCart key={variant?.id} product={product} variant={variant} />
+        <SaveProduct id={product.id} />
+        <AskSeller about={{ productId: product.id }} />
+        <p class="assurance">
+          <Icon name="lock" />
+          Paid into escrow. The seller is paid after you give your delivery PIN.
+        </p>
+      </div>
+      <Reviews productId={product.id} />
+      <Report subject={{ kind: "product", id: product.id }} title="Report this product" />
+    </>
+  );
+}
+
+function AddToCart({ product, variant }: { product: Product; variant: ProductVariant | null }) {
+  const { path, route } = useLocation();
+  const [quantity, setQuantity] = useState(1);
+  const variantId = variant?.id ?? null;
+  const { stock } = variant ?? product;
+  const isLine = (item: CartItem) => item.productId === product.id && item.variantId === variantId;
+  const inCart = cart.value?.items.find(isLine)?.quantity ?? 0;
+  const add = useAction(async () => {
+    if (profile.value === null) return route(`/sign-in?next=${encodeURIComponent(variant ? `${path}?variant=${variant.id}` : path)}`);
+    cart.value = await campus.carts.setItem(product.id, { quantity: Math.min(inCart + quantity, 99), variantId });
+  });
+  if (product.vendorAway) return <Absence of={product.vendorAway} />;
+  if (stock === 0) return <p class="notice">Sold out. Look again later.</p>;
+  return (
+    <>
+      {variant && <p class="soft">{stock} left</p>}
       <div class="buy">
-        <Quantity label="Quantity" value={quantity} max={product.stock} onChange={setQuantity} />
+        <Quantity label="Quantity" value={quantity} max={stock} onChange={setQuantity} />
         <button type="button" class="main" disabled={add.busy} onClick={() => add.run()}>
           Add to cart
         </button>
@@ -95,6 +117,12 @@ function Reviews({ productId }: { productId: string }) {
                   <Rating rating={review.rating} />
                   <p>{review.text}</p>
                   <p class="soft">{when(review.createdAt)}</p>
+                  {review.reply && (
+                    <p class="reply">
+                      <b>The seller replied:</b> {review.reply.text}
+                    </p>
+                  )}
+                  <Report subject={{ kind: "review", id: review.id }} title="Report this review" />
                 </li>
               ))}
             </ul>

@@ -12,7 +12,7 @@ from rich.console import Console
 from campus_tools.launcher import StartFailed
 from campus_tools.servers import ServerUnavailable
 from lab.bench import report
-from lab.bench.environment import BenchEnvironment, together
+from lab.bench.environment import BenchEnvironment, enter_concurrently
 from lab.bench.figures import FULL, QUICK, Effort, Row
 from lab.bench.paths import (
     catalog,
@@ -33,6 +33,7 @@ from lab.bench.programs import BenchFailed
 from lab.bench.seeds import seed_catalog, seed_orders
 from lab.bench.versions import running_version, this_version, version_of
 from lab.systems import logger, seconds_since_start, temporary_system
+from operations.processes import ON_ONE_MACHINE
 from testkit.service_kit import issuing
 
 _log = logger("bench")
@@ -90,14 +91,14 @@ def main() -> int:
 async def _orders(against: str | None, effort: Effort, rate: float) -> list[Row]:
     """Measure orders on systems without other data: of this version, and of a commit to compare with."""
     versions = [*([version_of(against, _log)] if against else []), this_version()]
-    async with together(*(running_version(version, _log) for version in versions)) as systems:
+    async with enter_concurrently(*(running_version(version, _log) for version in versions)) as systems:
         named = {version.name: system for version, system in zip(versions, systems, strict=True)}
         return order.rows(await order.measure_all(named, effort, _log, rate))
 
 
 async def _measure(names: Sequence[str], effort: Effort) -> list[Row]:
     rows: list[Row] = []
-    async with temporary_system("bench", _log) as (system, _), issuing() as issuer:
+    async with temporary_system("bench", _log, plan=ON_ONE_MACHINE) as (system, _), issuing() as issuer:
         bench = BenchEnvironment.of(system, effort, issuer, _log)
         _log("making 10,000 products and 50,000 orders")
         orders = await bench.make_database("orders")

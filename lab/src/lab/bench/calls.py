@@ -28,13 +28,14 @@ from common.web.pages import CursorPage
 from contracts.permissions import permissions_of
 from lab.bench import catalogs, seeds
 from lab.bench.figures import percentile
+from orders.domain.checkouts import Checkout
 from orders.domain.orders import Windows
 from orders.domain.quotes import RequestedItem
 from orders.domain.unpaid_limits import UnpaidLimits
 from orders.queries.orders import page_of_orders
 from orders.queries.products import page_of_products
 from orders.store.contacts import ContactEncryption
-from orders.use_cases.orders.place_order import Checkout, place_order
+from orders.use_cases.orders.place_orders import place_orders
 from payments.domain import postings
 
 Call = Callable[[Database], Awaitable[Any]]
@@ -57,7 +58,7 @@ async def checkout(database: Database, product: int | None = None) -> None:
     requested = Checkout([RequestedItem(seeds.product_id(number), 1)], None, None, None, None)
     caller = buyer(new_id())
     async with database.unit_of_work(acting_as=caller) as uow:
-        await place_order(
+        await place_orders(
             uow, caller, requested, key=new_id(), now=datetime.now(UTC), windows=_WINDOWS, limits=_LIMITS, cells=None
         )
 
@@ -78,10 +79,9 @@ def _charge() -> ledger.Posting:
     order_id = new_id()
     return postings.charge(
         str(order_id),
-        order_id,
+        {order_id: 150_000},
         order_id,
         amount_minor=150_000,
-        escrow_minor=150_000,
         surplus_minor=0,
         surcharge_minor=0,
     )

@@ -9,14 +9,26 @@ LARGE: Final = 100_000
 
 # A word of a kind is in every fortieth name; the word of a maker is in a few names.
 _KINDS: Final = (
-    "Jollof Rice", "Fried Rice", "Meat Pie", "Puff Puff", "Chin Chin", "Plantain Chips", "Moi Moi", "Beef Suya", "Zobo Drink",
+    "Jollof Rice", "Fried Rice", "Meat Pie", "Puff Puff", "Chin Chin", "Plantain Chips", "Moi Moi", "Beef Suya",
+    "Zobo Drink",
     "Tigernut Milk", "Malt Drink", "Garri Ijebu", "Honey Beans", "Instant Noodles", "Powdered Milk", "Groundnut Oil",
-    "Tomato Paste", "Lightning Cable", "Wall Charger", "Phone Case", "Screen Protector", "Power Bank", "Rechargeable Fan",
+    "Tomato Paste", "Lightning Cable", "Wall Charger", "Phone Case", "Screen Protector", "Power Bank",
+    "Rechargeable Fan",
     "Rechargeable Lamp", "Solar Charger", "Wired Earphones", "Wireless Earbuds", "Bluetooth Speaker", "Flash Drive",
     "Memory Card", "Wireless Mouse", "Laptop Sleeve", "Laptop Stand", "Ruled Notebook", "Scientific Calculator",
     "Drawing Board", "Lab Coat", "Mosquito Net", "Electric Kettle", "Velvet Slippers",
 )  # fmt: skip
-SEARCHES: Final = ("jollof rice", "rice", "wireless", "scientific calc", "velvet", "jolof ryce", "pwoer bnak", "maker7")
+SEARCHES: Final = (
+    "jollof rice",
+    "rice",
+    "wireless",
+    "scientific calc",
+    "velvet",
+    "jolof ryce",
+    "pwoer bnak",
+    "powerbank",
+    "maker7",
+)
 
 _PRODUCTS: Final = """
 INSERT INTO products (id, vendor_id, vendor_name, campus_id, name, description, category, price_minor, stock, created_at, updated_at)

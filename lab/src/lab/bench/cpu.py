@@ -55,7 +55,8 @@ def _spent(process: psutil.Process) -> float:
 def own_seconds(pid: int) -> float:
     """User and system time of one process without its children. Raises psutil.NoSuchProcess.
 
-    The scheduler counts the living threads in nanoseconds, `cpu_times` also exited threads in ticks of ten milliseconds.
+    The scheduler counts the living threads in nanoseconds, `cpu_times` also exited threads in ticks of ten
+    milliseconds.
     """
     times, scheduled = psutil.Process(pid).cpu_times(), 0
     try:

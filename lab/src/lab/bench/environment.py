@@ -94,7 +94,9 @@ class BenchEnvironment:
         return Meter([pid for _, pid, _ in self.system.servers.rabbitmq.places])
 
     def variables(self, service: str, port: int, **given: str) -> dict[str, str]:
-        """Return the environment variables that the launcher sets for a process of this service, overridden by `given`."""
+        """Return the environment variables that the launcher sets for a process of this service, overridden by
+        `given`.
+        """
         environments = Environments(
             callers_environment(NO_QUOTA),
             port_base=self.system.port_base,
@@ -272,7 +274,7 @@ class BenchEnvironment:
 
 
 @asynccontextmanager
-async def together(*contexts: AbstractAsyncContextManager[Any]) -> AsyncIterator[list[Any]]:
+async def enter_concurrently(*contexts: AbstractAsyncContextManager[Any]) -> AsyncIterator[list[Any]]:
     """Enter all contexts concurrently."""
     async with AsyncExitStack() as stack:
         entering = (stack.enter_async_context(context) for context in contexts)

@@ -137,7 +137,9 @@ async def alternate(
     goals: Sequence[Goal] = (),
     note: str = "",
 ) -> Row:
-    """Warm up both, then run them in turns. The ratio is the median of the rounds' ratios: other load affects both sides."""
+    """Warm up both, then run them in turns. The ratio is the median of the rounds' ratios: other load affects both
+    sides.
+    """
     await run_limit(effort.warm_seconds)
     await run(effort.warm_seconds)
     readings, limits = [], []

@@ -66,7 +66,8 @@ async def run(
         path.write_text(text)
         child = await asyncio.create_subprocess_exec(
             program, "--no-vacuum", "--protocol=prepared", f"--client={connections}", "--jobs=1",
-            f"--time={max(1, round(seconds))}", f"--file={path}", f"--define=n={time.time_ns() // 1_000_000 * _PER_MILLISECOND}",
+            f"--time={max(1, round(seconds))}", f"--file={path}",
+            f"--define=n={time.time_ns() // 1_000_000 * _PER_MILLISECOND}",
             "--log", f"--log-prefix={folder}/log", f"--sampling-rate={_SAMPLED}", url,
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
         )  # fmt: skip

@@ -168,8 +168,8 @@ def literal(value: Any) -> str:
     text = str(value)
     if re.fullmatch(r"[\w .,/-]*", text, re.ASCII):
         return f"'{text}'"
-    # A literal, not `convert_from`: the result of that function has the collation "C", with which PostgreSQL uses no index
-    # of the tables.
+    # A literal, not `convert_from`: the result of that function has the collation "C", with which PostgreSQL uses no
+    # index of the tables.
     return "U&'" + "".join(sign if sign.isalnum() and sign.isascii() else f"\\+{ord(sign):06x}" for sign in text) + "'"
 
 

@@ -1,4 +1,6 @@
-"""`python -m lab.bench.service_app <service>`: serve the HTTP application of a service without relay, consumers and timers."""
+"""`python -m lab.bench.service_app <service>`: serve the HTTP application of a service without relay, consumers and
+timers.
+"""
 
 import importlib
 import sys

@@ -13,14 +13,14 @@ from typing import Final
 
 from campus_tools.children import open_log, spawn, stop_child
 from campus_tools.launcher.ports import free_port_base
-from campus_tools.launcher.readiness import responds_ready
 from lab.bench.programs import BenchFailed
 from lab.systems import NO_QUOTA, NO_TRACING, Log, RunningSystem
 from operations.environment import callers_environment
-from operations.processes import CAMPUS
 
 _ROOT: Final = Path(__file__).parents[4]
 _READY_SECONDS_MAX: Final = 180.0
+# What the launcher of each version writes when its processes are ready.
+_LAST_LINE: Final = "Ctrl-C stops everything"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +73,7 @@ async def running_version(version: Version, log: Log) -> AsyncIterator[RunningSy
                 directory=version.folder,
             )
         try:
-            # A version before the console has none.
-            ports = [port_base + plan.health_offset for plan in CAMPUS.processes if plan.service != "console"]
-            while not all(responds_ready(port) for port in ports):
+            while _LAST_LINE not in output.read_text(errors="replace"):
                 if child.poll() is not None or time.monotonic() > began + _READY_SECONDS_MAX:
                     raise BenchFailed(f"{version.name} does not become ready:\n{output.read_text()[-3000:]}")
                 await asyncio.sleep(0.2)

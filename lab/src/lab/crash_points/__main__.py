@@ -1,4 +1,4 @@
-"""`make crash-points`: kill a process at every point of each scenario, and check the end and the audit."""
+"""`make crash-points`: kill one process, or two, at every point of each scenario, and check the end and the audit."""
 
 import argparse
 import asyncio
@@ -7,11 +7,11 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 
-from lab.crash_points.exploration import Exploration, explore, finds_lost_messages, line_of, record
+from lab.crash_points.exploration import DEATHS, Deaths, Exploration, explore, finds_lost_messages, line_of, record
 from lab.crash_points.killing import kill_processes, kills_of
 from lab.stepped.effects import KINDS, Crash, Effect
 from lab.stepped.marketplace import Marketplace
-from lab.stepped.scenarios import SCENARIOS
+from lab.stepped.scenarios import MONEY, SCENARIOS
 from lab.systems import logger
 
 
@@ -24,9 +24,16 @@ def main() -> None:
     parser.add_argument(
         "--distinct", action="store_true", help="of the crashes inside one transaction only that before its commit"
     )
+    parser.add_argument(
+        "--deaths",
+        action="append",
+        choices=DEATHS,
+        help="two: at each commit, and again at each commit of the recovery; together: at each commit, with each other "
+        "process; default: one",
+    )
     parser.add_argument("--from", dest="first", type=int, default=0, help="the first point")
     parser.add_argument("--point", action="append", type=int, help="only this point, as `--list` numbers it")
-    parser.add_argument("--kind", action="append", choices=KINDS, help="only these effects; default: all")
+    parser.add_argument("--kind", action="append", choices=KINDS, help="only these effects; default: all, or commits")
     parser.add_argument("--list", action="store_true", help="print the points, and crash at none")
     parser.add_argument(
         "--self-check", action="store_true", help="and, with a broker that forgets messages, find that a promise breaks"
@@ -53,12 +60,13 @@ async def run(options: argparse.Namespace) -> bool:
     log = logger("crash-points")
     explorations: list[Exploration] = []
     finds_faults = True
-    names = options.scenario or list(SCENARIOS)
+    deaths: Sequence[Deaths] = options.deaths or ["one"]
+    names = options.scenario or (SCENARIOS if "one" in deaths else MONEY)
     for further in dict.fromkeys(SCENARIOS[name].further for name in names):
         async with Marketplace.opened(log, further) as market:
             for name in names:
                 if SCENARIOS[name].further == further:
-                    explorations += await explore_one(market, name, options)
+                    explorations += [await explore_one(market, name, one, options) for one in deaths]
             if options.self_check:
                 finds_faults &= await finds_lost_messages(market)
     print_table(explorations)
@@ -67,17 +75,27 @@ async def run(options: argparse.Namespace) -> bool:
     return finds_faults and all(exploration.holds for exploration in explorations)
 
 
-async def explore_one(market: Marketplace, name: str, options: argparse.Namespace) -> list[Exploration]:
+async def explore_one(market: Marketplace, name: str, deaths: Deaths, options: argparse.Namespace) -> Exploration:
     """Explore a scenario, or only print its points."""
     scenario = SCENARIOS[name]
     if options.list:
         await record(market, scenario)
-        for number, point in enumerate(await record(market, scenario)):
+        points = await record(market, scenario)
+        for number, point in enumerate(points):
             print(f"{number:4} {point.process:16} {point.kind:16} {point.label}")
-        return []
-    exploration = await explore(market, name, scenario, partial(chosen, options), distinct=options.distinct)
+        return Exploration(name, points)
+    exploration = await explore(
+        market,
+        name,
+        scenario,
+        partial(chosen, options),
+        distinct=options.distinct and deaths == "one",
+        deaths=deaths,
+        kinds=KINDS if deaths == "one" else options.kind or ("commit",),
+        choose_second=partial(chosen_second, random.Random(options.seed), options.sample),
+    )
     market.log(line_of(exploration))
-    return [exploration]
+    return exploration
 
 
 def chosen(options: argparse.Namespace, points: Sequence[Effect], crashes: list[Crash]) -> list[Crash]:
@@ -85,6 +103,11 @@ def chosen(options: argparse.Namespace, points: Sequence[Effect], crashes: list[
     kinds, numbers = options.kind or KINDS, options.point or range(options.first, len(points))
     crashes = [crash for crash in crashes if crash.number in numbers and points[crash.number].kind in kinds]
     return random.Random(options.seed).sample(crashes, min(options.sample, len(crashes))) if options.sample else crashes
+
+
+def chosen_second(seeded: random.Random, sample: int, crashes: list[Crash]) -> list[Crash]:
+    """All crashes in a recovery; in a sample one of them."""
+    return [seeded.choice(crashes)] if sample and crashes else crashes
 
 
 def print_table(explorations: Sequence[Exploration]) -> None:

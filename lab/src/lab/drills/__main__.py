@@ -10,15 +10,19 @@ from rich.table import Table
 from lab.bench.programs import BenchFailed
 from lab.counts import one_or_more
 from lab.drills.at_once import drill_start
+from lab.drills.client_chaos.drill import drill_client_chaos
 from lab.drills.containers import runtime_of
+from lab.drills.failover import FailoverLoad, drill_failover
 from lab.drills.freeze import FROZEN, INTERRUPTIONS, drill_freeze, system_with_redis
+from lab.drills.overload import drill_overload
 from lab.drills.restore import RestoreLoad, drill_restore
 from lab.drills.rotation.drill import drill_rotation
 from lab.drills.rotation.rotations import ALL
 from lab.drills.scale import STOPS, ScaleLoad, drill_scale
 from lab.drills.upgrade import drill_upgrade, drill_upgrade_of_images
+from lab.drills.world import FAULTS, drill_world
 from lab.report import Report, exit_code_of
-from lab.systems import logger
+from lab.systems import logger, temporary_system
 
 _log = logger("drill")
 
@@ -58,6 +62,12 @@ def _parser() -> argparse.ArgumentParser:
     start.add_argument("--each", type=one_or_more, default=3, help="purchases, and orders without a payment")
     start.set_defaults(run=lambda options, folder: drill_start(folder, options.each, _log))
 
+    clients = kinds.add_parser("clients", help="users of both clients buy, sell and are paid while servers are killed")
+    clients.add_argument("--rounds", type=one_or_more, default=60, help="purchases of each buyer (60)")
+    clients.add_argument("--seed", type=int, default=1, help="of the kills and the lost responses")
+    clients.add_argument("--planted", action="store_true", help="repeat with new keys: holds when the checker finds it")
+    clients.set_defaults(run=lambda options, _: _clients(options))
+
     scale = kinds.add_parser("scale", help="stop each node of a replicated system under load")
     scale.add_argument("--rate", type=float, default=2.0, metavar="N", help="orders per second (2)")
     scale.add_argument("--down", type=float, default=8.0, metavar="SECONDS", help="how long a server is down (8)")
@@ -70,9 +80,25 @@ def _parser() -> argparse.ArgumentParser:
         )
     )
 
+    failover = kinds.add_parser(
+        "failover", help="lose the standby, the primary and a failover: nothing acknowledged is lost"
+    )
+    failover.add_argument("--rate", type=float, default=1.0, metavar="N", help="orders per second (1)")
+    help_text = "without a standby before the primary restarts, and again after it (20)"
+    failover.add_argument("--down", type=float, default=20.0, metavar="SECONDS", help=help_text)
+    failover.set_defaults(run=lambda given, folder: drill_failover(folder, FailoverLoad(given.rate, given.down), _log))
+
+    overload = kinds.add_parser(
+        "overload", help="three times the load that the machine carries, and back without a hand"
+    )
+    overload.add_argument("--seconds", type=float, default=60.0, help="how long the overload lasts (60)")
+    overload.set_defaults(run=lambda given, _: _overload(given.seconds))
+
     upgrade = kinds.add_parser("upgrade", help="replace an older version by this one under load; no request fails")
     help_text = "the old version; by default the commit before the newest migration (or that of the initial one)"
     upgrade.add_argument("--from", dest="old", metavar="COMMIT", help=help_text)
+    help_text = "and run both versions side by side, each process by this seed in one of the combinations"
+    upgrade.add_argument("--skew", type=int, metavar="SEED", help=help_text)
     help_text = "images.txt of the old version, with --images"
     upgrade.add_argument("--from-images", type=Path, metavar="FOLDER", help=help_text)
     _add_images(upgrade)
@@ -91,6 +117,12 @@ def _parser() -> argparse.ArgumentParser:
             folder, overlap_seconds=given.overlap, compromised=given.compromised, only=given.only, images=given.images
         )
     )
+
+    world = kinds.add_parser("world", help="break disks, clocks, networks and parts of the broker under a light load")
+    world.add_argument("--fault", nargs="+", choices=FAULTS, default=list(FAULTS), help="the faults, in turn (all)")
+    world.add_argument("--seconds", type=float, default=20.0, help="how long most faults last (20)")
+    world.add_argument("--rate", type=float, default=0.5, metavar="N", help="orders per second (0.5)")
+    world.set_defaults(run=lambda given, folder: drill_world(folder, given.fault, given.seconds, given.rate, _log))
     return parser
 
 
@@ -110,15 +142,27 @@ async def _freeze(options: argparse.Namespace, folder: Path) -> Report:
                     for what in report.rows:
                         table.add_column(what)
                 table.add_row(f"{name}, {options.mode}, {seconds:.0f}", *report.rows.values())
-                whole.broken += [f"{name}, {seconds:.0f} s: {what}" for what in report.broken]
+                whole.broken += [f"{name}, {seconds:.0f} s: {what}" for what in report.not_as_promised]
     whole.tables.append(table)
     whole.require_none("not as promised", list(whole.broken))
     return whole
 
 
+async def _clients(options: argparse.Namespace) -> Report:
+    async with temporary_system("clients", _log) as (system, market):
+        return await drill_client_chaos(
+            system, market, _log, rounds=options.rounds, seed=options.seed, is_planted=options.planted
+        )
+
+
+async def _overload(seconds: float) -> Report:
+    async with temporary_system("overload", _log) as (system, market):
+        return await drill_overload(system, market, seconds, _log)
+
+
 async def _upgrade(options: argparse.Namespace, folder: Path) -> Report:
     if options.images is None:
-        return await drill_upgrade(folder, options.old, _log)
+        return await drill_upgrade(folder, options.old, _log, skew_seed=options.skew)
     if options.from_images is None:
         raise BenchFailed("--images needs --from-images: the folder with images.txt of the old version")
     return await drill_upgrade_of_images(folder, options.from_images, options.images, _log)

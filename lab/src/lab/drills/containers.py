@@ -36,7 +36,8 @@ _PROVISIONED_WITH: Final = (*ROLE_PASSWORDS, *LOGIN_SUFFIXES)
 
 
 def images_of(folder: Path) -> dict[str, str]:
-    """Return the reference of each image by its name, of `images.txt` in the folder that `deploy/release/build-images` wrote.
+    """Return the reference of each image by its name, of `images.txt` in the folder that `deploy/release/build-images`
+    wrote.
 
     Raises:
         BenchFailed: there is no such file.
@@ -69,7 +70,9 @@ def containers_of(images: Mapping[str, str]) -> Iterator["Containers"]:
 
 
 class Containers:
-    """Runs programs as containers. `images` is the reference of each image; another version may replace it for later starts."""
+    """Runs programs as containers. `images` is the reference of each image; another version may replace it for later
+    starts.
+    """
 
     # The client forwards it to the container.
     death_signal = "TERM"
@@ -161,7 +164,9 @@ def _clients_environment() -> dict[str, str]:
 
 
 def _docker(*arguments: str) -> str:
-    """Run one command of the client and return its output; an error, such as a container that has ended, is none here."""
+    """Run one command of the client and return its output; an error, such as a container that has ended, is none
+    here.
+    """
     ran = subprocess.run(
         ["docker", *arguments], capture_output=True, text=True, timeout=_ENGINE_SECONDS_MAX, check=False
     )

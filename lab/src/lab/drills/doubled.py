@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -31,8 +31,8 @@ class DoubledSystem:
     system: System
     balancers: Mapping[int, Balancer]
 
-    async def roll(self, *, every: bool) -> list[str]:
-        """Restart one process after another; balancers drain each instance first."""
+    async def roll(self, *, every: bool, among: Callable[[ProcessPlan], bool] = lambda _: True) -> list[str]:
+        """Restart one process after another of those chosen; balancers drain each instance first."""
         loop = asyncio.get_running_loop()
 
         def before_stop(name: str) -> None:
@@ -40,7 +40,7 @@ class DoubledSystem:
             if port in self.balancers:
                 asyncio.run_coroutine_threadsafe(self.balancers[port].drain(port), loop).result()
 
-        return await asyncio.to_thread(self.system.roll, every=every, before_stop=before_stop)
+        return await asyncio.to_thread(self.system.roll, every=every, among=among, before_stop=before_stop)
 
     @contextmanager
     def rolling_by_signal(self) -> Iterator[None]:

@@ -80,11 +80,11 @@ async def dropped(server: Server) -> AsyncIterator[None]:
     add, remove = _dropping(port)
     try:
         for command in add:
-            await _run(command)
+            await run_as_root(command)
         yield
     finally:
         for command in remove:
-            await _run(command)
+            await run_as_root(command)
 
 
 def _dropping(port: int) -> tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]:
@@ -104,7 +104,8 @@ def _dropping(port: int) -> tuple[Sequence[Sequence[str]], Sequence[Sequence[str
     raise ChildProcessError("to drop packets this drill needs root, and nft or iptables: apt-get install nftables")
 
 
-async def _run(command: Sequence[str]) -> None:
+async def run_as_root(command: Sequence[str]) -> None:
+    """Run a command that needs root. Raises ChildProcessError."""
     ran = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
     _, errors = await ran.communicate()
     if ran.returncode:
@@ -139,7 +140,7 @@ async def drill_freeze(
     stopping.set()
     await _record_arrivals(report, system, market, buyer, buying, resumed)
     slowest = await probing
-    report.require("slowest readiness", f"{slowest:.1f} s", holds=slowest <= _READINESS_SECONDS_MAX)
+    report.require_in_time("slowest readiness", f"{slowest:.1f} s", holds=slowest <= _READINESS_SECONDS_MAX)
     restarts = {process.name: process.restarts - before[process.name] for process in system.processes}
     report.require_none("restarts", {process: count for process, count in restarts.items() if count})
     report.require_none("audit", await broken_invariants(system, market, log))
@@ -196,7 +197,8 @@ async def _record_arrivals(
     for order_id in orders:
         await market.order_reaches(buyer, order_id, "paid_escrow", within=_WAIT_SECONDS_MAX)
     seconds = time.monotonic() - resumed
-    report.require("orders, all paid after", f"{len(orders)}, {seconds:.1f} s", holds=seconds <= ARRIVAL_SECONDS_MAX)
+    in_time = seconds <= ARRIVAL_SECONDS_MAX
+    report.require_in_time("orders, all paid after", f"{len(orders)}, {seconds:.1f} s", holds=in_time)
 
     async def unsent() -> bool | None:
         return None if await unsent_messages(system) else True

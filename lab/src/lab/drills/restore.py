@@ -1,4 +1,5 @@
-"""Destroy the databases and the broker, restore the databases to an instant, and let the gateway resend the webhooks of its last days.
+"""Destroy the databases and the broker, restore the databases to an instant, and let the gateway resend the webhooks of
+its last days.
 
 Transfers after the instant must not be sent twice, messages of the broker must be processed, and the audit must find
 nothing.
@@ -35,6 +36,8 @@ from lab.drills.history import (
     trade_before,
     trade_up_to_the_instant,
 )
+from lab.histories.recording import History as Recording
+from lab.histories.verdict import record_verdict
 from lab.report import Report
 from lab.systems import (
     NO_QUOTA,
@@ -111,13 +114,15 @@ class _Drill:
     log: Log
     runtime: Runtime
     history: History = field(default_factory=History)
+    recorded: Recording = field(default_factory=lambda: Recording.new("restore"))
     report: Report = field(default_factory=Report)
     rejected_dispatches: int = 0
 
     async def run(self) -> Report:
         instant, earlier = await self._live()
         await self._destroy_and_restore(instant, earlier)
-        async with self._system() as system, clients_of(system) as market:
+        self.recorded.write("restore", instant=instant.timestamp() - self.load.skew_seconds)
+        async with self._system() as system, clients_of(system, self.recorded) as market:
             await self._recover(system, market, instant)
             await self._verify(system, market)
         return self.report
@@ -135,7 +140,7 @@ class _Drill:
     async def _live(self) -> tuple[datetime, Path | None]:
         """Run the activity; the instant to restore, and an earlier dump of payouts when there is a skew."""
         self.log("starting the system")
-        async with self._system() as system, clients_of(system) as market:
+        async with self._system() as system, clients_of(system, self.recorded) as market:
             activity = Activity(await Users.sign_in(market), self.history)
             self.log("orders and payouts in every state")
             await trade_before(activity, self.load.each)
@@ -286,6 +291,7 @@ class _Drill:
         report.rows["transfers missing in the ledger"] = str(found or "none")
         dead = {service: await value_of(system, service, _DEAD) for service in PUBLISHERS}
         report.require_none("dead letters left", {name: count for name, count in dead.items() if count})
+        await record_verdict(report, system, market)
         report.require_none("violated invariants of the audit", await broken_invariants(system, market, self.log))
 
 

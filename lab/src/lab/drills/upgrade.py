@@ -1,5 +1,8 @@
 """Replace an older version of the services by this one under load: schema first, then process by process.
 
+With `--skew` both versions then run side by side on the migrated databases. Scenarios of money continue over each
+change of versions, so that each version reads the messages and rows of the other.
+
 The old code runs from a checkout of its commit, with this version's libraries, on its own schema. The databases are
 migrated while it runs; then one process after another is replaced. No request may fail, and the audit must find
 nothing. Of released images both versions run as containers, each with its own libraries.
@@ -10,8 +13,9 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Final
 
@@ -22,11 +26,15 @@ from common.messaging.declaring import COMMAND as DECLARE_BROKER
 from common.messaging.declaring import DeclarationFailed
 from lab.bench.programs import BenchFailed
 from lab.drills.containers import containers_of, images_of
-from lab.drills.doubled import doubled_system
+from lab.drills.doubled import DoubledSystem, doubled_system
 from lab.drills.load import loaded
+from lab.drills.skew import SkewedScenarios, choices_of_version
+from lab.histories.recording import History
+from lab.histories.verdict import record_verdict
 from lab.report import Report
 from lab.systems import NO_QUOTA, NO_TRACING, Log, broken_invariants, clients_of, value_of
 from operations.environment import BROKER_ACCOUNTS, SHARED, machine_environment
+from operations.journey import Marketplace
 from operations.secrets import new_key
 
 # The observation time of the old code, of the old code on the new schema, and of the new code.
@@ -35,8 +43,10 @@ _SOURCES: Final = ("libs/common/src", "services/*/src")
 _MIGRATIONS: Final = "services/*/migrations/versions/[0-9]*.py"
 
 
-async def drill_upgrade(folder: Path, old: str | None, log: Log) -> Report:
+async def drill_upgrade(folder: Path, old: str | None, log: Log, *, skew_seed: int | None = None) -> Report:
     """Upgrade from commit `old`, by default the one before the newest migration, to this version.
+
+    `skew_seed`: first run both versions side by side, in the combinations of `choices_of_version`.
 
     Raises:
         BenchFailed: git is missing, or a database of the old commit is at a revision that this code does not have.
@@ -46,8 +56,8 @@ async def drill_upgrade(folder: Path, old: str | None, log: Log) -> Report:
         present = _revisions(_git("ls-files", f":(glob){_MIGRATIONS}").splitlines())
         if unknown := _newest(_revisions(str(path.relative_to(tree)) for path in tree.glob(_MIGRATIONS))) - present:
             raise BenchFailed(
-                f"Databases of {commit[:10]} are at revisions that this version does not have ({min(unknown)}): they cannot be "
-                "upgraded. Name a commit since the first migrations with --from."
+                f"Databases of {commit[:10]} are at revisions that this version does not have ({min(unknown)}): they "
+                "cannot be upgraded. Name a commit since the first migrations with --from."
             )
         sources = os.pathsep.join(str(path) for pattern in _SOURCES for path in sorted(tree.glob(pattern)))
         # Older code reads only the key that all services shared (decision 36), and some declares its queues itself, for
@@ -57,7 +67,9 @@ async def drill_upgrade(folder: Path, old: str | None, log: Log) -> Report:
         def switch(system: System) -> None:
             system.migrate({"PYTHONPATH": "", BROKER_ACCOUNTS: ""})
 
-        return await _upgrade(folder, commit[:10], _OldCheckout(), before, switch, log)
+        new, earlier = {"PYTHONPATH": ""}, {"PYTHONPATH": sources}
+        replace = _replace_all if skew_seed is None else partial(_skew, skew_seed, new, earlier)
+        return await _upgrade(folder, commit[:10], _OldCheckout(), before, switch, log, replace)
 
 
 class _OldCheckout(Checkout):
@@ -90,15 +102,53 @@ async def drill_upgrade_of_images(folder: Path, old: Path, new: Path, log: Log) 
         return await _upgrade(folder, before["campus-orders"], containers, {}, switch, log)
 
 
+async def _replace_all(doubled: DoubledSystem, market: Marketplace, report: Report, log: Log) -> None:
+    """Replace the old version, process by process."""
+    log("replacing process by process")
+    began = time.monotonic()
+    rolled = await doubled.roll(every=True)
+    report.rows["processes replaced"] = f"{len(rolled)}, in {time.monotonic() - began:.1f} s"
+
+
+async def _skew(
+    seed: int,
+    new: Mapping[str, str],
+    old: Mapping[str, str],
+    doubled: DoubledSystem,
+    market: Marketplace,
+    report: Report,
+    log: Log,
+) -> None:
+    """Run scenarios on each combination of versions, at the end on the new one. `new`, `old`: their variables."""
+    scenarios = await SkewedScenarios.open(doubled.system, market)
+    await scenarios.advance("the old version")
+    for name, is_new in choices_of_version(seed):
+        log(f"running {name}")
+        replaced = 0
+        # Processes of the chosen version already have its variables.
+        for chosen, variables in ((is_new, new), (lambda plan, is_new=is_new: not is_new(plan), old)):
+            doubled.system.configure(variables)
+            replaced += len(await doubled.roll(every=False, among=chosen))
+        report.rows[f"processes replaced for {name}"] = str(replaced)
+        await scenarios.advance(name)
+    await scenarios.finish(report)
+
+
 async def _upgrade(
-    folder: Path, old: str, runtime: Runtime, environment: Mapping[str, str], switch: Callable[[System], None], log: Log
+    folder: Path,
+    old: str,
+    runtime: Runtime,
+    environment: Mapping[str, str],
+    switch: Callable[[System], None],
+    log: Log,
+    replace: Callable[[DoubledSystem, Marketplace, Report, Log], Awaitable[None]] = _replace_all,
 ) -> Report:
     """Start the version `old`, and replace it under load. `switch` migrates; later starts run the new version."""
     log(f"starting {old}, two instances of each API process")
     report, settings = Report({"from": old}), {**NO_QUOTA, **NO_TRACING, **environment}
     async with (
         doubled_system(str(folder / "state"), settings, runtime=runtime) as doubled,
-        clients_of(doubled.system, patient=False) as market,
+        clients_of(doubled.system, History.new("upgrade"), patient=False) as market,
     ):
         system = doubled.system
         async with loaded(system, market, assistant=None) as load:
@@ -109,13 +159,11 @@ async def _upgrade(
             seconds, revisions = time.monotonic() - began, await _last_revisions(system) - first
             report.rows["revisions applied under the old code"] = f"{revisions}, in {seconds:.1f} s"
             await asyncio.sleep(_WATCH_SECONDS)
-            log("replacing process by process")
-            began = time.monotonic()
-            rolled = await doubled.roll(every=True)
-            report.rows["processes replaced"] = f"{len(rolled)}, in {time.monotonic() - began:.1f} s"
+            await replace(doubled, market, report, log)
             await asyncio.sleep(_WATCH_SECONDS)
         load.record_in(report)
         report.require_none("violated invariants of the audit", await broken_invariants(system, market, log))
+        await record_verdict(report, system, market)
     return report
 
 
@@ -126,8 +174,8 @@ async def _last_revisions(system: System) -> int:
 
 
 def _before_the_newest_migration() -> str:
-    """Return the newest commit that lacks a migration, and whose databases this version upgrades; while each service has
-    only its first migration, the commit that wrote the last of them.
+    """Return the newest commit that lacks a migration, and whose databases this version upgrades; while each service
+    has only its first migration, the commit that wrote the last of them.
     """
     present = _revisions(_git("ls-files", f":(glob){_MIGRATIONS}").splitlines())
     changes = _git("log", "--format=%H", "--no-renames", "--", f":(glob){_MIGRATIONS}").splitlines()

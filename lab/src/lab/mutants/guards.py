@@ -1,7 +1,8 @@
 """Faults of a migrated database: one constraint, index, trigger or policy is missing, or a policy admits every caller.
 
 A mutant exists for each guard that the catalog lists. It is detected when the check of the service's `test_guards.py`
-fails that covers the guard. The checks run here, each in a transaction that is rolled back: a mutant takes milliseconds.
+fails that covers the guard. The checks run here, each in a transaction that is rolled back: a mutant takes
+milliseconds.
 """
 
 import importlib.util

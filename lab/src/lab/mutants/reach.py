@@ -1,8 +1,8 @@
 """The functions of a scope that each test calls: a mutant is run with the tests that reach it, the fastest first.
 
-As a pytest plugin (`-p lab.mutants.reach`) it fixes the examples of property tests. With `MUTANTS_REACH` it writes there,
-as JSON by test, the seconds of the test and `path:function` of each function below `MUTANTS_ROOT` that it calls. With
-`MUTANTS_CATCHER` it writes there the name of the test that fails.
+As a pytest plugin (`-p lab.mutants.reach`) it fixes the examples of property tests. With `MUTANTS_REACH` it writes
+there, as JSON by test, the seconds of the test and `path:function` of each function below `MUTANTS_ROOT` that it calls.
+With `MUTANTS_CATCHER` it writes there the name of the test that fails.
 """
 
 import ast
@@ -27,7 +27,8 @@ from lab.mutants.mutants import ROOT, Mutant
 
 # Beyond so many tests another one seldom detects what the others did not; the limit bounds the time of a survivor.
 TESTS_MAX: Final = 50
-# Quick tests are run up to this sum of their times, however many: the case of a table that detects a fault is one of many.
+# Quick tests are run up to this sum of their times, however many: the case of a table that detects a fault is one of
+# many.
 QUICK_SECONDS_MAX: Final = 5
 _OUTPUT: Final = "MUTANTS_REACH"
 _FOLDER: Final = "MUTANTS_ROOT"
@@ -113,8 +114,8 @@ class Reach:
         self._users: dict[str, dict[str, set[str]]] = {}
 
     def tests_of(self, mutant: Mutant, count: int = TESTS_MAX) -> list[str]:
-        """The tests that reach a mutant: stories beside others, those of files that name its function, the fastest of all, and
-        of each file; and all quick ones. Of each kind the fastest come first.
+        """The tests that reach a mutant: stories beside others, those of files that name its function, the fastest of
+        all, and of each file; and all quick ones. Of each kind the fastest come first.
         """
         functions = self._functions(mutant)
         tests = set().union(*(self._of[function] for function in functions))

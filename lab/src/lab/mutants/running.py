@@ -1,4 +1,6 @@
-"""Runs the tests of a mutant in a process of its own, on a copy of the package and on servers that all mutants share."""
+"""Runs the tests of a mutant in a process of its own, on a copy of the package and on servers that all mutants
+share.
+"""
 
 import json
 import os
@@ -74,7 +76,9 @@ class Runner:
         return Reach(json.loads(output.read_text(encoding="utf-8")))
 
     def kills(self, mutant: Mutant, tests: Sequence[str]) -> bool:
-        """Return whether one of the tests fails with this mutant, or does not end. Those of the mutants before are run first."""
+        """Return whether one of the tests fails with this mutant, or does not end. Those of the mutants before are run
+        first.
+        """
         assert mutant.path is not None
         target, catcher = self._folder / mutant.path, self._folder / "catcher"
         before = target.read_text(encoding="utf-8")

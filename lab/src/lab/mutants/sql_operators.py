@@ -1,4 +1,6 @@
-"""Faults in SQL: a condition that is always true, a lock or a conflict clause that is missing, another comparison or sign."""
+"""Faults in SQL: a condition that is always true, a lock or a conflict clause that is missing, another comparison or
+sign.
+"""
 
 import re
 from collections.abc import Iterator

@@ -1,1 +1,1 @@
-"""`make races`: two actions on one order or payout, interleaved at every effect (docs/reliability.md)."""
+"""`make races`: two or three actions on one order or payout, interleaved at every effect (docs/reliability.md)."""

@@ -1,4 +1,4 @@
-"""`make races`: two actions on one order or payout at once, interleaved at every effect, and audit."""
+"""`make races`: two or three actions on one order or payout at once, interleaved at every effect, and audit."""
 
 import argparse
 import asyncio
@@ -13,9 +13,10 @@ from rich.table import Table
 from campus_tools.children import open_log
 from lab.counts import one_or_more
 from lab.races import orders, payouts
-from lab.races.actions import Pair, pairs_of
+from lab.races.actions import Combination, pairs_of
 from lab.races.exploration import Explored, explore, run_schedule
 from lab.races.marketplace import RacingMarketplace
+from lab.races.three import three_at_once
 from lab.stepped.scheduler import parse_schedule
 from lab.stepped.wrappers import ObservedConnection
 from lab.systems import logger
@@ -30,7 +31,7 @@ _PAIRS_OF_A_SYSTEM: Final = 6
 def main() -> None:
     """Exit with status 1 when a race has a wrong end."""
     options = _parser().parse_args()
-    pairs = chosen(options.pair)
+    pairs = chosen(options.pair, has_three=options.three)
     if options.list:
         for pair in pairs:
             print(pair.name)
@@ -38,19 +39,31 @@ def main() -> None:
     sys.exit(0 if asyncio.run(run(pairs, options)) else 1)
 
 
-def chosen(texts: Sequence[str] | None) -> list[Pair]:
-    """Return the pairs with these names, or with one of these texts in their name, in the order of the texts."""
-    pairs = pairs_of(SITUATIONS)
+def chosen(texts: Sequence[str] | None, *, has_three: bool = False) -> list[Combination]:
+    """Return the combinations with these names, or with one of these texts in their name, in the order of the texts.
+
+    Without texts all of them. `has_three`: of three actions; otherwise pairs, and those of three by a whole name.
+    """
+    three = three_at_once(SITUATIONS)
+    among = three if has_three else pairs_of(SITUATIONS)
     if not texts:
-        return pairs
-    names = {pair.name for pair in pairs}
-    found = (pair for text in texts for pair in pairs if text == pair.name or (text not in names and text in pair.name))
-    return list(dict.fromkeys(found))
+        return among
+    by_name = {one.name: one for one in (*three, *among)}
+    return list(
+        dict.fromkeys(
+            one
+            for text in texts
+            for one in ([by_name[text]] if text in by_name else [one for one in among if text in one.name])
+        )
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pair", action="append", help="pairs whose name has this text, such as `paid: pin`")
+    parser.add_argument("--pair", action="append", help="those whose name has this text, such as `paid: pin`")
+    parser.add_argument(
+        "--three", action="store_true", help="instead of pairs: the chosen combinations of three actions"
+    )
     parser.add_argument("--list", action="store_true", help="print the names of the pairs, and run none")
     parser.add_argument("--schedules", type=one_or_more, default=SCHEDULES, help="schedules of each pair")
     parser.add_argument("--schedule", help="only this schedule of each pair, as a report names it")
@@ -64,10 +77,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-async def run(pairs: Sequence[Pair], options: argparse.Namespace) -> bool:
+async def run(pairs: Sequence[Combination], options: argparse.Namespace) -> bool:
     """Explore the pairs, print a table, and return whether all ends were right."""
     log = logger("races")
     explored: list[Explored] = []
+    anomalies: list[str] = []
     results: Path | None = options.results
     complete = results.read_text().splitlines() if results is not None and results.exists() else []
     right = [line for line in complete if ", 0 broken, " in line]
@@ -77,14 +91,16 @@ async def run(pairs: Sequence[Pair], options: argparse.Namespace) -> bool:
         batch = pairs[first : first + _PAIRS_OF_A_SYSTEM]
         async with RacingMarketplace.opened(log) as market:
             explored += [await _explored(market, pair, options) for pair in batch]
+            anomalies += await market.anomalies()
             finds_faults = finds_faults or await finds_missing_locks(market, batch, options.seed)
     print_table(explored)
     if not finds_faults:
         print("SELF-CHECK FAILED: without row locks no race was found")
-    return finds_faults and not any(one.broken for one in explored)
+    print(f"{len(anomalies)} anomalies in the history", *anomalies, sep="\n")
+    return finds_faults and not anomalies and not any(one.broken for one in explored)
 
 
-async def _explored(market: RacingMarketplace, pair: Pair, options: argparse.Namespace) -> Explored:
+async def _explored(market: RacingMarketplace, pair: Combination, options: argparse.Namespace) -> Explored:
     """Explore a pair, or run the schedule of a report, and write its line."""
     if options.schedule:
         one, race = await run_schedule(market, pair, parse_schedule(options.schedule))
@@ -100,7 +116,7 @@ async def _explored(market: RacingMarketplace, pair: Pair, options: argparse.Nam
     return one
 
 
-async def finds_missing_locks(market: RacingMarketplace, pairs: Sequence[Pair], seed: int) -> bool:
+async def finds_missing_locks(market: RacingMarketplace, pairs: Sequence[Combination], seed: int) -> bool:
     """Return whether the races of these pairs have wrong ends when `FOR UPDATE` locks no row."""
     ObservedConnection.locks_rows = False
     try:

@@ -28,7 +28,7 @@ async def nothing(market: RacingMarketplace, given: Facts) -> None:
 class Action:
     """One action of a user, the gateway or a timer. `causes`: its triggers or events in the tables of transitions.
 
-    `prepare` runs before the race, and once when both actions of a pair have the same one.
+    `prepare` runs before the race, and once when several actions of a race have the same one.
     """
 
     name: str
@@ -106,26 +106,25 @@ class End:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """Two actions on one order or payout in a situation."""
+class Combination:
+    """Two or three actions on one order or payout in a situation."""
 
     situation: Situation
-    one: Action
-    other: Action
+    actions: tuple[Action, ...]
 
     @property
     def name(self) -> str:
-        return f"{self.situation.name}: {self.one.name}/{self.other.name}"
+        return f"{self.situation.name}: {'/'.join(action.name for action in self.actions)}"
 
     @property
     def actors(self) -> dict[Actor, Action]:
-        return dict(zip(ACTORS, (self.one, self.other), strict=True))
+        return dict(zip(ACTORS, self.actions, strict=False))
 
 
-def pairs_of(situations: Sequence[Situation]) -> list[Pair]:
+def pairs_of(situations: Sequence[Situation]) -> list[Combination]:
     """Each action of a situation with each other one, and with itself."""
     return [
-        Pair(situation, one, other)
+        Combination(situation, (one, other))
         for situation in situations
         for number, one in enumerate(situation.actions)
         for other in situation.actions[number:]

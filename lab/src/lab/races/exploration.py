@@ -1,4 +1,4 @@
-"""The races of one pair: its schedules, and the verdict on each."""
+"""The races of a combination of actions: its schedules, and the verdict on each."""
 
 import time
 from collections import Counter
@@ -8,15 +8,19 @@ from functools import partial
 from itertools import islice
 from typing import Final
 
-from lab.races.actions import Action, End, Pair
+from lab.races.actions import Action, Combination, End
 from lab.races.marketplace import RacingMarketplace
 from lab.stepped.actions import Facts
 from lab.stepped.effects import Effect
 from lab.stepped.marketplace import line_of_error
-from lab.stepped.scheduler import ACTORS, Actor, Interleaving, Schedule, schedules, sequential, text_of
+from lab.stepped.scheduler import Actor, Interleaving, Schedule, schedules, sequential, text_of
 
 # Schedules with changes between transactions only that are tried before an end counts as not explained.
 _EXPLANATIONS_MAX: Final = 40
+# Among so many of them, the nearest ones are tried.
+_CANDIDATES_MAX: Final = 20_000
+# Behind each last effect.
+_END: Final = 10_000
 
 
 @dataclass(slots=True)
@@ -33,14 +37,14 @@ class Race:
     @property
     def outcome(self) -> str:
         end = "" if self.end is None else self.end.text
-        return f"{' and '.join(self.responses.get(actor, '') for actor in ACTORS)}: {end}"
+        return f"{' and '.join(self.responses.get(actor, '') for actor in _actors_of(self.schedule))}: {end}"
 
 
 @dataclass(slots=True)
 class Explored:
     """The races of a pair. `broken`: a line for each one whose end is wrong."""
 
-    pair: Pair
+    pair: Combination
     races: int = 0
     blocked: int = 0
     stalled: int = 0
@@ -56,16 +60,16 @@ class Explored:
         )
 
 
-async def explore(market: RacingMarketplace, pair: Pair, count: int, seed: int) -> Explored:
+async def explore(market: RacingMarketplace, pair: Combination, count: int, seed: int) -> Explored:
     """Run `count` schedules of a pair, or all if there are fewer."""
     explored, started = Explored(pair), time.monotonic()
     one_by_one = []
-    for batch in _batches(sequential(), pair.situation.batch):
+    for batch in _batches(sequential(pair.actors), pair.situation.batch):
         one_by_one += await _run_batch(market, explored, batch)
     effects: dict[Actor, int] = {
-        actor: max((len(_effects(race, actor)) for race in one_by_one), default=0) for actor in ACTORS
+        actor: max((len(_effects(race, actor)) for race in one_by_one), default=0) for actor in pair.actors
     }
-    borders = {actor: _borders(one_by_one, actor) for actor in ACTORS}
+    borders = {actor: _borders(one_by_one, actor) for actor in pair.actors}
     explained = {race.outcome for race in one_by_one}
     chosen = islice(schedules(effects, borders, seed), max(0, count - len(one_by_one)))
     strange: dict[str, list[Race]] = {}
@@ -84,7 +88,7 @@ async def explore(market: RacingMarketplace, pair: Pair, count: int, seed: int) 
     return explored
 
 
-async def run_schedule(market: RacingMarketplace, pair: Pair, schedule: Schedule) -> tuple[Explored, Race]:
+async def run_schedule(market: RacingMarketplace, pair: Combination, schedule: Schedule) -> tuple[Explored, Race]:
     """Run one schedule again, such as one that a run has reported."""
     explored = Explored(pair)
     [race] = await _run_batch(market, explored, [schedule])
@@ -92,7 +96,9 @@ async def run_schedule(market: RacingMarketplace, pair: Pair, schedule: Schedule
 
 
 async def _run_batch(market: RacingMarketplace, explored: Explored, batch: Sequence[Schedule]) -> list[Race]:
-    """Run each schedule on an order or payout of its own. They are prepared, and time passes and the audit runs, once."""
+    """Run each schedule on an order or payout of its own. They are prepared, and time passes and the audit runs,
+    once.
+    """
     pair = explored.pair
     prepared = await market.run_concurrently([partial(pair.situation.prepare, market)] * len(batch))
     races = [await _run(market, pair, schedule, given) for schedule, given in zip(batch, prepared, strict=True)]
@@ -115,7 +121,7 @@ async def _run_batch(market: RacingMarketplace, explored: Explored, batch: Seque
     return races
 
 
-async def _run(market: RacingMarketplace, pair: Pair, schedule: Schedule, given: Facts) -> Race:
+async def _run(market: RacingMarketplace, pair: Combination, schedule: Schedule, given: Facts) -> Race:
     race = Race(schedule, given)
     await pair.situation.start(market, given)
     prepared = {action.name: action for action in pair.actors.values()}
@@ -135,7 +141,7 @@ async def _run(market: RacingMarketplace, pair: Pair, schedule: Schedule, given:
     return race
 
 
-async def _verdict_of(market: RacingMarketplace, pair: Pair, race: Race) -> None:
+async def _verdict_of(market: RacingMarketplace, pair: Combination, race: Race) -> None:
     forbidden = [
         race.responses[actor] for actor, action in pair.actors.items() if not action.allows(race.responses[actor])
     ]
@@ -154,14 +160,15 @@ async def _is_explained(
     market: RacingMarketplace, explored: Explored, race: Race, borders: dict[Actor, list[int]]
 ) -> bool:
     """Return whether a schedule with changes between transactions only has the same outcome, the nearest ones first."""
-    places = [part.until or 0 for part in race.schedule[:2]]
-    first = race.schedule[0].actor
+    places = _stops(race.schedule)
 
     def distance(schedule: Schedule) -> int:
-        distances = [abs((part.until or place) - place) for part, place in zip(schedule, places, strict=False)]
-        return sum(distances) + (0 if schedule[0].actor == first else 1_000)
+        moved = sum(abs(stop - places[actor]) for actor, stop in _stops(schedule).items())
+        others = sum(one.actor != other.actor for one, other in zip(schedule, race.schedule, strict=False))
+        return moved + _END * others
 
-    tried = sorted(schedules({"a": 0, "b": 0}, _with_ends(borders), 0), key=distance)
+    no_effects = dict.fromkeys(borders, 0)
+    tried = sorted(islice(schedules(no_effects, _with_ends(borders), 0), _CANDIDATES_MAX), key=distance)
     for batch in _batches(tried[:_EXPLANATIONS_MAX], explored.pair.situation.batch):
         if any(found.outcome == race.outcome for found in await _run_batch(market, explored, batch)):
             return True
@@ -170,7 +177,7 @@ async def _is_explained(
 
 def _with_ends(borders: dict[Actor, list[int]]) -> dict[Actor, list[int]]:
     """With a place behind each last effect, for a schedule with one change."""
-    return {actor: [*places, 10_000] for actor, places in borders.items()}
+    return {actor: [*places, _END] for actor, places in borders.items()}
 
 
 def _is_between_transactions(race: Race, borders: dict[Actor, list[int]]) -> bool:
@@ -188,6 +195,15 @@ def _borders(races: Sequence[Race], actor: Actor) -> list[int]:
             if effects[number - 1].kind != "statement" or effects[number - 1].process != effects[number].process
         }
     return sorted(places)
+
+
+def _stops(schedule: Schedule) -> dict[Actor, int]:
+    """Return the effect at which each actor stops first."""
+    return {part.actor: part.until or _END for part in reversed(schedule)}
+
+
+def _actors_of(schedule: Schedule) -> Sequence[Actor]:
+    return sorted({part.actor for part in schedule})
 
 
 def _effects(race: Race, actor: Actor) -> list[Effect]:

@@ -1,4 +1,4 @@
-"""The marketplace in which two actors take turns, each with all messages that follow from its action."""
+"""The marketplace in which actors take turns, each with all messages that follow from its action."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -8,6 +8,10 @@ from uuid import uuid4
 import asyncpg
 import httpx
 
+from common.primitives.tls import client_tls
+from lab.histories.checking import check_file
+from lab.histories.recording import History, RecordingClient
+from lab.histories.verdict import record_final_reads
 from lab.stepped.actors import User
 from lab.stepped.concurrent_steps import STEP, Result, run_concurrently
 from lab.stepped.effects import EffectLog
@@ -32,6 +36,17 @@ class RacingMarketplace(Marketplace):
     alone: asyncio.Lock
     _watching: asyncpg.Connection
     _known: set[str]
+
+    async def anomalies(self) -> list[str]:
+        """Return what no order of events explains in the history of all races so far."""
+        assert isinstance(self.http, RecordingClient)
+
+        async def rows(service: str, statement: str) -> list[asyncpg.Record]:
+            return list(await self.databases[service].fetch(statement))
+
+        await record_final_reads(self.http.history, rows, None)
+        self.log(f"history: {self.http.history.path}")
+        return check_file(self.http.history.path)
 
     async def race(self, schedule: Schedule, actions: Mapping[Actor, Callable[[], Awaitable[None]]]) -> Interleaving:
         """Run the actions by the schedule, each with the messages that follow. Raises the first error of an action."""
@@ -67,19 +82,21 @@ class RacingMarketplace(Marketplace):
         return isinstance(self.effects, Scheduler) and self.effects.interleaving is not None
 
     async def send(self, method: str, path: str, user: User, body: Mapping[str, Any] | None = None) -> httpx.Response:
-        """One request with a key of its own, repeated when its connection was closed."""
+        """One request with a key of its own, repeated when its connection was closed, or the service was busy (503)."""
         headers = {"Authorization": f"Bearer {self.issuer.token(user.id, **user.claims)}"}
         if method == "POST":
             headers["Idempotency-Key"] = str(uuid4())
         response = await self._send(method, path, headers=headers, json=body or {})
-        if response is None:
+        if response is None or response.status_code == 503:
             response = await self._send(method, path, headers=headers, json=body or {})
         assert response is not None, f"no response to {method} {path}"
         return response
 
     async def send_webhook_now(self, body: bytes) -> httpx.Response:
-        """One delivery of a webhook, repeated when its connection was closed."""
-        response = await self.send_webhook_once(body) or await self.send_webhook_once(body)
+        """One delivery of a webhook, repeated when its connection was closed, or the service was busy (503)."""
+        response = await self.send_webhook_once(body)
+        if response is None or response.status_code == 503:
+            response = await self.send_webhook_once(body)
         assert response is not None, "no response to a webhook"
         return response
 
@@ -89,7 +106,9 @@ class RacingMarketplace(Marketplace):
         await running.run(running.loops[loop].run_once())
 
     async def new_findings(self) -> set[str]:
-        """Violated rules, dead letters and deadlocks since the last call. Exceptions that staff must decide are none."""
+        """Violated rules, dead letters and deadlocks since the last call. Exceptions that staff must decide are
+        none.
+        """
         found = {finding for finding in await self.findings() if not finding.startswith(_TO_DECIDE)}
         found |= {f"{await self._watching.fetchval(_DEADLOCKS)} deadlocks"}
         new, self._known = found - self._known, found
@@ -101,7 +120,7 @@ class RacingMarketplace(Marketplace):
             await super().revive()
 
     async def _follow(self) -> None:
-        """Publish and deliver until nothing moves any more, except for what the other actor holds."""
+        """Publish and deliver until nothing moves any more, except for what another actor holds."""
         for _ in range(_ROUNDS_MAX):
             moved = [await self.relay(name) for name in self.relays()]
             for queue in sorted(self._consumed_queues() & ARRIVALS.queues):
@@ -121,6 +140,11 @@ class RacingMarketplace(Marketplace):
         self._watching = await asyncpg.connect(self.secrets["DATABASE_URL"])
         self.alone = asyncio.Lock()
         await super().open_processes(environments, names, services)
+        base_url = self.http.base_url
+        await self.http.aclose()
+        self.http = RecordingClient(
+            History.new("races"), base_url=base_url, timeout=60, trust_env=False, verify=client_tls()
+        )
         await self.run_until_idle()
         await self.time_passes()
         self._known = set()

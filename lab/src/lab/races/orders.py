@@ -22,7 +22,7 @@ from lab.stepped.actions import (
     deliver,
     pay,
     place_order,
-    prepare_and_approve,
+    refund_to_account,
     request_return,
     resolve,
     with_pin,
@@ -32,7 +32,6 @@ from lab.stepped.scenarios.steps import PRICE_MINOR, paid_order, placed_order, p
 
 _AUDITOR: Final = User.of("AUDITOR")
 _BUYER2: Final = User.of("BUYER2")
-_ACCOUNT: Final = {"accountNumber": "0123456789", "bankCode": "058", "accountName": "Chidi Okafor"}
 _UNITS: Final = 2
 _TIMES: Final = 2
 # As many races share the passing of time and the audit.
@@ -67,6 +66,13 @@ def _at_gateway(act: str, key: str) -> Any:
     return prepare
 
 
+async def _refunded_in_the_dashboard(market: RacingMarketplace, order: Facts) -> None:
+    """Refund a third of the charge without a request of ours."""
+    refund = await market.act(f"charges/{order['reference']}/refund", {"amount": PRICE_MINOR // 3})
+    await market.act(f"refunds/{refund['id']}/process")
+    order["dashboard refund"] = await market.webhooks.claim(order["reference"])
+
+
 async def _refunds_are_due(market: RacingMarketplace, order: Facts) -> None:
     due = "UPDATE refunds SET due_at = $2 WHERE order_id = $1 AND due_at IS NOT NULL"
     await market.databases["payments"].execute(due, order["id"], market.clock.now())
@@ -94,6 +100,7 @@ LATE_CHARGE: Final = _webhook("charge", "escrow_held_without_stock", "charge", p
 CHARGEBACK: Final = _webhook(
     "chargeback", "chargeback_opened", "chargeback", prepare=_at_gateway("dispute", "chargeback")
 )
+DASHBOARD_REFUND: Final = _webhook("dashboard_refund", "", "dashboard refund", prepare=_refunded_in_the_dashboard)
 REFUND_SETTLED: Final = _webhook("refund_settled", "refund_settled", "refunded")
 REFUND_FAILED: Final = _webhook("refund_failed", "refund_failed", "refund failed")
 REFUND_RETURNED: Final = _webhook("refund_returned", "refund_failed", "refund returned")
@@ -188,11 +195,8 @@ async def _refund_returned(market: RacingMarketplace) -> Facts:
     await market.send_webhook(order["refund failed"])
     await market.run_until_idle()
     [refund] = await market.get(f"/api/refunds?orderId={order['id']}", MAKER)
-    path = f"/api/refunds/{refund['id']}"
-    await market.name_account(_ACCOUNT["bankCode"], _ACCOUNT["accountNumber"], _ACCOUNT["accountName"])
-    await prepare_and_approve(market, path, {"action": "other_destination", "destination": _ACCOUNT})
+    reference = await refund_to_account(market, refund["id"])
     await market.run_until_idle()
-    reference = (await market.get(path, MAKER))["reference"]
     await market.act(f"transfers/{reference}/succeed")
     await market.run_until_idle()
     await market.act(f"transfers/{reference}/reverse")

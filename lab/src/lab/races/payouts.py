@@ -9,7 +9,7 @@ from typing import Any, Final
 from contracts.demo import ADA
 from lab.races.actions import Action, End, Situation, command, nothing, response_of, timer, webhook
 from lab.races.marketplace import RacingMarketplace
-from lab.races.vendors import VENDORS, next_vendor
+from lab.races.vendors import VENDORS, next_sale, next_vendor
 from lab.stepped.actions import (
     APPROVE_RECONCILIATION,
     CANCEL_PAYOUT,
@@ -23,18 +23,21 @@ from lab.stepped.actions import (
     set_bank_details,
     wallet,
 )
-from lab.stepped.actors import CHECKER, MAKER, OPS
+from lab.stepped.actors import CHECKER, MAKER, OPS, User
 from lab.stepped.scenarios.steps import added, unique_minor
 
 _BANK_DETAILS: Final = "/api/vendors/{vendorId}/bank-details"
 _EXCEPTION: Final = "/api/payout-exceptions/{exception}"
 _AMOUNT_MINOR: Final = 20_000
+# Most of the vendor's part of a sale.
+_OF_A_SALE_MINOR: Final = 45_000_000
 # More than all vendors of a batch have in their last payouts.
 _LISTED: Final = "200"
 # Longer than the back-off of a reset, and than every lease.
 _LATER: Final = timedelta(hours=2)
 _TIMES: Final = 2
 _UNDER_WAY: Final = ("received", "otp")
+_BANK: Final = "058"
 _OTHER_EVENT: Final = 1_000_000_000
 _ALL_DUE: Final = "UPDATE payout_transfers SET due_at = $2 WHERE payout_id = ANY ($1) AND due_at IS NOT NULL"
 _ATTEMPTS: Final = "SELECT status FROM payout_transfers WHERE payout_id = $1 ORDER BY attempt"
@@ -81,6 +84,28 @@ DISPATCH: Final = Action("dispatch", "command", frozenset({"submission_started",
 DISPATCH_UNANSWERED: Final = Action(
     "dispatch_unanswered", "command", frozenset({"submission_started", "call_unanswered"}), _dispatch, _call_fails
 )
+
+
+async def _disputed(market: RacingMarketplace, payout: Facts) -> None:
+    payout["dispute"] = (await market.act(f"charges/{payout['charge']}/dispute"))["id"]
+    payout["chargeback"] = await market.webhooks.claim(payout["charge"])
+
+
+async def _change_bank_details(market: RacingMarketplace, payout: Facts) -> str:
+    account = {"accountNumber": _account_number(payout), "bankCode": _BANK}
+    return response_of(await market.send("PUT", _BANK_DETAILS.format(**payout), payout["vendor"], account))
+
+
+async def _account_exists(market: RacingMarketplace, payout: Facts) -> None:
+    await market.name_account(_BANK, _account_number(payout), ADA.legal_name)
+
+
+def _account_number(payout: Facts) -> str:
+    return f"{payout['amountMinor']:010d}"
+
+
+CHARGEBACK: Final = webhook("chargeback", "", lambda payout: bytes(payout["chargeback"]), prepare=_disputed)
+BANK_DETAILS: Final = Action("bank_details", "command", frozenset(), _change_bank_details, _account_exists)
 CANCEL: Final = command("cancel", "amount_returned withdrawn", None, CANCEL_PAYOUT)
 QUARANTINE: Final = command(
     "quarantine",
@@ -115,7 +140,16 @@ def _due_timer(causes: str) -> Action:
 
 
 async def _requested(market: RacingMarketplace) -> Facts:
-    vendor, amount_minor = await next_vendor(market), unique_minor(_AMOUNT_MINOR)
+    return await _request(market, await next_vendor(market), unique_minor(_AMOUNT_MINOR))
+
+
+async def _requested_of_a_sale(market: RacingMarketplace) -> Facts:
+    """Return a payout of most of a vendor's part of an order, whose charge may be disputed."""
+    vendor, order = await next_sale(market)
+    return {**await _request(market, vendor, unique_minor(_OF_A_SALE_MINOR)), "charge": order["reference"]}
+
+
+async def _request(market: RacingMarketplace, vendor: User, amount_minor: int) -> Facts:
     before = await wallet(market, vendor)
     payout = await market.post("/api/payouts", vendor, {"amountMinor": amount_minor})
     await market.run_until_idle()
@@ -226,8 +260,11 @@ async def _transfers(market: RacingMarketplace, payout: Facts) -> list[dict[str,
 
 
 async def settle(market: RacingMarketplace, payouts: Sequence[Facts]) -> None:
-    """End what is pending, as the bank, and let minutes pass. A quarantined account is replaced."""
+    """End what is pending, as the bank, and let minutes pass. A chargeback is won, a quarantined account replaced."""
     await market.faults()
+    for payout in payouts:
+        if "dispute" in payout:
+            await market.act(f"disputes/{payout['dispute']}/win")
     bank = {payout["amountMinor"]: payout.get("bank", "succeed") for payout in payouts}
     for _ in range(_TIMES):
         for transfer in await market.listed("transfer", perPage=_LISTED):
@@ -240,7 +277,7 @@ async def settle(market: RacingMarketplace, payouts: Sequence[Facts]) -> None:
     for payout in payouts:
         path = _BANK_DETAILS.format(**payout)
         if not (await market.get(path, payout["vendor"]))["verified"]:
-            await set_bank_details(market, payout["vendor"], f"{payout['amountMinor']:010d}", ADA.legal_name)
+            await set_bank_details(market, payout["vendor"], _account_number(payout), ADA.legal_name)
     await market.run_until_idle()
 
 
@@ -297,6 +334,10 @@ def _situation(name: str, state: str, prepare: Any, *actions: Action, start: Any
     return Situation(name, "payout", state, prepare, actions, settle, read, check, VENDORS, start)
 
 
+OF_A_SALE: Final = _situation(
+    "requested of a sale", "pending", _requested_of_a_sale, DISPATCH, CANCEL, CHARGEBACK, BANK_DETAILS
+)
+"""Only in races of three actions: each race needs an order of its own."""
 _UNANSWERED: Final = {"error_after": True}
 _NOT_ACCEPTED: Final = {"error_before": True}
 SITUATIONS: Final = (

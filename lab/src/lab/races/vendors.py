@@ -10,7 +10,7 @@ from common.primitives.ids import new_id
 from contracts.demo import ADA, LAGOS
 from contracts.identity import VendorApproved
 from lab.races.marketplace import RacingMarketplace
-from lab.stepped.actions import create_product, deliver, pay, place_order, set_bank_details, wallet
+from lab.stepped.actions import Facts, create_product, deliver, pay, place_order, set_bank_details, wallet
 from lab.stepped.actors import VENDOR, User
 from lab.stepped.scenarios.steps import unique_minor
 
@@ -48,6 +48,13 @@ async def next_vendor(market: RacingMarketplace) -> User:
     return vendor
 
 
+async def next_sale(market: RacingMarketplace) -> tuple[User, Facts]:
+    """Return the vendor of the next race, and an order that was delivered right before."""
+    vendor = await next_vendor(market)
+    product_id = next(product_id for other, product_id in _POOLS[id(market)].free if other == vendor)
+    return vendor, await _sell(market, vendor, product_id)
+
+
 async def _open_vendor(market: RacingMarketplace) -> tuple[User, str]:
     approved = VendorApproved(
         vendor_id=new_id(),
@@ -69,7 +76,8 @@ async def _publish(database: Database, event: VendorApproved) -> None:
         uow.publish(event)
 
 
-async def _sell(market: RacingMarketplace, vendor: User, product_id: str) -> None:
+async def _sell(market: RacingMarketplace, vendor: User, product_id: str) -> Facts:
     order = await place_order(market, product_id)
     await pay(market, order)
     await deliver(market, order, vendor)
+    return order

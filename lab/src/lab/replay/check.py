@@ -25,6 +25,10 @@ _REFUNDS: Final = "SELECT attempt_id, id FROM refunds UNION ALL SELECT id, refun
 _DISPUTES: Final = "SELECT id, identity FROM chargebacks"
 _RELEASES: Final = "SELECT id, order_id FROM releases WHERE cause = 'staff'"
 _QUARANTINED: Final = "SELECT q.id, c.identity FROM quarantined_charges q JOIN charges c ON c.id = q.charge_id"
+_NAMED_ORDERS: Final = """
+SELECT r.reference, string_agg(named.order_id::text, ',' ORDER BY named.position)
+FROM payment_references r JOIN intent_orders named ON named.intent_id = r.intent_id GROUP BY r.reference
+"""
 _TRANSFERS: Final = "SELECT id, payout_id FROM payout_transfers"
 _REFERENCES: Final = "SELECT id, reference FROM payout_transfers"
 _HOLDS: Final = "SELECT id, payout_id FROM transfer_holds"
@@ -55,7 +59,7 @@ class _Replayed:
         for source, keys in self.ledger.due():
             if not self.keys.intersection(keys):
                 mismatches.append(f"{source} has no posting {' or '.join(keys[:3])}")
-        mismatches += self.ledger.unused_commands()
+        mismatches += self.ledger.unposted()
         new = [f"{self.ledger.name}: {text}" for text in mismatches if text not in self.reported]
         self.reported |= set(mismatches)
         return new
@@ -117,7 +121,7 @@ class Replay:
         await self._gateway.read()
         payments, payouts = (replayed.connection for replayed in self._replayed)
         self._payments.ids = PaymentsIds(
-            *[await _pairs(payments, of) for of in (_REFUNDS, _DISPUTES, _RELEASES, _QUARANTINED)]
+            *[await _pairs(payments, of) for of in (_REFUNDS, _DISPUTES, _RELEASES, _QUARANTINED, _NAMED_ORDERS)]
         )
         self._payouts.ids = PayoutsIds(*[await _pairs(payouts, of) for of in (_TRANSFERS, _REFERENCES, _HOLDS)])
         return [text for replayed in self._replayed for text in await replayed.advance(self._recording)]

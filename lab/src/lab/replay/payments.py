@@ -24,6 +24,8 @@ class PaymentsIds:
     dispute_of_chargeback: Mapping[str, str] = field(default_factory=dict)
     order_of_release: Mapping[str, str] = field(default_factory=dict)
     charge_of_quarantined: Mapping[str, str] = field(default_factory=dict)
+    # The orders that one payment asked for, by its reference and in their order, separated by commas.
+    orders_of_reference: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -105,7 +107,7 @@ class PaymentsLedger(Rules):
             if self._is_returned(quarantined):
                 yield f"approved return of charge {charge}", (f"quarantine_release:{charge}",)
 
-    def unused_commands(self) -> list[str]:
+    def unposted(self) -> list[str]:
         """Return accepted releases by staff that no posting used."""
         return [
             f"{command.path} of {command.body['amountMinor']} kobo was accepted and not posted"
@@ -192,29 +194,32 @@ class PaymentsLedger(Rules):
         amount_minor, source = int(row["amount"]), f"charge {charge} of the gateway"
         if row["currency"] != NAIRA:
             raise NoInput(f"no rule for a charge in {row['currency']}")
-        order_id = str(row["metadata"]["orderId"])
-        order = found(self._placed, order_id, "consumed order_placed")
-        total_minor, settlement = int(order["totalMinor"]), int(row["metadata"]["settlement"])
+        named = self.ids.orders_of_reference.get(row["reference"], str(row["metadata"]["orderId"])).split(",")
+        orders = [found(self._placed, order_id, "consumed order_placed") for order_id in named]
+        total_minor, settlement = sum(int(order["totalMinor"]) for order in orders), int(row["metadata"]["settlement"])
         principal_minor = settlement if settlement <= amount_minor else amount_minor
         refund_id = str(uuid5(_NAMESPACE, f"refund:overpayment:{charge}"))
         cash = {"gateway_cash": amount_minor}
         if principal_minor < total_minor:
             held = {f"quarantine:{row['reference']}": amount_minor}
             return derived(f"quarantine:{charge}", "quarantine", cash, held, source)
-        if order_id in self._escrows:
+        unpaid = [order for order in orders if order["orderId"] not in self._escrows]
+        if not unpaid:
             self._refunds[refund_id] = _Refund(charge, amount_minor)
             due = {f"refund_payable:{refund_id}": amount_minor}
             return derived(f"overpayment:{charge}", "overpayment", cash, due, source)
         surcharge_minor = _surcharge(amount_minor, principal_minor)
-        surplus_minor = amount_minor - surcharge_minor - total_minor
-        commission_minor, delivery_fee_minor = int(order["commissionMinor"]), int(order["deliveryFeeMinor"])
-        net_minor = total_minor - commission_minor - delivery_fee_minor
-        locked = Parts(net_minor, commission_minor, delivery_fee_minor)
-        self._escrows[order_id] = _Escrow(charge, order["vendorId"], locked)
+        held = {f"escrow:{order['orderId']}": int(order["totalMinor"]) for order in unpaid}
+        surplus_minor = amount_minor - surcharge_minor - sum(held.values())
+        for order in unpaid:
+            commission_minor, delivery_fee_minor = int(order["commissionMinor"]), int(order["deliveryFeeMinor"])
+            net_minor = int(order["totalMinor"]) - commission_minor - delivery_fee_minor
+            locked = Parts(net_minor, commission_minor, delivery_fee_minor)
+            self._escrows[order["orderId"]] = _Escrow(charge, order["vendorId"], locked)
         if surplus_minor:
             self._refunds[refund_id] = _Refund(charge, surplus_minor)
         credits_ = {
-            f"escrow:{order_id}": total_minor,
+            **held,
             f"refund_payable:{refund_id}": surplus_minor,
             "charge_surcharge": surcharge_minor,
         }
@@ -311,7 +316,9 @@ class PaymentsLedger(Rules):
 
 
 def _refunded_parts(event: RecordedEvent, escrow: _Escrow, rest: int) -> tuple[Parts, Parts]:
-    """Return what a refund takes from escrow, and what from released money: the items' own parts, or all in proportion."""
+    """Return what a refund takes from escrow, and what from released money: the items' own parts, or all in
+    proportion.
+    """
     commission, fee = event.data.get("commissionMinor"), event.data.get("deliveryFeeMinor") or 0
     if commission is None:
         from_locked = escrow.locked.share(min(rest, escrow.locked.total_minor))

@@ -43,7 +43,8 @@ class PayoutsLedger(Rules):
         self._gateway, self._commands = gateway, commands
         self._wallets: dict[str, int] = defaultdict(int)
         self._debts: dict[str, int] = defaultdict(int)
-        # By order: the newest share of the vendor that is in escrow, with its event's sequence; and what the wallet received.
+        # By order: the newest share of the vendor that is in escrow, with its event's sequence; and what the wallet
+        # received.
         self._shares: dict[str, tuple[int, int]] = {}
         self._credited: dict[str, int] = defaultdict(int)
         self._chargebacks: dict[str, _Chargeback] = {}
@@ -83,8 +84,12 @@ class PayoutsLedger(Rules):
                 payout = command.path.split("/")[3]
                 yield f"accepted cancellation of payout {payout}", (f"restitution:{payout}",)
         for decision in self._decisions():
-            if not decision.startswith("hold_released:"):
+            kind, _, subject = decision.partition(":")
+            if kind != "hold_released":
                 yield f"approved {decision}", (decision,)
+            if kind == "reversal":
+                # A later success of the same transfer has a recovery, which is no posting of the first one.
+                yield f"the payout before the approved {decision}", (f"payout_processed:{subject}",)
         for transfer, reference in self.ids.reference_of_transfer.items():
             row = self._gateway.transfers.get(reference)
             if row is not None and row["status"] == "success":
@@ -92,6 +97,16 @@ class PayoutsLedger(Rules):
                 yield f"successful transfer {reference}", (f"payout_processed:{payout}", f"recovery:{transfer}")
                 if row["fee_charged"]:
                     yield f"the fee of transfer {reference}", (f"transfer_fee:{transfer}",)
+
+    def unposted(self) -> list[str]:
+        """Return the transfers whose posted fee is not the one that the gateway has kept."""
+        unposted = []
+        for transfer, fee_minor in self._fees.items():
+            reference = self.ids.reference_of_transfer[transfer]
+            kept_minor = self._gateway.transfers[reference]["fee_charged"]
+            if kept_minor != fee_minor:
+                unposted.append(f"the fee of transfer {reference} is {kept_minor} kobo, and {fee_minor} are posted")
+        return unposted
 
     # Events of payments
 

@@ -88,8 +88,8 @@ class Rules(ABC):
     def due(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Each input of the gateway and of users, and the keys of which one must be posted."""
 
-    def unused_commands(self) -> list[str]:
-        """Return accepted commands that no posting used; none where each command has a key of its own."""
+    def unposted(self) -> list[str]:
+        """Return what no posting has, beyond the keys of `demanded`; nothing by default."""
         return []
 
 

@@ -67,7 +67,8 @@ class Command:
 
 @dataclass(slots=True)
 class RecordedUnit:
-    """A transaction of a service's database: the events that its inbox accepted, in their order, and the ids of its postings.
+    """A transaction of a service's database: the events that its inbox accepted, in their order, and the ids of its
+    postings.
 
     `unsent_refunds`: those that a lost chargeback found, oldest first. `is_certain`: the commit was confirmed.
     """
@@ -97,7 +98,7 @@ class Recording:
         self, connection: asyncpg.Connection, statement: str, values: Sequence[Any], run: Callable[[], Awaitable[Any]]
     ) -> Any:
         """Run a statement, and record what it accepts, posts or commits."""
-        if statement == "COMMIT":
+        if statement.endswith("COMMIT"):
             return await self._commit(connection, run)
         if statement == "ROLLBACK":
             self._open.pop(connection, None)
@@ -105,7 +106,7 @@ class Recording:
         if _INBOX in statement:
             new = {row["event_id"] for row in result}
             self._unit(connection).event_ids += [event_id for event_id in dict.fromkeys(values[0]) if event_id in new]
-        elif statement == POST and result:
+        elif POST in statement and result:
             self._unit(connection).posting_ids.append(values[0])
         elif _UNSENT_REFUNDS.search(statement):
             self._unit(connection).unsent_refunds += [row["id"] for row in result]

@@ -12,6 +12,7 @@ from lab.replay.recording import Recording
 from lab.simulation.exploration import TRIALS_MAX, Exploration, examine, explore
 from lab.simulation.marketplace import USERS_AND_MESSAGES, SimulatedMarketplace
 from lab.simulation.plans import plan_of
+from lab.simulation.situations import record_rows, situations_report
 from lab.simulation.verdicts import run_plan
 from lab.systems import logger
 
@@ -19,8 +20,8 @@ from lab.systems import logger
 _SEEDS_OF_A_SYSTEM = 200
 # The fault is found by one of the first of these.
 _PLANTED_SEEDS_MAX = 20
-_PLANTED_TRIALS_MAX = 30
-_REPEATED_SEEDS = (1, 2, 3)
+_PLANTED_TRIALS_MAX = 8
+_REPEATED_SEEDS = (1, 2)
 
 
 def main() -> None:
@@ -33,7 +34,10 @@ def main() -> None:
     parser.add_argument(
         "--self-check",
         action="store_true",
-        help="and find that a promise breaks when the broker forgets a confirmed message; with --replay, planted postings",
+        help=(
+            "and find that a promise breaks when the broker forgets a confirmed message; with --replay, planted "
+            "postings"
+        ),
     )
     parser.add_argument(
         "--replay", action="store_true", help="and rebuild both ledgers from the recorded inputs after each seed"
@@ -64,15 +68,20 @@ async def run(options: argparse.Namespace) -> bool:
         async with SimulatedMarketplace.opened(log, further) as market:
             recording = await market.record() if options.replay else None
             total.add(await explore(market, range(first, first + left)))
-            if options.self_check and recording is not None:
-                is_checked = await finds_planted_postings(market, recording)
-            elif options.self_check:
-                is_checked = await is_repeatable(market) and await finds_planted_fault(market)
+            if options.self_check:
+                is_checked = recording is None or await finds_planted_postings(market, recording)
             if recording is not None:
                 print(market.replay_line)
+            if options.self_check:
+                is_checked = await is_repeatable(market) and await finds_planted_fault(market) and is_checked
             print(market.state_changes.line)
+            await record_rows(market.databases)
         first += left
         print(total.line)
+    situations, wrongly_explained = situations_report()
+    print(situations)
+    for name in wrongly_explained:
+        print(f"NOT AS EXPLAINED in unreachable.toml: {name} was reached")
     for text in (*(broken.text for broken in total.broken), *total.unexplained):
         print(text)
     return not total.broken and not total.unexplained and is_checked

@@ -70,7 +70,8 @@ class Exploration:
         return (
             f"{self.seeds} seeds, {self.steps} steps, {self.virtual_days:.0f} virtual days, "
             f"{len(self.broken) + len(self.unexplained)} broken, "
-            f"{self.seconds:.0f} s ({self.processor_seconds:.0f} s of CPU, {self.seeds / max(self.seconds, 0.001):.1f} a second); "
+            f"{self.seconds:.0f} s ({self.processor_seconds:.0f} s of CPU, "
+            f"{self.seeds / max(self.seconds, 0.001):.1f} a second); "
             f"orders: {dict(sorted(self.states.items()))}"
         )
 

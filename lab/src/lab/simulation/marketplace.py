@@ -1,4 +1,6 @@
-"""The marketplace of a simulation: the processes of the crash points, on a double of the broker and the sandbox inside."""
+"""The marketplace of a simulation: the processes of the crash points, on a double of the broker and the sandbox
+inside.
+"""
 
 import asyncio
 import json
@@ -47,7 +49,7 @@ _WEBHOOKS_LISTED: Final = 1_000
 # The ladder's own delays pass on the virtual clock.
 _SETTINGS: Final = {**SETTINGS, "RETRY_DELAYS_SECONDS": ",".join(str(delay) for delay in DELAYS_SECONDS)}
 _TOPOLOGY: Final = declared_topology(RetryLadder())
-_BALANCES: Final = re.compile(r"our books say (-?\d+).*expected: (-?\d+) kobo.*")
+_BALANCES: Final = re.compile(r"our ledgers say (-?\d+).*expected: (-?\d+) kobo.*")
 # Waits for what another step of the schedule brings: the order's event, and the end of an outage.
 _REAL_WAITS: Final = (
     ("payments.use_cases.intents.start_payment", "WAITS_SECONDS", ()),
@@ -56,7 +58,9 @@ _REAL_WAITS: Final = (
 
 
 class SimulatedMarketplace(Marketplace):
-    """Marketplace that advances only by the methods of this class: one relay, some messages of a queue, one webhook, one timer."""
+    """Marketplace that advances only by the methods of this class: one relay, some messages of a queue, one webhook,
+    one timer.
+    """
 
     settings: ClassVar[Mapping[str, str]] = _SETTINGS
     broker: Broker
@@ -101,6 +105,7 @@ class SimulatedMarketplace(Marketplace):
         _wait_for_nothing()
         log("starting the processes")
         await market.open_processes(environments, (*PROCESSES, *further), services)
+        await market._put("/control/settings", {"charge_fees": "standard", "transfer_fees": "standard"})
         market.state_changes = await MarketStateChanges.recorded(market.databases)
         return market
 
@@ -136,7 +141,10 @@ class SimulatedMarketplace(Marketplace):
         return "notifications" in self.databases
 
     async def pass_time(self, time: timedelta) -> list[str]:
-        """Time passes, and no timer is idle for longer than `_TIMERS_IDLE_MAX`. Returns the errors that timers raised."""
+        """Time passes, and no timer is idle for longer than `_TIMERS_IDLE_MAX`. Returns the errors that timers raised.
+
+        A timer that failed runs again, as it does within its interval.
+        """
         errors: list[str] = []
         while time > timedelta():
             hop = min(time, _TIMERS_IDLE_MAX)
@@ -146,6 +154,7 @@ class SimulatedMarketplace(Marketplace):
             for name, timer in self.timers():
                 if error := await self.run_timer(name, timer):
                     errors.append(f"{name}: {timer}: {error}")
+                    await self.run_timer(name, timer)
         return errors
 
     async def find_at_gateway(self, path: str) -> Any:
@@ -172,8 +181,7 @@ class SimulatedMarketplace(Marketplace):
     # Replay
 
     async def record(self) -> Recording:
-        """Record the inputs from now on. Nothing may be posted yet. The gateway deducts fees, which are posted too."""
-        await self._put("/control/settings", {"charge_fees": "standard", "transfer_fees": "standard"})
+        """Record the inputs from now on. Nothing may be posted yet."""
         self.recording = recording = Recording()
         ObservedConnection.recorder, self.broker.record = recording, recording.record_message
         self._replay = self.new_replay(recording)
@@ -228,7 +236,7 @@ class SimulatedMarketplace(Marketplace):
 
 def _difference(balances: re.Match[str]) -> str:
     ours, theirs = (int(balance) for balance in balances.groups())
-    return f"our books have {ours - theirs} kobo more"
+    return f"our ledgers have {ours - theirs} kobo more"
 
 
 def _wait_for_nothing() -> None:

@@ -1,4 +1,6 @@
-"""Users and their messages, when identity and notifications run too: the last ones are sent, and what must hold of them."""
+"""Users and their messages, when identity and notifications run too: the last ones are sent, and what must hold of
+them.
+"""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,6 +1,9 @@
-"""A plan from a seed: the journeys of some orders and payouts, interleaved, with steps of the schedule and faults between."""
+"""A plan from a seed: the journeys of some orders and payouts, interleaved, with steps of the schedule and faults
+between.
+"""
 
 from collections.abc import Sequence
+from functools import partial
 from random import Random
 from typing import Final, TypeVar
 
@@ -10,7 +13,7 @@ from lab.simulation.step import Step, StepKind
 Plan = tuple[Step, ...]
 Item = TypeVar("Item")
 
-_ORDERS_MAX: Final = 4
+_ORDERS_MAX: Final = 3
 _PAYOUTS_MAX: Final = 2
 # Steps of the schedule between two of a journey, by weight.
 _SCHEDULED: Final[Sequence[tuple[StepKind, int]]] = (
@@ -26,21 +29,25 @@ _SCHEDULED: Final[Sequence[tuple[StepKind, int]]] = (
 _FAULTS: Final[Sequence[tuple[StepKind, int]]] = (
     (steps.fail_call, 6),
     (steps.kill, 2),
-    (steps.kill_at_effect, 4),
+    (steps.kill_at_effect, 2),
+    (steps.kill_twice, 3),
+    (steps.kill_two, 2),
     (steps.drop_connection, 4),
 )
-_SCHEDULED_MAX: Final = 6
+_SCHEDULED_MAX: Final = 4
 _ERASURE_RATE: Final = 0.4
 
 
 def plan_of(seed: int, *, has_everyone: bool = False) -> Plan:
-    """Return the plan of a seed, always the same. `has_everyone`: sometimes a user requests the erasure of the account."""
+    """Return the plan of a seed, always the same. `has_everyone`: sometimes a user requests the erasure of the
+    account.
+    """
     random = Random(seed)
     journeys = [_order(random, number) for number in range(random.randint(1, _ORDERS_MAX))]
     payouts = [_payout(random, number) for number in range(random.randint(0, _PAYOUTS_MAX))]
     journey = (
         [*_interleaved(random, journeys), *_interleaved(random, payouts)]
-        if random.random() < 0.5
+        if random.random() < 0.7
         else (_interleaved(random, [*journeys, *payouts]))
     )
     plan: list[Step] = []
@@ -49,6 +56,9 @@ def plan_of(seed: int, *, has_everyone: bool = False) -> Plan:
     everything_rate = random.choice((0.1, 0.5, 0.9))
     for step in journey:
         plan += [_weighted(random, _SCHEDULED).draw(random) for _ in range(random.randint(0, _SCHEDULED_MAX))]
+        # A fault meets the messages that follow the last step, or the next step.
+        if random.random() < fault_rate:
+            plan.append(_weighted(random, _FAULTS).draw(random))
         if random.random() < everything_rate:
             plan.append(steps.deliver_everything())
         if random.random() < fault_rate:
@@ -63,17 +73,19 @@ def _order(random: Random, number: int) -> list[Step]:
     """One order: paid, or not; delivered, or cancelled, disputed or forgotten; and what follows."""
     journey = [*_checkout(random, number), *_payment(random, number), *_usually(random, steps.deliver_everything())]
     journey += _fulfilment(random, number)
-    journey += _at(random, 0.3, [steps.return_piece(number), steps.decide_return.draw(random, order=number)])
-    if random.random() < 0.25:
-        journey.insert(
-            random.randint(min(3, len(journey)), len(journey)), steps.open_chargeback.draw(random, order=number)
-        )
-        journey.append(steps.decide_chargeback.draw(random, order=number))
-    journey += _at(random, 0.5, [steps.settle_refunds.draw(random, order=number)])
+    journey += _at(random, 0.3, _returned(random, number))
+    for _ in range(random.choices((0, 1, 2), (12, 3, 1))[0]):
+        place = random.randint(min(3, len(journey)), len(journey))
+        journey[place:place] = _charged_back(random, number)
+        journey += _at(random, 0.7, [steps.decide_chargeback.draw(random, order=number)])
+    journey += _at(random, 0.5, _refunded(random, number))
     if random.random() < 0.3:
-        journey.insert(random.randint(2, len(journey)), steps.pass_days.draw(random))
-    if random.random() < 0.15:
-        journey.insert(random.randint(1, len(journey)), random.choice(journey))
+        journey.insert(random.randint(min(5, len(journey)), len(journey)), steps.pass_days.draw(random))
+    # A step again, soon or at any later time.
+    for _ in range(random.choices((0, 1, 3), (6, 3, 1))[0]):
+        first = random.randrange(len(journey))
+        last = random.choice((min(first + 2, len(journey)), len(journey)))
+        journey.insert(random.randint(first, last), journey[first])
     return journey
 
 
@@ -81,8 +93,9 @@ def _checkout(random: Random, number: int) -> list[Step]:
     """Return an order with an open payment, sometimes cancelled, declined or forgotten before it is paid."""
     return [
         steps.place.draw(random, order=number),
-        *_usually(random, steps.deliver_everything()),
+        *_at(random, 0.9, [steps.deliver_everything()]),
         steps.start_payment(number),
+        *_at(random, 0.3, [steps.deliver_everything(), steps.start_payment(number)]),
         *_at(random, 0.1, [steps.cancel(number, "buyer")]),
         *_at(random, 0.1, [steps.decline(number), steps.start_payment(number)]),
         *_at(random, 0.1, [steps.pass_days.draw(random)]),
@@ -90,10 +103,23 @@ def _checkout(random: Random, number: int) -> list[Step]:
 
 
 def _payment(random: Random, number: int) -> list[Step]:
-    terms = random.choices(("exactly", "too little", "too much", "twice", "not"), (14, 1, 2, 1, 2))[0]
+    terms = random.choices(("exactly", "too little", "too much", "twice", "not"), (14, 2, 2, 2, 2))[0]
+    sold_out = _at(random, 0.05, [steps.sell_out()])
     if terms == "twice":
-        return [steps.pay(number, 0, "exactly"), steps.pay(number, 1, "exactly")]
-    return [] if terms == "not" else [steps.pay.draw(random, order=number, terms=terms)]
+        again = [steps.start_payment(number), *_usually(random, steps.deliver_everything())]
+        return [
+            *_at(random, 0.5, [steps.decline(number), *again]),
+            steps.pay(number, 0, "exactly"),
+            *_at(random, 0.3, [steps.deliver_everything()]),
+            *_at(random, 0.5, again),
+            steps.pay.draw(random, order=number, attempt=1),
+        ]
+    if terms == "not":
+        return sold_out
+    paid: list[Step] = [*sold_out, steps.pay.draw(random, order=number, terms=terms)]
+    if terms == "too little":
+        paid += _at(random, 0.7, [steps.deliver_everything(), steps.decide_quarantined.draw(random)])
+    return paid
 
 
 def _fulfilment(random: Random, number: int) -> list[Step]:
@@ -105,9 +131,10 @@ def _fulfilment(random: Random, number: int) -> list[Step]:
         _disputed(random, number),
         [steps.dispatch(number), *_disputed(random, number)],
         [steps.release.draw(random, order=number), steps.hand_over(number)],
+        [steps.dispatch(number), steps.release(number, "all"), *_at(random, 0.5, _disputed(random, number))],
         [],
     )
-    return random.choices(options, (12, 3, 2, 1, 2, 2, 1, 1))[0]
+    return random.choices(options, (12, 3, 2, 1, 2, 2, 1, 1, 1))[0]
 
 
 def _at(random: Random, rate: float, journey: list[Step]) -> list[Step]:
@@ -127,6 +154,33 @@ def _disputed(random: Random, number: int) -> list[Step]:
     ]
 
 
+def _returned(random: Random, number: int) -> list[Step]:
+    """Return the steps of one return, or of two of them."""
+    decide = [steps.return_piece(number), steps.decide_return.draw(random, order=number)]
+    return [*decide, *_at(random, 0.4, random.choice((decide, decide[1:])))]
+
+
+def _charged_back(random: Random, number: int) -> list[Step]:
+    """Return the steps of a chargeback, sometimes with a response, a decision and its revision."""
+    return [
+        steps.open_chargeback.draw(random, order=number),
+        *_at(random, 0.3, [steps.deliver_everything(), steps.respond_to_chargeback.draw(random, order=number)]),
+        *_at(random, 0.4, [steps.deliver_everything(), steps.decide_chargeback.draw(random, order=number)]),
+    ]
+
+
+def _refunded(random: Random, number: int) -> list[Step]:
+    """Return the steps of refunds at the bank, sometimes with a decision about the failed ones."""
+    settled = _at(random, 0.3, [steps.fail_call.draw(random)]) + _at(random, 0.5, [steps.deliver_everything()])
+    settled += [steps.settle_refunds.draw(random, order=number)]
+    for _ in range(random.choices((0, 1, 2), (3, 2, 1))[0]):
+        settled += [*_usually(random, steps.deliver_everything()), steps.decide_refunds.draw(random, order=number)]
+        settled += [*_usually(random, steps.deliver_everything()), steps.settle_refunds.draw(random, order=number)]
+        settled += _at(random, 0.7, [steps.settle_refund_transfer.draw(random, order=number)])
+        settled += _at(random, 0.3, [steps.settle_refund_transfer.draw(random, order=number)])
+    return settled
+
+
 def _payout(random: Random, number: int) -> list[Step]:
     """One payout: sent, and what the bank does with it."""
     journey: list[Step] = [
@@ -137,31 +191,47 @@ def _payout(random: Random, number: int) -> list[Step]:
         return [*journey, steps.cancel_payout(number)]
     journey += [
         *_usually(random, steps.deliver_everything()),
+        *_at(random, 0.2, [steps.fail_call.draw(random)]),
         steps.dispatch_payout(number),
-        steps.settle_transfer.draw(random, payout=number),
+        *_usually(random, steps.deliver_everything()),
     ]
-    follow = random.choices(
+    bank = partial(_at_bank, random, number)
+    reset, reconcile = steps.reset_payout(number), steps.reconcile_payout(number)
+    follow = random.choice(
         (
-            [],
-            [steps.settle_transfer.draw(random, payout=number)],
-            [steps.reset_payout(number), steps.settle_transfer.draw(random, payout=number)],
-            [steps.reconcile_payout(number)],
-            [steps.settle_transfer(number, "reverse"), steps.reconcile_payout(number)],
-        ),
-        (4, 2, 2, 1, 1),
-    )[0]
+            bank(),
+            bank() + bank(),
+            [*bank("fail"), reset, *bank(), *bank()],
+            [*bank("fail"), reconcile, *bank("succeed")],
+            [*bank("succeed"), *bank("reverse"), reconcile, *bank(), *bank()],
+            [*bank("reverse"), reset, *bank("succeed"), reconcile],
+            [*bank("succeed"), *bank("reverse"), *bank("succeed")],
+        )
+    )
     journey += follow
     if random.random() < 0.2:
         journey.insert(random.randint(1, len(journey)), steps.pass_days.draw(random))
     return journey
 
 
+def _at_bank(random: Random, number: int, action: str | None = None) -> list[Step]:
+    """Return what the bank does with an attempt of the payout, usually with its messages."""
+    given = {} if action is None else {"action": action}
+    step = steps.settle_transfer.draw(random, payout=number, **given)
+    return [step, *_usually(random, steps.deliver_everything())]
+
+
 def _interleaved(random: Random, sequences: Sequence[Sequence[Step]]) -> list[Step]:
-    """All steps, each sequence in its own order."""
+    """All steps, each sequence in its own order. Some plans mostly stay with one sequence, so that fewer orders
+    expire.
+    """
     left = [list(sequence) for sequence in sequences if sequence]
     merged: list[Step] = []
+    stay_rate = random.choice((0.0, 0.8, 0.95))
+    chosen: list[Step] = []
     while left:
-        chosen = random.choice(left)
+        if not chosen or random.random() >= stay_rate:
+            chosen = random.choice(left)
         merged.append(chosen.pop(0))
         left = [sequence for sequence in left if sequence]
     return merged

@@ -1,9 +1,11 @@
 """The state of one run of a plan: its vendor, buyers, orders and payouts, and what happened."""
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
+
+import asyncpg
 
 from common.primitives.ids import new_id
 from contracts.demo import LAGOS
@@ -16,6 +18,13 @@ from lab.stepped.scenarios.users import sign_up
 
 PRICE_MINOR: Final = 250_000
 _LEGAL_NAME: Final = "Simulated Ventures"
+_FAILED_REFUNDS: Final = """
+SELECT r.id, r.needs_account_at IS NOT NULL AS needs_account FROM refunds r JOIN charges c ON c.id = r.charge_id
+WHERE c.reference = ANY ($1) AND r.status = 'failed' ORDER BY r.created_at, r.id
+"""
+_QUARANTINED: Final = (
+    "SELECT id FROM quarantined_charges WHERE reference = ANY ($1) AND status = 'quarantined' ORDER BY id"
+)
 
 
 @dataclass(slots=True)
@@ -31,6 +40,7 @@ class OrderRecord:
     resolutions: list[Facts] = field(default_factory=list)
     returns: list[str] = field(default_factory=list)
     disputes: list[int] = field(default_factory=list)
+    refund_transfers: list[str] = field(default_factory=list)
 
     @property
     def facts(self) -> Facts:
@@ -40,7 +50,10 @@ class OrderRecord:
 
 @dataclass(slots=True)
 class Run:
-    """One run: `problems` are broken promises that a step saw."""
+    """One run: `problems` are broken promises that a step saw, `ended_at` the first end of each transfer at the bank.
+
+    `has_lost_transfer`: the webhook of a transfer was lost, which a query finds within seven days.
+    """
 
     market: SimulatedMarketplace
     vendor: User
@@ -49,6 +62,8 @@ class Run:
     product_id: str = ""
     orders: dict[int, OrderRecord] = field(default_factory=dict)
     payouts: dict[int, str] = field(default_factory=dict)
+    ended_at: dict[str, datetime] = field(default_factory=dict)
+    has_lost_transfer: bool = False
     problems: list[str] = field(default_factory=list)
 
     @classmethod
@@ -86,7 +101,11 @@ class Run:
         return run
 
     async def act(self, path: str, body: Facts | None = None) -> str:
-        """Let a bank or a payer act at the gateway; returns the HTTP status."""
+        """Let a bank or a payer act at the gateway; returns the HTTP status.
+
+        No two acts are at one instant: the webhooks of two successes of a transfer differ by their times only.
+        """
+        self.market.clock.advance(timedelta(milliseconds=1))
         return str((await self.market.sandbox.post(f"/control/{path}", json=body or {})).status_code)
 
     async def states(self) -> dict[int, str]:
@@ -105,6 +124,20 @@ class Run:
         )
         found = [await self.market.find_at_gateway(f"transfer/verify/{row['reference']}") for row in rows]
         return [transfer for transfer in found if transfer is not None]
+
+    async def refund_transfers_of(self, order: OrderRecord) -> list[dict[str, Any]]:
+        """Return the gateway's transfers of an order's refunds to accounts."""
+        found = [await self.market.find_at_gateway(f"transfer/verify/{name}") for name in order.refund_transfers]
+        return [transfer for transfer in found if transfer is not None]
+
+    async def failed_refunds_of(self, order: OrderRecord) -> list[asyncpg.Record]:
+        """Return the failed refunds of an order's charges, with whether the gateway waits for an account."""
+        return list(await self.market.databases["payments"].fetch(_FAILED_REFUNDS, order.references))
+
+    async def quarantined(self) -> list[asyncpg.Record]:
+        """Return the quarantined charges of the run."""
+        references = [reference for order in self.orders.values() for reference in order.references]
+        return list(await self.market.databases["payments"].fetch(_QUARANTINED, references))
 
     async def refunds_of(self, order: OrderRecord) -> list[dict[str, Any]]:
         """Return the gateway's refunds of an order's charges."""

@@ -13,6 +13,7 @@ from lab.stepped.actions import (
     Facts,
     prepare_and_approve,
     reconcile,
+    refund_to_account,
     resolve,
     wallet,
 )
@@ -32,16 +33,12 @@ _WAITS: Final = (
     timedelta(days=2),
     timedelta(hours=2),
 )
-# Before these every lease and every poll has run.
+# Before these every lease and every poll has run; and the last poll of an ended transfer.
 _WAITS_MIN: Final = 3
+_WAITS_MIN_OF_LOST_TRANSFERS: Final = 6
 
 _WITH_GATEWAY: Final = ("payments", "payouts")
 _OUTAGE: Final = "GatewayUnavailable"
-
-_FAILED_REFUNDS: Final = """
-SELECT r.id FROM refunds r JOIN charges c ON c.id = r.charge_id WHERE c.reference = ANY ($1) AND r.status = 'failed'
-"""
-_QUARANTINED: Final = "SELECT id FROM quarantined_charges WHERE reference = ANY ($1) AND status = 'quarantined'"
 
 
 async def settle(run: Run) -> dict[int, str]:
@@ -57,13 +54,14 @@ async def settle(run: Run) -> dict[int, str]:
     await market.revive()
     await market.run_until_idle()
     states: dict[int, str] = {}
+    waits_min = _WAITS_MIN_OF_LOST_TRANSFERS if run.has_lost_transfer else _WAITS_MIN
     for number, wait in enumerate(_WAITS, start=1):
         run.problems += await market.pass_time(wait)
         await market.run_until_idle()
         is_idle = not await _decide(run)
         await market.run_until_idle()
         states = await run.states()
-        if number >= _WAITS_MIN and is_idle and FINAL.issuperset(states.values()):
+        if number >= waits_min and is_idle and FINAL.issuperset(states.values()):
             break
     if market.has_everyone:
         await send_messages(run)
@@ -109,9 +107,16 @@ async def _decide_order(run: Run, order: OrderRecord, state: str) -> bool:
         if refund["status"] in ("pending", "processing"):
             await market.act(f"refunds/{refund['id']}/process")
             decided = True
+    for transfer in await run.refund_transfers_of(order):
+        if transfer["status"] in ("pending", "otp"):
+            await market.act(f"transfers/{transfer['reference']}/succeed")
+            decided = True
     await market.run_until_idle()
-    for row in await market.databases["payments"].fetch(_FAILED_REFUNDS, order.references):
-        await prepare_and_approve(market, f"/api/refunds/{row['id']}", {"action": "retry"})
+    for failed in await run.failed_refunds_of(order):
+        if failed["needs_account"]:
+            order.refund_transfers.append(await refund_to_account(market, failed["id"]))
+        else:
+            await prepare_and_approve(market, f"/api/refunds/{failed['id']}", {"action": "retry"})
         decided = True
     if state == "disputed":
         decided = True
@@ -130,8 +135,7 @@ async def _is_approved(run: Run, resolution: Facts) -> bool:
 
 async def _decide_quarantined(run: Run) -> bool:
     """Return what pays no order."""
-    references = [reference for order in run.orders.values() for reference in order.references]
-    charges = await run.market.databases["payments"].fetch(_QUARANTINED, references)
+    charges = await run.quarantined()
     for charge in charges:
         await prepare_and_approve(run.market, f"/api/quarantined-charges/{charge['id']}", {"outcome": "return"})
     return bool(charges)

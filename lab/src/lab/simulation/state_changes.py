@@ -7,6 +7,8 @@ import asyncpg
 
 from campus_tools.documents.lifecycles import LIFECYCLES
 from common.primitives.lifecycles import Lifecycle
+from lab.simulation.situations import record_meanwhile
+from lab.stepped.reached import REACHED, observe_decisions
 from testkit.state_changes import StateChanges, coverage
 
 # A transfer's row has the gateway's last response, also one that contradicts an earlier response (decision 114).
@@ -28,18 +30,30 @@ class MarketStateChanges:
                 service, _, table = name.partition(".")
                 if service in databases and name != _OF_RESPONSES:
                     governed[service][table] = lifecycle
-        return cls({name: await StateChanges.recorded(databases[name], tables) for name, tables in governed.items()})
+        observe_decisions(LIFECYCLES)
+        recorded = {}
+        for service, lifecycles in governed.items():
+            others = [_OF_RESPONSES.removeprefix(f"{service}.")] if _OF_RESPONSES.startswith(service) else []
+            recorded[service] = await StateChanges.recorded(databases[service], lifecycles, others)
+        return cls(recorded)
 
     async def forbidden(self) -> list[str]:
-        """Return the changes since the last call that no rule allows."""
-        return [f"{name}: {text}" for name, one in self._by_service.items() for text in await one.forbidden()]
+        """Return the changes since the last call that no rule allows, and record the situations of all of them."""
+        found = [f"{name}: {text}" for name, one in self._by_service.items() for text in await one.forbidden()]
+        record_meanwhile(change for one in self._by_service.values() for change in one.recent)
+        for lifecycle, changes in self._walked.items():
+            REACHED.update(f"{lifecycle.name}: from {before} to {after}" for before, after in changes)
+        return found
 
     @property
     def line(self) -> str:
         """The number of walked changes of each lifecycle."""
-        walked = {
+        shown = (coverage(lifecycle, changes) for lifecycle, changes in self._walked.items() if changes)
+        return f"changes of state: {', '.join(shown)}"
+
+    @property
+    def _walked(self) -> dict[Lifecycle[Any, Any], set[tuple[str, str]]]:
+        return {
             lifecycle: set().union(*(one.walked.get(lifecycle, set()) for one in self._by_service.values()))
             for lifecycle in LIFECYCLES
         }
-        shown = (coverage(lifecycle, changes) for lifecycle, changes in walked.items() if changes)
-        return f"changes of state: {', '.join(shown)}"

@@ -20,7 +20,9 @@ from lab.stepped.actions import (
     VERIFY_DELIVERY,
     check_out,
     open_payment,
+    prepare_and_approve,
     reconcile,
+    refund_to_account,
     request_return,
     resolve,
     wallet,
@@ -31,12 +33,31 @@ from lab.stepped.effects import Crash, Side
 from lab.stepped.simulated_broker import Loss, SimulatedBus
 from lab.stepped.simulated_gateway import CallFault
 
-# The daily reconciliation reads the charges of seven days by their opening, and a run's timers may pause for five. A later
-# payment whose webhook is lost is a finding of the audit, for staff.
+# The daily reconciliation reads the charges of seven days by their opening, and a run's timers may pause for five. A
+# later payment whose webhook is lost is a finding of the audit, for staff.
 _PAID_WITHIN: Final = timedelta(hours=36)
+# An ended transfer is queried for so long. A later end whose webhook is lost is a finding of the audit too.
+_QUERIED_WITHIN: Final = timedelta(days=7)
 _PARTS: Final = {"a third": 3, "all": 1}
 Part = Literal["a third", "all"]
 Decision = Literal["approve", "reject"]
+ChargebackAction = Literal["lose", "win", "expire", "remind", "overturn", "revoke"]
+# By these texts payouts names the cause of an exception.
+FailureReason = Literal[
+    "Account number is invalid",
+    "Name mismatch",
+    "Insufficient balance",
+    "Request timed out",
+    "Bank switch error",
+    "Declined",
+]
+_EVIDENCE: Final = {
+    "customerEmail": "ngozi@campus.example",
+    "customerName": "Ngozi",
+    "customerPhone": "+2348012345678",
+    "serviceDetails": "Delivered with the PIN.",
+}
+_RESPONSE: Final = {"message": "Delivered with the PIN.", "attachment": "JVBERi0xLjQ="}
 
 
 # Buyers, vendors and staff, about an order
@@ -142,11 +163,59 @@ async def request_erasure(run: Run, buyer: Annotated[int, range(2)]) -> str:
     return str(response.status_code)
 
 
+@step("the vendor has nothing left to sell")
+async def sell_out(run: Run) -> str:
+    response = await run.market.request("PATCH", f"/api/products/{run.product_id}", run.vendor, {"stock": 0})
+    return str(response.status_code)
+
+
+@step("two of finance {decision} the failed refunds of order {order}")
+async def decide_refunds(run: Run, order: Order, decision: Literal["retry", "pay to an account", "reject"]) -> str:
+    failed = await run.failed_refunds_of(order)
+    if not failed:
+        raise Absent
+    for refund in failed:
+        path = f"/api/refunds/{refund['id']}"
+        if decision == "pay to an account":
+            order.refund_transfers.append(await refund_to_account(run.market, refund["id"]))
+        elif decision == "retry":
+            await prepare_and_approve(run.market, path, {"action": "retry"})
+        else:
+            await run.market.post(f"{path}/prepare", MAKER, {**REASON, "action": "retry"})
+            await run.market.post(f"{path}/reject", CHECKER, REASON)
+    return f"{len(failed)} refunds"
+
+
+@step("two of finance {decision} a quarantined charge")
+async def decide_quarantined(run: Run, pick: Pick, decision: Literal["accept", "return", "reject"]) -> str:
+    path = f"/api/quarantined-charges/{chosen(pick, await run.quarantined())['id']}"
+    if decision == "reject":
+        await run.market.post(f"{path}/prepare", MAKER, {**REASON, "outcome": "return"})
+        await run.market.post(f"{path}/reject", CHECKER, REASON)
+    else:
+        await prepare_and_approve(run.market, path, {"outcome": decision})
+    return "decided"
+
+
+@step("finance responds to the chargebacks of order {order} with {response}")
+async def respond_to_chargeback(run: Run, order: Order, response: Literal["evidence", "accept", "contest"]) -> str:
+    opened = await run.market.get(f"/api/chargebacks?status=opened&orderId={order.id}", MAKER)
+    path, body = f"/api/chargebacks/{chosen(0, opened)['id']}", {"resolution": response, **_RESPONSE}
+    if response == "evidence":
+        return str((await run.market.post(f"{path}/evidence", MAKER, _EVIDENCE))["status"])
+    return str((await run.market.post(f"{path}/resolve", MAKER, body))["status"])
+
+
 # Banks, about refunds and chargebacks
 
 
+@step("the bank lets the refund transfer of order {order} {action}")
+async def settle_refund_transfer(run: Run, order: Order, action: Literal["succeed", "fail", "reverse"]) -> str:
+    return await run.act(f"transfers/{chosen(-1, order.refund_transfers)}/{action}")
+
+
 @step("the bank is asked to {action} the refunds of order {order}")
-async def settle_refunds(run: Run, order: Order, action: Literal["process", "fail"]) -> str:
+async def settle_refunds(run: Run, order: Order, action: Literal["process", "fail", "attention"]) -> str:
     pending = [line for line in await run.refunds_of(order) if line["status"] in ("pending", "processing")]
     if not pending:
         raise Absent
@@ -163,7 +232,7 @@ async def open_chargeback(run: Run, order: Order, part: Part) -> str:
 
 
 @step("the bank lets the chargeback of order {order} {action}")
-async def decide_chargeback(run: Run, order: Order, action: Literal["lose", "win", "expire", "remind"]) -> str:
+async def decide_chargeback(run: Run, order: Order, action: ChargebackAction) -> str:
     return await run.act(f"disputes/{chosen(-1, order.disputes)}/{action}")
 
 
@@ -184,10 +253,17 @@ async def dispatch_payout(run: Run, payout: Payout) -> str:
     return f"{(await DISPATCH_PAYOUTS.post(run.market, MAKER, {}, payoutIds=[payout]))['submitted']} submitted"
 
 
-@step("the bank lets the transfer of payout {payout} {action}")
-async def settle_transfer(run: Run, payout: Payout, action: Literal["succeed", "fail", "reverse"]) -> str:
-    transfer = chosen(-1, await run.transfers_of(payout))
-    return await run.act(f"transfers/{transfer['reference']}/{action}")
+@step("the bank lets transfer {attempt} of payout {payout} {action} ({reason})")
+async def settle_transfer(
+    run: Run,
+    payout: Payout,
+    attempt: Annotated[int, range(2)],
+    action: Literal["succeed", "fail", "reverse"],
+    reason: FailureReason,
+) -> str:
+    reference = chosen(-1 - attempt, await run.transfers_of(payout))["reference"]
+    run.ended_at.setdefault(reference, run.market.clock.now())
+    return await run.act(f"transfers/{reference}/{action}", {} if action == "succeed" else {"reason": reason})
 
 
 @step("operations reset payout {payout}")
@@ -254,6 +330,11 @@ async def send_webhook(run: Run, pick: Pick, how: Literal["once", "twice", "and 
 @step("a webhook is lost")
 async def drop_webhook(run: Run, pick: Pick) -> str:
     webhook = chosen(pick, await run.market.webhooks.waiting())
+    if webhook.event.startswith("transfer."):
+        ended_at = run.ended_at.get(webhook.reference)
+        if ended_at is None or run.market.clock.now() - ended_at > _QUERIED_WITHIN:
+            raise Absent
+        run.has_lost_transfer = True
     run.market.webhooks.discard(webhook)
     return str(webhook.event)
 
@@ -303,6 +384,21 @@ async def kill(run: Run, pick: Pick) -> str:
 async def kill_at_effect(run: Run, number: Annotated[int, range(40)], side: Side) -> str:
     run.market.effects.start(Crash(number, side))
     return "ok"
+
+
+@step("a process dies {side} effect {number} from now, and one {then_side} effect {then} of the recovery")
+async def kill_twice(
+    run: Run, number: Annotated[int, range(40)], side: Side, then: Annotated[int, range(20)], then_side: Side
+) -> str:
+    run.market.effects.start(Crash(number, side), Crash(then, then_side))
+    return "ok"
+
+
+@step("two processes die {side} effect {number} from now")
+async def kill_two(run: Run, number: Annotated[int, range(40)], side: Side, pick: Pick) -> str:
+    other = str(chosen(pick, list(run.market.processes)))
+    run.market.effects.start(Crash(number, side, other))
+    return other
 
 
 @step("the broker's connection of a process ends at its next {loss}")

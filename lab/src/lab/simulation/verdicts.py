@@ -92,6 +92,7 @@ async def _broken_money(run: Run, number: int, order: OrderRecord) -> list[str]:
     charges = [await run.market.find_at_gateway(f"transaction/verify/{reference}") for reference in order.references]
     charged = sum(charge["amount"] for charge in charges if charge is not None and charge["status"] in _CHARGED)
     refunded = sum(line["amount"] for line in await run.refunds_of(order) if line["status"] == "processed")
+    refunded += sum(line["amount"] for line in await run.refund_transfers_of(order) if line["status"] == "success")
     kept = charged - refunded
     expected = order.total_minor - found["refundedMinor"] if found["status"] == "paid" else 0
     # The bank took a disputed amount itself; the audit compares it.

@@ -45,7 +45,9 @@ _FINAL: Final = frozenset({"sent", "delivered", "read", "failed"})
 
 @dataclass(frozen=True, slots=True)
 class MessageLoad:
-    """The number of messages, their rate per second, the channel and seconds of the outage, and the kills of the worker."""
+    """The number of messages, their rate per second, the channel and seconds of the outage, and the kills of the
+    worker.
+    """
 
     count: int
     rate: float
@@ -269,8 +271,8 @@ def _record_arrivals(
 ) -> Table:
     """Require that every message arrived once, except as documented; returns a line for each channel.
 
-    An uncertain message was in progress when the worker was killed, and is not resent. A push that arrives twice replaces
-    the first on the device. Delays count from the acceptance of a message to its receipt by the provider.
+    An uncertain message was in progress when the worker was killed, and is not resent. A push that arrives twice
+    replaces the first on the device. Delays count from the acceptance of a message to its receipt by the provider.
     """
     table = Table("channel", "accepted", "arrived", "uncertain", "twice", "late, p50 / p99 before", "during", "after")
     copies = {one.number: len(arrivals.get((one.channel, one.order_number), ())) for one in accepted}

@@ -19,6 +19,7 @@ from campus_tools.launcher.supervisor import SupervisedProcess
 from campus_tools.launcher.system import System
 from lab.bench.figures import percentile
 from lab.bench.open_loop import request_bytes, send_at_rate
+from lab.histories.verdict import record_verdict
 from lab.report import Report
 from lab.systems import Log, broken_invariants, gateway_bearer, value_of
 from lab.trade import add_stock
@@ -55,7 +56,9 @@ class Load:
 
 
 async def soak_webhooks(system: System, market: Marketplace, load: Load, log: Log) -> Report:
-    """Create and pay the orders, send with kills, wait, and audit. Raises BenchFailed for a response that is not 2xx."""
+    """Create and pay the orders, send with kills, wait, and audit. Raises BenchFailed for a response that is not
+    2xx.
+    """
     report = Report()
     disputes, duplicates = round(load.count * DISPUTE_SHARE), round(load.count * DUPLICATE_SHARE)
     log(f"creating and paying {load.count - disputes - duplicates} orders")
@@ -73,13 +76,15 @@ async def soak_webhooks(system: System, market: Marketplace, load: Load, log: Lo
     report.rows["webhooks answered 200"] = str(len(times))
     report.rows["duplicates; webhooks before their subject"] = f"{duplicates}, {disputes}"
     # From the moment at which a webhook was due.
-    report.require(
+    report.require_in_time(
         "response time, median / 99th / longest",
         f"{p50_ms:.1f} / {p99_ms:.1f} / {max(times):.1f} ms",
         holds=p99_ms <= load.p99_ms_max,
     )
     report.rows["payments' worker killed"] = f"{kills} times"
-    report.require("last effect after the last webhook", f"{seconds:.1f} s", holds=seconds <= EFFECTS_SECONDS_MAX)
+    in_time = seconds <= EFFECTS_SECONDS_MAX
+    report.require_in_time("last effect after the last webhook", f"{seconds:.1f} s", holds=in_time)
+    await record_verdict(report, system, market)
     report.require_none("violated invariants of the audit", await broken_invariants(system, market, log, 30))
     return report
 
@@ -134,7 +139,9 @@ async def _some_at_once(make: Callable[[int], Awaitable[Made]], numbers: Iterabl
 
 
 async def won_disputes(market: Marketplace, charges: Sequence[dict[str, Any]], count: int) -> list[dict[str, Any]]:
-    """Dispute `count` charges at the sandbox, evenly spread, and win: the `data` of their `charge.dispute.resolve`, which is dropped."""
+    """Dispute `count` charges at the sandbox, evenly spread, and win: the `data` of their `charge.dispute.resolve`,
+    which is dropped.
+    """
 
     async def one(number: int) -> dict[str, Any]:
         charge = charges[number * len(charges) // count]

@@ -36,6 +36,7 @@ class Command:
 
 
 REASON: Final = {"reason": "as planned"}
+ACCOUNT: Final = {"accountNumber": "0123456789", "bankCode": "058", "accountName": "Chidi Okafor"}
 _HASH: Final = {"hash": "hash"}
 _COMPLAINT: Final = {"reason": "half is missing", "details": "One of two boxes was empty."}
 _ORDER: Final = "/api/orders/{id}"
@@ -48,7 +49,7 @@ VERIFY_DELIVERY: Final = Command(f"{_ORDER}/verify-delivery", {"pin": "pin"})
 DISPUTE: Final = Command(f"{_ORDER}/dispute", _COMPLAINT)
 RELEASE: Final = Command(f"{_ORDER}/release", {"amountMinor": "totalMinor"})
 APPROVE_RESOLUTION: Final = Command(f"{_RESOLUTION}/approve", _HASH)
-REJECT_RESOLUTION: Final = Command(f"{_RESOLUTION}/reject", REASON)
+REJECT_RESOLUTION: Final = Command(f"{_RESOLUTION}/reject")
 DISPATCH_PAYOUTS: Final = Command("/api/payouts/dispatch")
 CANCEL_PAYOUT: Final = Command("/api/payouts/{id}/cancel")
 RESET_PAYOUT: Final = Command("/api/payouts/{id}/reset", REASON)
@@ -120,6 +121,16 @@ async def prepare_and_approve(market: Marketplace, path: str, decision: Mapping[
     """Decide about a refund or a quarantined charge, as two of finance."""
     prepared = await market.post(f"{path}/prepare", MAKER, {**REASON, **decision})
     await market.post(f"{path}/approve", CHECKER, {"hash": prepared["hash"]})
+
+
+async def refund_to_account(market: Marketplace, refund_id: object) -> str:
+    """Pay a failed refund to an account that the payer named, as two of finance; return the reference of its
+    transfer.
+    """
+    path = f"/api/refunds/{refund_id}"
+    await market.name_account(ACCOUNT["bankCode"], ACCOUNT["accountNumber"], ACCOUNT["accountName"])
+    await prepare_and_approve(market, path, {"action": "other_destination", "destination": ACCOUNT})
+    return str((await market.get(path, MAKER))["reference"])
 
 
 async def wallet(market: Marketplace, vendor: User = VENDOR) -> Facts:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Final, Self
 from uuid import UUID
 
 from contracts import demo
@@ -24,3 +24,5 @@ class User:
 
 BUYER, VENDOR, MAKER, CHECKER = (User.of(name) for name in ("BUYER", "VENDOR", "MAKER", "CHECKER"))
 SUPPORT, OPS = User.of("SUPPORT"), User.of("OPS")
+VENDORS: Final = (VENDOR, User.of("VENDOR2"))
+"""All vendors of the demo data, as sellers of one purchase."""

@@ -1,9 +1,12 @@
-"""The effects of processes: numbered, at one of which its process is killed."""
+"""The effects of processes: numbered, at some of which a process is killed."""
 
+from collections.abc import Collection, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final, Literal, NamedTuple, Protocol
+
+from lab.stepped.reached import REACHED
 
 Kind = Literal["statement", "commit", "publish", "acknowledgement", "call"]
 KINDS: tuple[Kind, ...] = ("statement", "commit", "publish", "acknowledgement", "call")
@@ -40,10 +43,11 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """The process of the point with this number, counted from 0, dies on this side of it."""
+    """The process of the effect with this number, counted from 0, dies on this side of it, and `also` dies with it."""
 
     number: int
     side: Side
+    also: str = ""
 
 
 class Session(NamedTuple):
@@ -61,18 +65,28 @@ CURRENT: ContextVar[ObservedProcess | None] = ContextVar("process of a crash run
 
 @dataclass(slots=True)
 class EffectLog:
-    """Numbers the effects while it is recording, and kills at the armed one."""
+    """Numbers the effects while it is recording, and kills at the planned ones."""
 
+    processes: Mapping[str, ObservedProcess] = field(default_factory=dict)
+    # Since the start, or since the last crash.
     seen: list[Effect] = field(default_factory=list)
     # Of each effect in `seen`.
     sessions: list[Session] = field(default_factory=list)
+    # Those at which a process died.
+    fired: list[Effect] = field(default_factory=list)
     is_recording: bool = False
-    crash: Crash | None = None
-    is_fired: bool = False
+    _kinds: Collection[Kind] = KINDS
+    _planned: list[Crash] = field(default_factory=list)
+    _numbered: list[Effect] = field(default_factory=list)
+    _first: int = 0
 
-    def start(self, crash: Crash | None) -> None:
-        """Count from 0. Without a crash the run is a recording only."""
-        self.seen, self.sessions, self.crash, self.is_recording, self.is_fired = [], [], crash, True, False
+    def start(self, *crashes: Crash, kinds: Collection[Kind] = KINDS) -> None:
+        """Count the effects of these kinds from 0, and from 0 again after each crash, from which the next one
+        counts.
+        """
+        self._kinds, self._planned = kinds, list(crashes)
+        self.fired, self._numbered, self.is_recording = [], [], True
+        self._count_again()
 
     def stop(self) -> None:
         """Later effects have no number."""
@@ -85,11 +99,15 @@ class EffectLog:
         """Return the number of the effect that follows. Raises ProcessKilled."""
         if process.is_dead:
             raise ProcessKilled
-        if not self.is_recording or self.is_fired:
+        if not self.is_recording:
             return None
-        number = len(self.seen)
-        self.seen.append(Effect(process.name, kind, label))
+        effect = Effect(process.name, kind, label)
+        self.seen.append(effect)
         self.sessions.append(session)
+        if kind not in self._kinds:
+            return None
+        self._numbered.append(effect)
+        number = len(self._numbered) - 1
         self._kill_at(process, number, "before")
         return number
 
@@ -101,15 +119,24 @@ class EffectLog:
             self._kill_at(process, number, "after")
 
     def _kill_at(self, process: ObservedProcess, number: int, side: Side) -> None:
-        if self.crash == Crash(number, side):
-            self.is_fired = True
-            process.die()
-            raise ProcessKilled
+        if not self._planned or (number - self._first, side) != (self._planned[0].number, self._planned[0].side):
+            return
+        crash = self._planned.pop(0)
+        self.fired.append(self._numbered[number])
+        REACHED.add(f"death: {process.name} at a {self._numbered[number].kind}")
+        self._count_again()
+        if crash.also:
+            self.processes[crash.also].die()
+        process.die()
+        raise ProcessKilled
+
+    def _count_again(self) -> None:
+        self.seen, self.sessions, self._first = [], [], len(self._numbered)
 
 
-def crashes_of(log: EffectLog) -> list[Crash]:
-    """Before and after each effect of a recording."""
-    return [Crash(number, side) for number in range(len(log.seen)) for side in SIDES]
+def crashes_of(effects: Sequence[Effect]) -> list[Crash]:
+    """Before and after each effect."""
+    return [Crash(number, side) for number in range(len(effects)) for side in SIDES]
 
 
 def distinct_crashes_of(log: EffectLog) -> list[Crash]:
@@ -124,4 +151,4 @@ def distinct_crashes_of(log: EffectLog) -> list[Crash]:
             same.add(Crash(number, "after"))
             if former.is_open:
                 same.add(Crash(number, "before"))
-    return [crash for crash in crashes_of(log) if crash not in same]
+    return [crash for crash in crashes_of(log.seen) if crash not in same]

@@ -58,6 +58,7 @@ _TIMERS: Final = {
     "orders-worker": ("fire-timers",),
     "payments-worker": (
         "settle-refunds",
+        "settle-withdrawals",
         "query-unpaid-payments",
         "query-revised-webhooks",
         "submit-chargeback-responses",
@@ -127,6 +128,7 @@ class Marketplace:
         self.clock, self.issuer, self.log = clock, issuer, log
         self.secrets, self.effects = system.secrets, self.effects_type()
         self.processes: dict[str, Process] = {}
+        self.effects.processes = self.processes
         self.databases: dict[str, asyncpg.Connection] = {}
         self.http = httpx.AsyncClient(base_url=system.base_url, timeout=60, trust_env=False, verify=client_tls())
         self.sandbox = httpx.AsyncClient(base_url=system.sandbox_url, timeout=60, trust_env=False, verify=client_tls())
@@ -316,7 +318,8 @@ class Marketplace:
         for process in self.processes.values():
             await process.is_quiet()
         for process in self.processes.values():
-            if process.is_dead:
+            # An instance may die while it starts.
+            while process.is_dead:
                 await process.start()
 
     async def roll_out(self, values: Mapping[str, str]) -> None:

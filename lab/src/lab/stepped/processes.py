@@ -84,7 +84,7 @@ class Process:
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._life = self._create_task(self._live(ready))
         await asyncio.wait([ready, self._life], return_when=asyncio.FIRST_COMPLETED)
-        if self._life.done():
+        if self._life.done() and not self.is_dead:
             self._life.result()
         self._permanent = set(self._tasks)
 
@@ -254,6 +254,7 @@ class Process:
             access_log=False,
             server_header=False,
             proxy_headers=False,
+            timeout_keep_alive=75,
         )
         self._server = _Server(config)
         serving = asyncio.create_task(self._server.serve())

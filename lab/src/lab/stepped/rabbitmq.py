@@ -103,6 +103,10 @@ class SteppedBus(ObservedBus):
         """Return a channel without unacknowledged messages: the acknowledgement of several covers all earlier ones of a
         channel.
         """
+        for channel in [channel for channel in self._channels if channel.getting.is_closed]:
+            # The connection ended, such as one whose heartbeats a busy machine delayed. The broker delivers again.
+            self._channels.remove(channel)
+            ARRIVALS.expected.update(channel.held.values())
         for channel in self._channels:
             if not (channel.held or channel.is_receiving):
                 channel.is_receiving = True

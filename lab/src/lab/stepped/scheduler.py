@@ -1,11 +1,14 @@
-"""Several actions at once, of which one runs at a time: a schedule says after how many effects another one continues."""
+"""Several actions at once, of which one runs at a time: a schedule says after how many effects another one
+continues.
+"""
 
 import asyncio
 import contextvars
 import random
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from itertools import permutations
 from typing import Final
 
 from common.observability.logging import REQUEST_ID
@@ -14,7 +17,7 @@ from lab.stepped.effects import Effect, EffectLog, Kind
 
 Actor = str
 """One letter: the name of an actor in a schedule."""
-ACTORS: Final[tuple[Actor, Actor]] = ("a", "b")
+ACTORS: Final[Sequence[Actor]] = ("a", "b", "c")
 
 # The actor whose code runs: inherited by each task that it starts. Servers run in tasks of their own: see `Scheduler`.
 ACTOR: ContextVar[Actor | None] = ContextVar("actor of an interleaving", default=None)
@@ -22,6 +25,8 @@ ACTOR: ContextVar[Actor | None] = ContextVar("actor of an interleaving", default
 _EDGE: Final = "api-gateway"
 # A transaction begins with its first statement, and no other statement reads the mark of a published row.
 _WITHOUT_TURN: Final = ("BEGIN", "ROLLBACK", "WITH marked AS (UPDATE outbox")
+# So many random schedules in a row that were given before: there are no others.
+_REPEATED_MAX: Final = 200
 # How often a waiting actor is looked for in PostgreSQL.
 _POLL_SECONDS: Final = 0.02
 # An actor without an effect for so long waits inside a process, such as for a connection. The turn passes.
@@ -40,7 +45,9 @@ Schedule = tuple[Segment, ...]
 
 
 def schedule_of(first: Actor, until: int, then_until: int | None = None) -> Schedule:
-    """Run the first actor to its effect `until`, the other one to its effect `then_until`, then both to their ends."""
+    """Run the first of two actors to its effect `until`, the other one to its effect `then_until`, then both to their
+    ends.
+    """
     second: Actor = "b" if first == "a" else "a"
     return (Segment(first, until), Segment(second, then_until), Segment(first), Segment(second))
 
@@ -55,35 +62,65 @@ def parse_schedule(text: str) -> Schedule:
     return tuple(Segment(part[0], int(part[1:]) if part[1:] else None) for part in text.split())
 
 
-def sequential() -> tuple[Schedule, Schedule]:
-    """One after the other, in both orders."""
-    return (Segment("a"), Segment("b")), (Segment("b"), Segment("a"))
+def sequential(actors: Iterable[Actor]) -> Sequence[Schedule]:
+    """One after the other, in each order."""
+    return [tuple(map(Segment, order)) for order in permutations(actors)]
 
 
 def schedules(effects: Mapping[Actor, int], borders: Mapping[Actor, Sequence[int]], seed: int) -> Iterator[Schedule]:
+    """All schedules of two actors, or random ones of more, each once."""
+    seeded = random.Random(seed)
+    return _of_two(effects, borders, seeded) if len(effects) == 2 else _of_more(effects, borders, seeded)
+
+
+def _of_more(
+    effects: Mapping[Actor, int], borders: Mapping[Actor, Sequence[int]], seeded: random.Random
+) -> Iterator[Schedule]:
+    """Each actor runs to a border of its transactions, or in half of the schedules to any effect; then each to its end.
+
+    The last one of the first round does not stop in half of the schedules.
+    """
+    given: set[Schedule] = set()
+    repeated = 0
+    while repeated < _REPEATED_MAX:
+        places = borders if seeded.random() < 0.5 else {actor: range(1, count) for actor, count in effects.items()}
+        order = seeded.sample(sorted(effects), len(effects))
+        stops = {actor: seeded.choice(places[actor]) if places[actor] else None for actor in order}
+        if seeded.random() < 0.5:
+            stops[order[-1]] = None
+        rest = [actor for actor in seeded.sample(order, len(order)) if stops[actor] is not None]
+        schedule = (*(Segment(actor, stops[actor]) for actor in order), *map(Segment, rest))
+        repeated = repeated + 1 if schedule in given else 0
+        if not repeated:
+            given.add(schedule)
+            yield schedule
+
+
+def _of_two(
+    effects: Mapping[Actor, int], borders: Mapping[Actor, Sequence[int]], seeded: random.Random
+) -> Iterator[Schedule]:
     """All schedules with at most two changes before the first end, each once.
 
     First one change at each effect, both ways, from the first effects on; then two changes at the borders of
     transactions, and two changes anywhere, in a random order.
     """
     given: set[Schedule] = set()
-    shuffle = random.Random(seed).shuffle
     others: dict[Actor, Actor] = {"a": "b", "b": "a"}
     singles = sorted(
-        (schedule_of(first, k) for first in ACTORS for k in range(1, effects[first])),
+        (schedule_of(first, k) for first in effects for k in range(1, effects[first])),
         key=lambda schedule: schedule[0].until or 0,
     )
     at_borders = [
-        schedule_of(first, k, j) for first in ACTORS for k in borders[first] for j in borders[others[first]] if k and j
+        schedule_of(first, k, j) for first in effects for k in borders[first] for j in borders[others[first]] if k and j
     ]
     anywhere = [
         schedule_of(first, k, j)
-        for first in ACTORS
+        for first in effects
         for k in range(1, effects[first])
         for j in range(1, effects[others[first]])
     ]
     for group in (at_borders, anywhere):
-        shuffle(group)
+        seeded.shuffle(group)
     for group in (singles, at_borders, anywhere):
         for schedule in group:
             if schedule not in given:

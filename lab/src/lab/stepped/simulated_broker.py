@@ -1,12 +1,13 @@
 """A double of RabbitMQ inside the program: quorum queues that a schedule empties in any order.
 
-It replaces the protocol's channel, so that the publishing, the retry ladder and the acknowledgements are the product's own.
+It replaces the protocol's channel, so that the publishing, the retry ladder and the acknowledgements are the product's
+own.
 """
 
 import asyncio
 import copy
 import itertools
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -20,6 +21,7 @@ from common.messaging.bus import OnMessage, QueueLength
 from common.messaging.topology import DELAY_HEADER, DELIVERIES_MAX, Topology, dead_letter_queue_of
 from common.primitives.clock import ManualClock
 from contracts.topology import DELAY_EXCHANGE, RETRY_EXCHANGE, WORK_EXCHANGE
+from lab.stepped.reached import REACHED
 from lab.stepped.wrappers import ObservedBus, ObservedMessage
 
 Loss = Literal["acknowledgement", "confirm", "publish"]
@@ -30,7 +32,9 @@ _DEFAULT_EXCHANGE: Final = ""
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A message in a queue. `number` orders the messages of a queue; `deliveries` counts those without an acknowledgement."""
+    """A message in a queue. `number` orders the messages of a queue; `deliveries` counts those without an
+    acknowledgement.
+    """
 
     number: int
     exchange: str
@@ -121,6 +125,7 @@ class Broker:
         self.ready[queue].sort(key=lambda stored: stored.number)
 
     def _delay(self, queue: str, message: Stored) -> None:
+        REACHED.add(f"message: {message.type} early")
         milliseconds = int(str((message.properties.headers or {})[DELAY_HEADER]))
         death = {"queue": f"{DELAY_EXCHANGE}.{milliseconds}", "exchange": RETRY_EXCHANGE, "routing-keys": [queue]}
         expired = replace(message, exchange=_DEFAULT_EXCHANGE, routing_key=queue, deaths=(death,))
@@ -224,6 +229,7 @@ class SimulatedBus(ObservedBus):
         if loss not in self.losses:
             return False
         self.losses.discard(loss)
+        REACHED.add(f"connection: lost {loss}")
         return True
 
     def drop_connection(self) -> None:
@@ -239,6 +245,12 @@ class SimulatedBus(ObservedBus):
         channel, on_message = self._channels[queue]
         ready = self.broker.ready[queue]
         removed = [ready.pop(position % len(ready)) for position in positions if ready]
+        ids = Counter(stored.properties.message_id for stored in removed)
+        for stored in removed:
+            if ids[stored.properties.message_id] > 1:
+                REACHED.add(f"message: {stored.type} beside its duplicate")
+            if stored.deliveries:
+                REACHED.add(f"message: {stored.type} redelivered")
         await asyncio.gather(*(on_message(channel.deliver(stored)) for stored in removed))
         return len(removed)
 

@@ -16,6 +16,7 @@ import httpx
 
 from common.primitives.clock import ManualClock
 from lab.stepped.effects import CURRENT
+from lab.stepped.reached import REACHED
 from sandbox.app import create_app
 from sandbox.database import Database
 from sandbox.gateway.banks import seed_demo_accounts
@@ -46,6 +47,9 @@ class GatewayConnection(httpx.AsyncBaseTransport):
         if request.url.path == JWKS_PATH:
             return httpx.Response(200, json=self._jwks, request=request)
         fault = self.faults.pop(0) if self.faults and CURRENT.get() is not None else None
+        if fault:
+            path = "/".join(request.url.path.split("/")[:4]) if "verify" in request.url.path else request.url.path
+            REACHED.add(f"call: {fault} of {request.method} {path}")
         if fault == "no connection":
             raise httpx.ConnectError("simulated: no connection", request=request)
         if fault == "no response":

@@ -119,7 +119,7 @@ class ObservedConnection(asyncpg.Connection):
     async def _point(self, statement: str, run: Callable[[], Awaitable[Any]], values: Sequence[Any] = ()) -> Any:
         if _OF_THE_DRIVER in statement:
             return await run()
-        kind: Kind = "commit" if statement == "COMMIT" else "statement"
+        kind: Kind = "commit" if statement.endswith("COMMIT") else "statement"
         recorder = self.recorder
         effect = run if recorder is None else lambda: recorder.run(self, statement, values, run)
         return await observed(kind, label_of(statement), effect, self._session)

@@ -77,7 +77,9 @@ class ErasureRequested(Event, frozen=True, kw_only=True):
 
 
 class ErasureRefused(Event, frozen=True, kw_only=True):
-    """Open matters block the erasure: the account stays and is usable again. `open_matters`: as the services reported them."""
+    """Open matters block the erasure: the account stays and is usable again. `open_matters`: as the services reported
+    them.
+    """
 
     TYPE: ClassVar[str] = "identity.erasure_refused.v1"
     user_id: UUID
@@ -138,10 +140,14 @@ class VendorChanged(Event, frozen=True, kw_only=True):
     legal_name: str
     campus_id: UUID
     commission_basis_points: int | None = None
+    absent_until: str | None = None
+    absence_message: str | None = None
 
 
 class VendorSuspended(Event, frozen=True, kw_only=True):
-    """No new checkout, and payouts are held; open orders finish. The event also creates a vendor that is not yet known."""
+    """No new checkout, and payouts are held; open orders finish. The event also creates a vendor that is not yet
+    known.
+    """
 
     TYPE: ClassVar[str] = "identity.vendor_suspended.v1"
     vendor_id: UUID
@@ -151,6 +157,8 @@ class VendorSuspended(Event, frozen=True, kw_only=True):
     campus_id: UUID
     reason: str
     commission_basis_points: int | None = None
+    absent_until: str | None = None
+    absence_message: str | None = None
 
 
 class VendorReinstated(Event, frozen=True, kw_only=True):
@@ -164,6 +172,8 @@ class VendorReinstated(Event, frozen=True, kw_only=True):
     campus_id: UUID
     reason: str | None = None
     commission_basis_points: int | None = None
+    absent_until: str | None = None
+    absence_message: str | None = None
 
 
 class VendorClosed(Event, frozen=True, kw_only=True):
@@ -203,7 +213,9 @@ class SessionRevoked(Event, frozen=True, kw_only=True):
 
 
 class OneTimeCodeIssued(Event, frozen=True, kw_only=True):
-    """A code was issued for an address; both are encrypted under `CODE_DELIVERY_KEY` for the notifications service only."""
+    """A code was issued for an address; both are encrypted under `CODE_DELIVERY_KEY` for the notifications service
+    only.
+    """
 
     TYPE: ClassVar[str] = "identity.one_time_code_issued.v1"
     code_id: UUID

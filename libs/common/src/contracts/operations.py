@@ -9,7 +9,9 @@ from contracts.event import Event
 
 
 class AlertRaised(Event, frozen=True, kw_only=True):
-    """A problem needs attention. `runbook` names the page in docs/runbooks; `dedup_key` joins repetitions into one alert."""
+    """A problem needs attention. `runbook` names the page in docs/runbooks; `dedup_key` joins repetitions into one
+    alert.
+    """
 
     TYPE: ClassVar[str] = "operations.alert_raised.v1"
     alert_id: UUID
@@ -22,7 +24,9 @@ class AlertRaised(Event, frozen=True, kw_only=True):
 
 
 class AlertCleared(Event, frozen=True, kw_only=True):
-    """The problem of an alert is over: the open alert with this `dedup_key` closes. `alert_id` is the id of this event."""
+    """The problem of an alert is over: the open alert with this `dedup_key` closes. `alert_id` is the id of this
+    event.
+    """
 
     TYPE: ClassVar[str] = "operations.alert_cleared.v1"
     alert_id: UUID

@@ -7,7 +7,7 @@ import msgspec
 
 from contracts.event import Event
 from contracts.money import AmountRule, MinorAmount
-from contracts.numbers import OrderNumber
+from contracts.numbers import OrderNumber, PurchaseNumber
 
 PIN_DELIVERY: Final = "orders to notifications: delivery PINs"
 """The purpose for which `PIN_DELIVERY_KEY` encrypts: both services derive the same key from it."""
@@ -18,6 +18,7 @@ class PlacedItem(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     name: str
     quantity: int
     line_total_minor: MinorAmount
+    variant_id: UUID | None = None
 
 
 class OrderPlaced(Event, frozen=True, kw_only=True):
@@ -38,6 +39,20 @@ class OrderPlaced(Event, frozen=True, kw_only=True):
     items: tuple[PlacedItem, ...]
     campus_id: UUID | None = None
     number: OrderNumber | None = None
+    purchase_id: UUID | None = None
+
+
+class PurchasePlaced(Event, frozen=True, kw_only=True):
+    """One checkout placed these orders, to be paid together; `order_ids` in the order of the purchase's list."""
+
+    TYPE: ClassVar[str] = "orders.purchase_placed.v1"
+    purchase_id: UUID
+    buyer_id: UUID
+    order_ids: tuple[UUID, ...]
+    total_minor: MinorAmount
+    currency: str
+    payment_due_at: str
+    number: PurchaseNumber
 
 
 class OrderCancelled(Event, frozen=True, kw_only=True):
@@ -65,8 +80,9 @@ class OrderExpired(Event, frozen=True, kw_only=True):
 class RefundRequested(Event, frozen=True, kw_only=True):
     """The only event that refunds. `refund_id` becomes the posting key in the ledger.
 
-    A refund of items states what it takes back from the platform: the items' commission, and the delivery fee only where
-    the buyer gets it. The rest is the vendor's. Without a commission, the refund takes each part in proportion.
+    A refund of items states what it takes back from the platform: the items' commission, and the delivery fee only
+    where the buyer gets it. The rest is the vendor's. Without a commission, the refund takes each part in proportion.
+    With `refund_to` the buyer chose the own balance; else the money goes back to where it came from.
     """
 
     TYPE: ClassVar[str] = "orders.refund_requested.v1"
@@ -82,6 +98,7 @@ class RefundRequested(Event, frozen=True, kw_only=True):
     commission_minor: MinorAmount | None = None
     delivery_fee_minor: MinorAmount | None = None
     number: OrderNumber | None = None
+    refund_to: Literal["balance"] | None = None
 
 
 class DeliveryPinIssued(Event, frozen=True, kw_only=True):
@@ -194,6 +211,45 @@ class ProductChanged(Event, frozen=True, kw_only=True):
     in_stock: bool
     removed: bool
     campus_id: UUID | None = None
+
+
+class SavedProductChanged(Event, frozen=True, kw_only=True):
+    """A product is back in stock, or its price fell; `buyer_ids` are up to 200 of those who saved it."""
+
+    TYPE: ClassVar[str] = "orders.saved_product_changed.v1"
+    product_id: UUID
+    vendor_id: UUID
+    change_id: UUID
+    kind: Literal["back_in_stock", "price_drop"]
+    name: str
+    price_minor: MinorAmount
+    buyer_ids: tuple[UUID, ...]
+
+
+class MessagePosted(Event, frozen=True, kw_only=True):
+    """A buyer or a vendor wrote to the other, whose user is `reader_id`. The text is in no event.
+
+    `notifies`: the reader may be notified, at most once a minute for each conversation.
+    """
+
+    TYPE: ClassVar[str] = "orders.message_posted.v1"
+    conversation_id: UUID
+    message_id: UUID
+    author: Literal["buyer", "vendor"]
+    reader_id: UUID
+    vendor_id: UUID
+    notifies: bool
+    posted_at: str
+
+
+class VendorSuspensionDecided(Event, frozen=True, kw_only=True):
+    """Staff decided on a report that the vendor is suspended; identity suspends it."""
+
+    TYPE: ClassVar[str] = "orders.vendor_suspension_decided.v1"
+    vendor_id: UUID
+    report_id: UUID
+    reason: str
+    decided_by: UUID
 
 
 class ErasureJudged(Event, frozen=True, kw_only=True):

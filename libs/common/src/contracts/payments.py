@@ -16,9 +16,9 @@ from contracts.numbers import OrderNumber
 class ReleaseStatement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """A signed statement of payments about one vendor: this movement, and the net total of all their movements.
 
-    `sequence` grows by one for each statement of the vendor, without a gap. `net_minor` is the sum of all movements up to
-    this one, in kobo. `signature` is Ed25519 in base64url over `statement_message`, under the key `key_id`. The event's vendor,
-    source and amount are signed too, so that a statement is valid in one event of one vendor only.
+    `sequence` grows by one for each statement of the vendor, without a gap. `net_minor` is the sum of all movements up
+    to this one, in kobo. `signature` is Ed25519 in base64url over `statement_message`, under the key `key_id`. The
+    event's vendor, source and amount are signed too, so that a statement is valid in one event of one vendor only.
     """
 
     sequence: int
@@ -40,6 +40,8 @@ def statement_message(vendor_id: UUID, source: str, amount_minor: int, sequence:
 _REMAINING: Final = AmountRule("remaining_minor", ("remaining_vendor_minor",))
 # The parts of a reversal, and of its return.
 _REVERSED_PARTS: Final = ("from_vendor_minor", "from_commission_minor", "from_delivery_fee_minor")
+# The part of a refund that the buyer's balance receives.
+_IN_BALANCE: Final = AmountRule("amount_minor", ("balance_minor",))
 _RETURNED_PARTS: Final = ("to_vendor_minor", "to_commission_minor", "to_delivery_fee_minor")
 
 
@@ -77,6 +79,7 @@ class EscrowHeld(Event, frozen=True, kw_only=True):
     reference: str
     held_at: str
     number: OrderNumber | None = None
+    purchase_id: UUID | None = None
 
 
 class EscrowReleased(Event, frozen=True, kw_only=True):
@@ -106,13 +109,19 @@ class EscrowReleased(Event, frozen=True, kw_only=True):
 
 
 class EscrowRefunded(Event, frozen=True, kw_only=True):
-    """A refund was posted; `from_vendor_minor` was deducted from the vendor's earnings (0 while all was in escrow).
+    """A refund was posted; `balance_minor` of it is in the buyer's balance.
+
+    `from_vendor_minor` was deducted from the vendor's earnings (0 while all was in escrow).
 
     `from_commission_minor` and `from_delivery_fee_minor` were deducted from what a release had paid to the platform.
     """
 
     TYPE: ClassVar[str] = "payments.escrow_refunded.v1"
-    AMOUNT_RULES: ClassVar[tuple[AmountRule, ...]] = (AmountRule("amount_minor", _REVERSED_PARTS), _REMAINING)
+    AMOUNT_RULES: ClassVar[tuple[AmountRule, ...]] = (
+        AmountRule("amount_minor", _REVERSED_PARTS),
+        _IN_BALANCE,
+        _REMAINING,
+    )
     order_id: UUID
     buyer_id: UUID
     vendor_id: UUID
@@ -127,12 +136,16 @@ class EscrowRefunded(Event, frozen=True, kw_only=True):
     statement: ReleaseStatement | None = None
     escrow: EscrowState | None = None
     number: OrderNumber | None = None
+    balance_minor: MinorAmount | None = None
 
 
 class RefundSettled(Event, frozen=True, kw_only=True):
-    """The gateway paid the refund. `currency` is present when it is not the naira, as only for quarantined charges."""
+    """The gateway paid the refund, or the buyer's balance received all of it. `balance_minor` of the amount went there.
+
+    `currency` is present when it is not the naira, as only for quarantined charges."""
 
     TYPE: ClassVar[str] = "payments.refund_settled.v1"
+    AMOUNT_RULES: ClassVar[tuple[AmountRule, ...]] = (_IN_BALANCE,)
     refund_id: UUID
     kind: Literal["order", "overpayment", "quarantine"]
     amount_minor: MinorAmount
@@ -140,6 +153,7 @@ class RefundSettled(Event, frozen=True, kw_only=True):
     buyer_id: UUID | None = None
     currency: str | None = None
     number: OrderNumber | None = None
+    balance_minor: MinorAmount | None = None
 
     @property
     def subject(self) -> str:
@@ -164,10 +178,10 @@ class RefundFailed(Event, frozen=True, kw_only=True):
 class ChargeDisputed(Event, frozen=True, kw_only=True):
     """A chargeback was opened at the gateway; with an `outcome` (`won`, `lost`), it was decided.
 
-    `amount_minor` is the disputed amount. `vendor_minor` is the vendor's part of it while it is open. `from_vendor_minor` is
-    the deduction from the vendor's earnings for a lost chargeback, `to_vendor_minor` its return when that is won later.
-    The other amounts of both are commission and delivery fee that a release had paid to the platform. `remaining_minor` and
-    `remaining_vendor_minor` are the order's parts in escrow after the movement.
+    `amount_minor` is the disputed amount. `vendor_minor` is the vendor's part of it while it is open.
+    `from_vendor_minor` is the deduction from the vendor's earnings for a lost chargeback, `to_vendor_minor` its return
+    when that is won later. The other amounts of both are commission and delivery fee that a release had paid to the
+    platform. `remaining_minor` and `remaining_vendor_minor` are the order's parts in escrow after the movement.
     """
 
     TYPE: ClassVar[str] = "payments.charge_disputed.v1"
@@ -200,10 +214,10 @@ class ChargeDisputed(Event, frozen=True, kw_only=True):
 class OutsideRefundRecorded(Event, frozen=True, kw_only=True):
     """A refund of `amount_minor` was made in the gateway's dashboard, and is debited to the order's money.
 
-    `outcome` is `returned` when it was not paid, or not the order's: the money is the order's again. `from_vendor_minor` is the
-    deduction from the vendor's earnings, `to_vendor_minor` its return. The other amounts of both are commission and delivery fee
-    that a release had paid to the platform. `remaining_minor` and `remaining_vendor_minor` are the order's parts in escrow after
-    the movement.
+    `outcome` is `returned` when it was not paid, or not the order's: the money is the order's again.
+    `from_vendor_minor` is the deduction from the vendor's earnings, `to_vendor_minor` its return. The other amounts of
+    both are commission and delivery fee that a release had paid to the platform. `remaining_minor` and
+    `remaining_vendor_minor` are the order's parts in escrow after the movement.
     """
 
     TYPE: ClassVar[str] = "payments.outside_refund_recorded.v1"
@@ -231,7 +245,9 @@ class OutsideRefundRecorded(Event, frozen=True, kw_only=True):
 
 
 class VendorStatementIssued(Event, frozen=True, kw_only=True):
-    """A statement without a movement: for vendors older than signed statements, and for all vendors after a key rotation."""
+    """A statement without a movement: for vendors older than signed statements, and for all vendors after a key
+    rotation.
+    """
 
     TYPE: ClassVar[str] = "payments.vendor_statement_issued.v1"
     vendor_id: UUID
@@ -250,7 +266,10 @@ class EscrowStated(Event, frozen=True, kw_only=True):
 
 
 class ChargeQuarantined(Event, frozen=True, kw_only=True):
-    """A charge pays for nothing yet: too little, another currency, or an unknown order."""
+    """A charge pays for nothing yet: too little, another currency, or an unknown order.
+
+    `order_id` is the first of `order_ids`, which its intent asked for; `expected_minor` is their sum.
+    """
 
     TYPE: ClassVar[str] = "payments.charge_quarantined.v1"
     reference: str
@@ -262,10 +281,23 @@ class ChargeQuarantined(Event, frozen=True, kw_only=True):
     buyer_id: UUID | None = None
     quarantined_charge_id: UUID | None = None
     number: OrderNumber | None = None
+    order_ids: tuple[UUID, ...] = ()
+    purchase_id: UUID | None = None
+    expected_minor: MinorAmount | None = None
+
+    @property
+    def named_orders(self) -> tuple[UUID, ...]:
+        """Return the orders of the charge; none of an unknown reference. An event of an older version names the
+        first.
+        """
+        return self.order_ids or ((self.order_id,) if self.order_id is not None else ())
 
 
 class PaymentFailed(Event, frozen=True, kw_only=True):
-    """The gateway declined a payment attempt; `failure_reason` is its sanitized reason. A later attempt may succeed."""
+    """The gateway declined a payment attempt; `failure_reason` is its sanitized reason. A later attempt may succeed.
+
+    The payment of a purchase names it, and the first of its orders.
+    """
 
     TYPE: ClassVar[str] = "payments.payment_failed.v1"
     order_id: UUID
@@ -276,6 +308,7 @@ class PaymentFailed(Event, frozen=True, kw_only=True):
     currency: str
     failure_reason: str
     number: OrderNumber | None = None
+    purchase_id: UUID | None = None
 
 
 class TransferEvent(Event, frozen=True, kw_only=True):
@@ -312,6 +345,36 @@ class RewardCredited(Event, frozen=True, kw_only=True):
     user_id: UUID
     amount_minor: MinorAmount
     reason: str
+
+
+class WithdrawalRequested(Event, frozen=True, kw_only=True):
+    """Refunded money left a buyer's balance for a bank account of theirs; its transfer is not sent yet."""
+
+    TYPE: ClassVar[str] = "payments.withdrawal_requested.v1"
+    withdrawal_id: UUID
+    user_id: UUID
+    amount_minor: MinorAmount
+    account_last4: str
+
+
+class WithdrawalPaid(Event, frozen=True, kw_only=True):
+    """The gateway paid a withdrawal to the buyer's bank account."""
+
+    TYPE: ClassVar[str] = "payments.withdrawal_paid.v1"
+    withdrawal_id: UUID
+    user_id: UUID
+    amount_minor: MinorAmount
+    account_last4: str
+
+
+class WithdrawalReturned(Event, frozen=True, kw_only=True):
+    """A withdrawal failed, or two people returned it: `amount_minor` is in the balance again."""
+
+    TYPE: ClassVar[str] = "payments.withdrawal_returned.v1"
+    withdrawal_id: UUID
+    user_id: UUID
+    amount_minor: MinorAmount
+    account_last4: str
 
 
 class ErasureJudged(Event, frozen=True, kw_only=True):

@@ -34,7 +34,9 @@ class PayoutProcessed(PayoutEvent, frozen=True, kw_only=True):
 
 
 class PayoutFailed(PayoutEvent, frozen=True, kw_only=True):
-    """The payout failed, and its amount is back in the wallet. `cancelled`: the vendor cancelled it before submission."""
+    """The payout failed, and its amount is back in the wallet. `cancelled`: the vendor cancelled it before
+    submission.
+    """
 
     TYPE: ClassVar[str] = "payouts.payout_failed.v1"
     cancelled: bool = False

@@ -22,6 +22,8 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "orders:read",
             "orders:cancel",
             "returns:decide",
+            "reports:read",
+            "reports:decide",
             "reviews:read",
             "reviews:moderate",
             "tickets:manage",
@@ -111,6 +113,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "dead_letters:read",
             "campus_orders:read",
             "staff:read",
+            "reports:read",
             "reviews:read",
             "delivery_logs:read",
             "tickets:read",
@@ -178,7 +181,8 @@ MONEY_PERMISSIONS: Final[frozenset[str]] = frozenset(
     }
 )
 
-# A grant of one of these needs a second platform_admin. Merchants handle only their own money, so theirs is not among them.
+# A grant of one of these needs a second platform_admin. Merchants handle only their own money, so theirs is not among
+# them.
 MONEY_ROLES: Final[frozenset[str]] = frozenset(
     role for role in STAFF_ROLES if not PERMISSIONS_BY_ROLE[role].isdisjoint(MONEY_PERMISSIONS)
 )

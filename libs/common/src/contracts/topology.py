@@ -1,7 +1,8 @@
 """The subscriptions of all services: the topology of the broker. Each pair has a queue `<service>.<publisher>`.
 
-The provisioner declares the whole topology before any process starts, so that no event is published before the queues of
-all its consumers exist (decision 31). `SUBSCRIPTIONS[service]` lists the event types in the order of the business process.
+The provisioner declares the whole topology before any process starts, so that no event is published before the queues
+of all its consumers exist (decision 31). `SUBSCRIPTIONS[service]` lists the event types in the order of the business
+process.
 """
 
 from collections.abc import Mapping
@@ -12,17 +13,20 @@ from contracts.event import Event
 
 EVENTS_EXCHANGE: Final = "campus.events"
 PUBLIC_EXCHANGE: Final = "campus.public"
-# Three exchanges whose routing key is a queue: `campus.work` routes directly, `campus.retry` through a delay queue, which the
-# headers exchange `campus.delay` selects by a header. A service may publish only keys that start with its own name.
+# Three exchanges whose routing key is a queue: `campus.work` routes directly, `campus.retry` through a delay queue,
+# which the headers exchange `campus.delay` selects by a header. A service may publish only keys that start with its own
+# name.
 WORK_EXCHANGE: Final = "campus.work"
 RETRY_EXCHANGE: Final = "campus.retry"
 DELAY_EXCHANGE: Final = "campus.delay"
 
-# Work items of a service for its own worker, sent through its outbox. They are not events; no other service consumes them.
+# Work items of a service for its own worker, sent through its outbox. They are not events; no other service consumes
+# them.
 WORK_QUEUES: Final[tuple[str, ...]] = (
     "identity.codes",
     "payments.webhooks",
     "payments.refunds",
+    "payments.withdrawals",
     "notifications.deliveries",
     "notifications.deliveries.push",
     "notifications.deliveries.messaging",
@@ -37,6 +41,7 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
     "identity": (
         identity.SessionRevoked,
         orders.ErasureJudged,
+        orders.VendorSuspensionDecided,
         payments.ErasureJudged,
         payouts.ErasureJudged,
     ),
@@ -63,6 +68,7 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
         payments.ChargeDisputed,
         payments.OutsideRefundRecorded,
         payments.ChargeQuarantined,
+        notifications.CartReceived,
     ),
     "payments": (
         identity.SessionRevoked,
@@ -72,12 +78,15 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
         identity.VendorClosed,
         identity.ErasureRequested,
         orders.OrderPlaced,
+        orders.PurchasePlaced,
         orders.OrderCancelled,
         orders.OrderExpired,
         orders.OrderDelivered,
         orders.OrderDisputed,
         orders.DisputeResolved,
         orders.RefundRequested,
+        payouts.BankDetailsQuarantined,
+        payouts.BankDetailsChanged,
     ),
     "payouts": (
         identity.SessionRevoked,
@@ -114,6 +123,7 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
         identity.OneTimeCodeIssued,
         identity.CredentialsChanged,
         orders.OrderPlaced,
+        orders.PurchasePlaced,
         orders.OrderCancelled,
         orders.OrderExpired,
         orders.RefundRequested,
@@ -127,6 +137,8 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
         orders.OrderCompleted,
         orders.ProductChanged,
         orders.ReviewPosted,
+        orders.SavedProductChanged,
+        orders.MessagePosted,
         payments.EscrowHeld,
         payments.EscrowReleased,
         payments.EscrowRefunded,
@@ -140,6 +152,9 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
         payments.TransferFailed,
         payments.TransferReversed,
         payments.RewardCredited,
+        payments.WithdrawalRequested,
+        payments.WithdrawalPaid,
+        payments.WithdrawalReturned,
         payouts.PayoutRequested,
         payouts.PayoutSubmitted,
         payouts.PayoutProcessed,
@@ -160,12 +175,15 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
 BROADCASTS: Final[tuple[type[Event], ...]] = (
     identity.SessionRevoked,
     orders.ProductChanged,
+    orders.MessagePosted,
     notifications.NotificationShown,
 )
 
-# The event types for outside subscribers, without identity, PIN, one-time code, bank detail and alert types (events.md).
+# The event types for outside subscribers, without identity, PIN, one-time code, bank detail and alert types
+# (events.md).
 PUBLIC: Final[tuple[type[Event], ...]] = (
     orders.OrderPlaced,
+    orders.PurchasePlaced,
     orders.OrderCancelled,
     orders.OrderExpired,
     orders.RefundRequested,
@@ -190,6 +208,9 @@ PUBLIC: Final[tuple[type[Event], ...]] = (
     payments.TransferFailed,
     payments.TransferReversed,
     payments.RewardCredited,
+    payments.WithdrawalRequested,
+    payments.WithdrawalPaid,
+    payments.WithdrawalReturned,
     payouts.PayoutRequested,
     payouts.PayoutSubmitted,
     payouts.PayoutProcessed,
@@ -202,3 +223,7 @@ PUBLIC: Final[tuple[type[Event], ...]] = (
     notifications.DeliverySettled,
     notifications.TicketOpened,
 )
+
+# No service consumes these. They are published while a team names the type in the list of subscribers (decision 140);
+# `*` allows them without requesting them.
+ON_REQUEST: Final[tuple[type[Event], ...]] = (notifications.DeliverySettled,)

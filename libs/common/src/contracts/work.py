@@ -21,10 +21,13 @@ WorkKindName = Literal[
     "reconciliations_to_approve",
     "refunds_to_approve",
     "refunds_to_prepare",
+    "reports_to_decide",
     "return_requests_to_decide",
     "staff_grants_to_approve",
     "tickets_to_answer",
     "vendor_applications_to_decide",
+    "withdrawals_to_approve",
+    "withdrawals_to_prepare",
 ]
 
 StaffActionSubject = Literal["campus", "hub", "person", "vendor", "vendor_application"]
@@ -44,6 +47,7 @@ OwnActionSubject = Literal[
     "reconciliation_case",
     "refund",
     "review",
+    "withdrawal",
 ]
 """What the own actions of all services name."""
 OWN_ACTIONS_MAX: Final = 100

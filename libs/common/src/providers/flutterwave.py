@@ -5,12 +5,15 @@ because the numbers of two gateways may be equal.
 """
 
 import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
 from common.primitives.money import AMOUNT_MINOR_MAX
 from providers.calls import GatewayApi, GatewayResponse
-from providers.records import Transfer
+from providers.records import Transfer, TransferAccount
 from providers.wire import (
     Fields,
     Value,
@@ -19,12 +22,18 @@ from providers.wire import (
     instant_of,
     kobo_of_naira,
     naira_number,
+    naira_text,
     phrase_of,
     rounded_kobo_of_naira,
     text_of,
+    whole_of,
 )
 
 PREFIX: Final = "flw:"
+# The note of a charge by bank transfer ends with the name of its account.
+_NOTE: Final = re.compile(r"transfer to (?P<name>.+)", re.IGNORECASE)
+# 2100 in milliseconds.
+_EXPIRATION_MAX: Final = 4_102_444_800_000
 
 
 class FlutterwaveApi(GatewayApi):
@@ -38,6 +47,20 @@ class FlutterwaveApi(GatewayApi):
     def own_status_of(body: Fields) -> bool | None:
         status = body.get("status")
         return status == "success" if status in ("success", "error") else None
+
+    async def charge_bank_transfer(
+        self, email: str, amount_minor: int, reference: str, seconds: int, metadata: Mapping[str, str]
+    ) -> GatewayResponse:
+        """Charge by bank transfer, to an account that lives so many seconds."""
+        body = {
+            "tx_ref": reference,
+            "amount": naira_text(amount_minor),
+            "currency": "NGN",
+            "email": email,
+            "bank_transfer_options": {"expires": seconds},
+            "meta": dict(metadata),
+        }
+        return await self.send("POST", "/charges", params={"type": "bank_transfer"}, json=body)
 
     async def balance(self, currency: str) -> GatewayResponse:
         return await self.send("GET", f"/balances/{currency}")
@@ -75,6 +98,26 @@ def read_json(content: bytes) -> Value:
     except (RecursionError, InvalidOperation) as error:
         raise ValueError("no JSON that can be read") from error
     return value
+
+
+def read_transfer_account(body: Fields) -> TransferAccount | None:
+    """Return the account in the response to a charge by bank transfer; None when it has none."""
+    account = fields_of(fields_of(body.get("meta")).get("authorization"))
+    number, bank_name = text_of(account.get("transfer_account")), text_of(account.get("transfer_bank"))
+    amount_minor = kobo_of_naira(account.get("transfer_amount"), least=1)
+    expires_at = _expiration_of(account.get("account_expiration"))
+    if number is None or bank_name is None or amount_minor is None or expires_at is None:
+        return None
+    noted = _NOTE.search(text_of(account.get("transfer_note")) or "")
+    return TransferAccount(bank_name, number, noted and noted["name"].strip(), amount_minor, expires_at)
+
+
+def _expiration_of(value: Value) -> datetime | None:
+    """Return the end of an account, which is in milliseconds, or a text without a time zone."""
+    milliseconds = whole_of(value)
+    if milliseconds is None:
+        return instant_of(value)
+    return datetime.fromtimestamp(milliseconds / 1000, UTC) if 0 < milliseconds < _EXPIRATION_MAX else None
 
 
 def id_of(value: Value) -> str | None:

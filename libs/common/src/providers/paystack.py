@@ -1,16 +1,21 @@
 """Paystack's API: its format, and the calls of accounts and transfers. Amounts in kobo."""
 
 import json
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Final
 from urllib.parse import quote
 
+from common.primitives.clock import iso
 from common.primitives.money import AMOUNT_MINOR_MAX
 from providers.calls import GatewayApi, GatewayResponse
-from providers.records import Transfer
+from providers.records import Transfer, TransferAccount
 from providers.wire import Fields, Value, cause_of, fields_of, identifier_of, instant_of, kobo_of, text_of
 
 # The maximum of a page of its lists.
 PAGE_LENGTH: Final = 100
+# The status of a charge by bank transfer until the payer transfers.
+PENDING_TRANSFER: Final = "pending_bank_transfer"
 # The `type` of an error about the request's own values. Older ones have none.
 _VALIDATION_ERROR: Final = "validation_error"
 
@@ -27,6 +32,25 @@ class PaystackApi(GatewayApi):
     def own_status_of(body: Fields) -> bool | None:
         status = body.get("status")
         return status if isinstance(status, bool) else None
+
+    async def charge_bank_transfer(
+        self, email: str, amount_minor: int, reference: str, expires_at: datetime, metadata: Mapping[str, str]
+    ) -> GatewayResponse:
+        """Charge by bank transfer, under a reference that the gateway accepts once. Its account lives at least 15
+        minutes.
+        """
+        body = {
+            "email": email,
+            "amount": amount_minor,
+            "reference": reference,
+            "metadata": dict(metadata),
+            "bank_transfer": {"account_expires_at": iso(expires_at)},
+        }
+        return await self.send("POST", "/charge", json=body)
+
+    async def find_charge(self, reference: str) -> GatewayResponse:
+        """Check a charge: one that waits for its transfer is returned with its account."""
+        return await self.send("GET", f"/charge/{quote(reference, safe='')}")
 
     async def balances(self) -> GatewayResponse:
         return await self.send("GET", "/balance")
@@ -54,6 +78,18 @@ class PaystackApi(GatewayApi):
 
     async def find_transfer(self, reference: str) -> GatewayResponse:
         return await self.send("GET", f"/transfer/verify/{quote(reference, safe='')}")
+
+
+def read_transfer_account(value: Value | Fields) -> TransferAccount | None:
+    """Return the account of a charge that waits for its transfer; None for any other charge."""
+    data = fields_of(value)
+    number, bank_name = text_of(data.get("account_number")), text_of(fields_of(data.get("bank")).get("name"))
+    amount_minor, expires_at = kobo_of(data.get("amount"), least=1), instant_of(data.get("account_expires_at"))
+    if data.get("status") != PENDING_TRANSFER or number is None or bank_name is None:
+        return None
+    if amount_minor is None or expires_at is None:
+        return None
+    return TransferAccount(bank_name, number, text_of(data.get("account_name")), amount_minor, expires_at)
 
 
 def balance_of(response: GatewayResponse, currency: str) -> int | None:

@@ -5,6 +5,17 @@ from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True)
+class TransferAccount:
+    """The account that the payer of one charge transfers `amount_minor` kobo to, until `expires_at`."""
+
+    bank_name: str
+    account_number: str
+    account_name: str | None
+    amount_minor: int
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Transfer:
     """A transfer in a response, a list or a webhook. Amounts in kobo.
 

@@ -95,7 +95,9 @@ def kobo_of_naira(value: Value, least: int = 0) -> int | None:
 
 
 def rounded_kobo_of_naira(value: Value) -> int | None:
-    """Return a calculated fee, which may have more decimals (26.875), in kobo rounded half up; None when there is none."""
+    """Return a calculated fee, which may have more decimals (26.875), in kobo rounded half up; None when there is
+    none.
+    """
     amount = _exact_kobo(value)
     return None if amount is None or amount < 0 else int(amount.to_integral_value(ROUND_HALF_UP))
 

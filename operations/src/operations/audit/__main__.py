@@ -1,7 +1,7 @@
 """`make audit`: audit the running system.
 
-Exit status 1: a rule is broken; 0: findings are at most open or waiting. With `--scheduled` 0: the result was recorded, whose
-alert reports a broken rule; 1: it was not, so the Job is repeated.
+Exit status 1: a rule is broken; 0: findings are at most open or waiting. With `--scheduled` 0: the result was recorded,
+whose alert reports a broken rule; 1: it was not, so the Job is repeated.
 """
 
 import argparse
@@ -23,7 +23,9 @@ from operations.ports import port_base_of
 
 
 async def run(state_dir: Path, port_base: int, settle_seconds: float) -> tuple[Report, bool]:
-    """Audit the system of this state directory or environment, and record the result. Return it, and whether it was recorded."""
+    """Audit the system of this state directory or environment, and record the result. Return it, and whether it was
+    recorded.
+    """
     secrets = audit_secrets(state_dir, os.environ)
     sandbox_url = os.environ.get("SANDBOX_URL") or f"http://127.0.0.1:{port_base + 90}"
     base_url = os.environ.get("BASE_URL") or f"http://127.0.0.1:{port_base}"

@@ -1,4 +1,6 @@
-"""The addresses and keys of an audit: of secrets.env, or of the environment where there is no such file (Kubernetes)."""
+"""The addresses and keys of an audit: of secrets.env, or of the environment where there is no such file
+(Kubernetes).
+"""
 
 from collections.abc import Mapping
 from pathlib import Path

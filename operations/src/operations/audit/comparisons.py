@@ -96,8 +96,8 @@ SELECT vendor_id::text AS vendor, sum(net_minor)::bigint AS minor FROM wallet_li
 class Comparison:
     """A rule between services, and the function that yields its offences.
 
-    `resolved_by`: the services whose pending events resolve an offence. `needs_gateway`: it is skipped while the payment
-    gateway is unreachable.
+    `resolved_by`: the services whose pending events resolve an offence. `needs_gateway`: it is skipped while the
+    payment gateway is unreachable.
     """
 
     rule: str
@@ -269,7 +269,7 @@ def _with_gateway(
 COMPARISONS: Final[tuple[Comparison, ...]] = (
     # First, while the lists are new.
     Comparison(
-        "the payment gateway's own book equals ours",
+        "the payment gateway's own ledger equals ours",
         lambda databases, statement, gateway: compare_balance(databases, statement, gateway.url),
         needs_gateway=True,
     ),
@@ -278,11 +278,11 @@ COMPARISONS: Final[tuple[Comparison, ...]] = (
     _with_gateway("every refund moved the amount that the payment gateway reports", compare_refunds),
     _with_gateway("every dispute has the outcome that the payment gateway reports", compare_disputes),
     _with_gateway("every settlement is posted as the payment gateway reports it", compare_settlements),
-    _between_services("every order is of the parties and amounts that payments heard", _order_terms, "payments"),
+    _between_services("every order is of the parties and amounts that payments received", _order_terms, "payments"),
     _between_services("escrow equals the orders whose money is held", _orders_and_escrow, "orders", "payments"),
     _between_services("what each order shows as refunded is what payments posted", _refunds, "orders", "payments"),
     _between_services("the sales of each order are what payments' escrow of it states", _sales, "orders"),
-    _between_services("every vendor's locked share is the same in both books", _escrow_and_wallets, "payouts"),
+    _between_services("every vendor's locked share is the same in both ledgers", _escrow_and_wallets, "payouts"),
     _between_services("what payments released is what payouts received", _released_shares, "payouts"),
     _between_services(
         "every line that a release, refund or chargeback made in a wallet is a posting of payments",
@@ -293,10 +293,11 @@ COMPARISONS: Final[tuple[Comparison, ...]] = (
         "the statement lines of each order are made of what payments released of it", _parts_of_lines, "payouts"
     ),
     _between_services(
-        "the past of the payments book is what its chain of hashes says",
+        "the past of the payments ledger is what its chain of hashes says",
         lambda databases: _chain(databases, "payments"),
     ),
     _between_services(
-        "the past of the payouts book is what its chain of hashes says", lambda databases: _chain(databases, "payouts")
+        "the past of the payouts ledger is what its chain of hashes says",
+        lambda databases: _chain(databases, "payouts"),
     ),
 )

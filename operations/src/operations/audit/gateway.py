@@ -21,8 +21,8 @@ class FlutterwaveAccount:
 class Gateway:
     """Address and key of the gateway, and its balance before the first charge in kobo.
 
-    `flutterwave` is the second gateway, when it has a key: the ledgers record the money at both together. `work_dir` holds
-    the lists that were read, so that an interrupted audit continues them; None: a temporary folder.
+    `flutterwave` is the second gateway, when it has a key: the ledgers record the money at both together. `work_dir`
+    holds the lists that were read, so that an interrupted audit continues them; None: a temporary folder.
     """
 
     url: str

@@ -17,16 +17,19 @@ _PAYOUTS_ON_THE_WAY: Final = """
 SELECT t.reference, t.amount FROM payout_transfers t JOIN payout_requests p ON p.id = t.payout_id
 WHERE p.status = 'pending' OR t.status IN ('submitting', 'unknown', 'pending', 'received', 'otp')
 """
-# A refund to a bank account is a transfer too: 're-' and its attempt's digits.
-_REFUNDS_ON_THE_WAY: Final = """
+# A refund to a bank account is a transfer too: 're-' and its attempt's digits; so is a withdrawal.
+_PAYMENTS_ON_THE_WAY: Final = """
 SELECT 're-' || replace(attempt_id::text, '-', ''), amount_minor FROM refunds
 WHERE recipient_code IS NOT NULL AND status <> 'settled'
+UNION ALL SELECT 'wd-' || replace(id::text, '-', ''), amount_minor FROM withdrawals
+WHERE submitted_at IS NOT NULL AND status <> 'paid'
 """
 _BOOKED_FEES: Final = 'SELECT reference, fee FROM payout_transfers WHERE fee IS NOT NULL ORDER BY reference COLLATE "C"'
-_BOOKED_FEES_OF_REFUNDS: Final = """
+_BOOKED_FEES_OF_PAYMENTS: Final = """
 SELECT reference, fee FROM (
     SELECT 're-' || replace(attempt_id::text, '-', ''), transfer_fee_minor FROM refunds
     UNION ALL SELECT 're-' || replace(id::text, '-', ''), transfer_fee_minor FROM failed_refund_attempts
+    UNION ALL SELECT 'wd-' || replace(id::text, '-', ''), transfer_fee_minor FROM withdrawals
 ) AS attempts (reference, fee) WHERE fee IS NOT NULL ORDER BY reference COLLATE "C"
 """
 # Transfers that staff explained as not made by the platform.
@@ -72,7 +75,7 @@ async def compare_balance(databases: Connections, statement: Statement, url: str
     async with snapshots(payments, payouts):
         ours = await payments.fetchval(_CASH) + await payouts.fetchval(_CASH)
         on_the_way = await _left_minor(payouts, _PAYOUTS_ON_THE_WAY, statement)
-        on_the_way += await _left_minor(payments, _REFUNDS_ON_THE_WAY, statement)
+        on_the_way += await _left_minor(payments, _PAYMENTS_ON_THE_WAY, statement)
         on_the_way += await _fees_on_the_way(payments, payouts, statement)
         theirs = held_minor + on_the_way + await _left_minor(payouts, _EXPLAINED, statement)
         if ours == theirs:
@@ -82,7 +85,7 @@ async def compare_balance(databases: Connections, statement: Statement, url: str
         undecided += await payments.fetchval(_UNDECIDED_CASES)
         to_bank, has_case = await _unposted_settlements(payments, statement)
         kind: Kind = "broken"
-        actual = f"our books say {ours}"
+        actual = f"our ledgers say {ours}"
         if theirs - ours == undecided - to_bank and (undecided or has_case):
             kind, actual = "open", f"{actual}; {undecided - to_bank} kobo wait for a reconciliation to be decided"
         elif theirs - ours == -to_bank:
@@ -108,7 +111,7 @@ async def _left_minor(connection: asyncpg.Connection, selected: str, statement: 
 
 async def _fees_on_the_way(payments: asyncpg.Connection, payouts: asyncpg.Connection, statement: Statement) -> int:
     """Return the gateway's fees that the ledgers do not have yet, less those that it returned with their transfer."""
-    booked = merged(rows_of(payouts, _BOOKED_FEES), rows_of(payments, _BOOKED_FEES_OF_REFUNDS))
+    booked = merged(rows_of(payouts, _BOOKED_FEES), rows_of(payments, _BOOKED_FEES_OF_PAYMENTS))
     fees_minor = 0
     async for _, ours, theirs in full_join(booked, statement.rows("transfer")):
         if theirs is not None and theirs.currency == "NGN" and (ours is None or theirs.status in CAME_BACK):

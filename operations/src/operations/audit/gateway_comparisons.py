@@ -1,8 +1,8 @@
 """Rules between our rows and the objects of the payment gateway, in both directions (product contract, section 13.3).
 
 Every comparison merges two ordered sources. A difference that a pending webhook or query explains is `waiting` for 20
-minutes; one with an open case or exception is `open`. Our rows may be newer than the gateway's list: before a difference is
-reported, the gateway is queried about that object, for at most 200 differences of a comparison.
+minutes; one with an open case or exception is `open`. Our rows may be newer than the gateway's list: before a
+difference is reported, the gateway is queried about that object, for at most 200 differences of a comparison.
 """
 
 from collections.abc import AsyncIterator, Collection, Mapping
@@ -67,7 +67,7 @@ SELECT t.reference, t.gateway, t.status, t.amount, t.currency::text AS currency,
     SELECT FROM payout_exceptions e WHERE e.payout_id = t.payout_id AND e.status = 'open') AS is_open
 FROM payout_transfers t WHERE t.gateway = ANY ($1::text[]) ORDER BY t.reference COLLATE "C"
 """
-_REFUND_TRANSFERS: Final = """
+_TRANSFERS_OF_PAYMENTS: Final = """
 SELECT * FROM (
     SELECT 're-' || replace(r.attempt_id::text, '-', '') AS reference, c.gateway, CASE r.status WHEN 'settled' THEN 'success'
            WHEN 'submitted' THEN 'pending' WHEN 'failed' THEN 'failed' ELSE 'submitting' END AS status,
@@ -77,13 +77,21 @@ SELECT * FROM (
            f.transfer_fee_minor, false
     FROM failed_refund_attempts f JOIN refunds r ON r.id = f.refund_id JOIN charges c ON c.id = r.charge_id
     WHERE f.recipient_code IS NOT NULL
+    UNION ALL SELECT 'wd-' || replace(w.id::text, '-', ''), w.gateway, CASE w.status WHEN 'paid' THEN 'success'
+           WHEN 'submitted' THEN 'pending' WHEN 'failed' THEN 'failed' ELSE 'submitting' END,
+           w.amount_minor, 'NGN', w.transfer_fee_minor, false
+    FROM withdrawals w WHERE w.submitted_at IS NOT NULL
 ) AS transfers WHERE gateway = ANY ($1::text[]) ORDER BY reference COLLATE "C"
 """
 _FOUND_TRANSFER: Final = "SELECT outcome FROM found_transfers WHERE reference = $1"
 _DISPUTES: Final = """
-SELECT b.identity, b.status, b.amount_minor, c.amount_minor AS charge_minor, c.currency
+SELECT b.identity, b.status,
+       b.amount_minor + coalesce((SELECT sum(p.amount_minor) FROM chargebacks p WHERE p.part_of = b.id), 0)::bigint
+           AS amount_minor,
+       c.amount_minor AS charge_minor, c.currency
 FROM chargebacks b JOIN charges c ON c.id = b.charge_id
-WHERE c.gateway = ANY ($1::text[]) AND b.identity NOT LIKE ALL ('{transaction:%,outside:%}') ORDER BY b.identity COLLATE "C"
+WHERE b.part_of IS NULL AND c.gateway = ANY ($1::text[]) AND b.identity NOT LIKE ALL ('{transaction:%,outside:%}')
+ORDER BY b.identity COLLATE "C"
 """
 _SETTLEMENTS: Final = """
 SELECT substr(t.posting_key, 1 + length('settlement:')) COLLATE "C" AS id, e.amount_minor, e.currency::text AS currency
@@ -113,7 +121,9 @@ class _Queries:
         return await self.statement.query(kind, key, gateway or by_id)
 
     def kind(self, changed_at: datetime | None, *subjects: str, period: timedelta = _UNDER_WAY) -> Kind:
-        """`open` with an open case about one of the subjects; `waiting` within the period after the change; else `broken`."""
+        """`open` with an open case about one of the subjects; `waiting` within the period after the change; else
+        `broken`.
+        """
         if any(subject in self.cases for subject in subjects):
             return "open"
         return "waiting" if _is_recent(changed_at, period) else "broken"
@@ -214,12 +224,12 @@ async def _is_of_a_refund(payments: asyncpg.Connection, ids: list[str]) -> bool:
 async def compare_transfers(
     databases: Connections, statement: Statement, gateways: list[str]
 ) -> AsyncIterator[Offence]:
-    """Amount, state and fee of each transfer: payouts, and refunds to a bank account."""
+    """Amount, state and fee of each transfer: payouts, and refunds and withdrawals to a bank account."""
     payments, payouts = databases["payments"], databases["payouts"]
     async with snapshots(payments, payouts):
         queries = await _queries(statement, payments)
         ours_ordered = merged(
-            rows_of(payouts, _PAYOUT_TRANSFERS, gateways), rows_of(payments, _REFUND_TRANSFERS, gateways)
+            rows_of(payouts, _PAYOUT_TRANSFERS, gateways), rows_of(payments, _TRANSFERS_OF_PAYMENTS, gateways)
         )
         async for reference, ours, listed in full_join(ours_ordered, statement.rows("transfer")):
             if ours is None:

@@ -82,7 +82,7 @@ FROM chargeback_refunds r WHERE r.chargeback_id = b.id), 0)) AS parts (minor) LE
 ledger_transactions WHERE type IN ('chargeback', 'chargeback_won', 'outside_refund', 'outside_refund_returned')
 GROUP BY 1) AS posted ON posted.id = b.id::text
 WHERE parts.minor <> CASE b.status WHEN 'lost' THEN b.amount_minor ELSE 0 END
-OR coalesce(posted.losses, 0) <> CASE b.status WHEN 'lost' THEN 1 ELSE 0 END;
+OR coalesce(posted.losses, 0) <> CASE WHEN b.status = 'lost' AND b.amount_minor > 0 THEN 1 ELSE 0 END;
 
 -- payments: the chargeback losses in the ledger equal those of the lost chargebacks
 SELECT coalesce(e.id, b.id::text) AS chargeback, e.minor::text AS ledger_minor, b.loss_minor FROM (SELECT split_part(
@@ -104,7 +104,8 @@ WHERE t.posting_key = 'gateway_fee:' || c.identity AND e.amount_minor BETWEEN 1 
 
 -- payments: the fees of refund transfers are in the ledger as the gateway reported them, each beside its attempt
 SELECT a.id, a.fee, b.minor::text AS booked_minor FROM (SELECT attempt_id, transfer_fee_minor FROM refunds UNION ALL
-SELECT id, transfer_fee_minor FROM failed_refund_attempts) AS a (id, fee) FULL JOIN (SELECT
+SELECT id, transfer_fee_minor FROM failed_refund_attempts UNION ALL
+SELECT id, transfer_fee_minor FROM withdrawals) AS a (id, fee) FULL JOIN (SELECT
 split_part(t.posting_key, ':', 2) AS attempt_id, sum(e.amount_minor) AS minor FROM ledger_transactions t
 JOIN ledger_entries e ON e.transaction_id = t.id WHERE e.account = 'transfer_fees' GROUP BY 1) AS b
 ON b.attempt_id = a.id::text WHERE coalesce(a.fee, 0) <> coalesce(b.minor, 0);
@@ -125,12 +126,32 @@ GROUP BY 1 UNION ALL SELECT 'commission', sum(released_commission_minor) FROM es
 sum(released_delivery_fee_minor) FROM escrows) AS rows USING (account)
 WHERE coalesce(book.minor, 0) <> coalesce(rows.minor, 0);
 
--- payments: the held escrow of each order is its total, for its own parties, paid by one charge
+-- payments: the held escrow of each order is its total, for its own parties, paid by one charge that asked for it
 SELECT e.order_id, e.held_minor, o.total_minor, o.status, c.verdict FROM escrows e JOIN payable_orders o ON o.id =
     e.order_id
 LEFT JOIN charges c ON c.id = e.charge_id WHERE e.held_minor <> o.total_minor OR o.status <> 'paid_escrow'
-OR (e.buyer_id, e.vendor_id) <> (o.buyer_id, o.vendor_id)
-OR (c.verdict, c.order_id) IS DISTINCT FROM ('covered', e.order_id);
+OR (e.buyer_id, e.vendor_id) <> (o.buyer_id, o.vendor_id) OR (e.charge_id IS NULL AND e.balance_minor <> e.held_minor)
+OR (e.charge_id IS NOT NULL AND (c.verdict IS DISTINCT FROM 'covered' OR (c.order_id IS DISTINCT FROM e.order_id
+AND NOT EXISTS (SELECT FROM payment_references r JOIN intent_orders n ON n.intent_id = r.intent_id
+WHERE r.reference = c.reference AND n.order_id = e.order_id))));
+
+-- payments: a paid charge is its escrows, its surplus and its surcharge, kobo for kobo
+SELECT c.id, c.amount_minor, parts.escrow_minor::text, parts.other_minor::text FROM charges c CROSS JOIN LATERAL (SELECT
+coalesce((SELECT sum(e.held_minor - e.balance_minor) FROM escrows e WHERE e.charge_id = c.id), 0), coalesce((SELECT -sum(e.amount_minor)
+FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
+WHERE t.posting_key IN ('charge:' || c.identity, 'quarantine_release:' || c.identity)
+AND (e.account LIKE 'refund_payable:%' OR e.account = 'charge_surcharge')), 0)) AS parts (escrow_minor, other_minor)
+WHERE c.verdict = 'covered' AND c.amount_minor <> parts.escrow_minor + parts.other_minor;
+
+-- payments: no charge returns more than it took, beside the losses of its chargebacks
+SELECT c.id, c.amount_minor, returned.minor::text AS returned_minor FROM charges c CROSS JOIN LATERAL (SELECT
+coalesce((SELECT sum(-e.amount_minor) FROM refunds r JOIN ledger_transactions t ON t.posting_key IN
+('refund_settled:' || r.attempt_id, 'refund_reversed:' || r.attempt_id) JOIN ledger_entries e
+ON e.transaction_id = t.id AND e.account LIKE 'gateway_cash%' WHERE r.charge_id = c.id), 0)
++ coalesce((SELECT sum(b.amount_minor - b.loss_minor) FROM chargebacks b WHERE b.charge_id = c.id AND b.status = 'lost'
+AND b.identity NOT LIKE 'outside:%'), 0)
+- coalesce((SELECT sum(b.loss_minor) FROM chargebacks b WHERE b.charge_id = c.id AND b.status = 'lost'
+AND b.identity LIKE 'outside:%'), 0)) AS returned (minor) WHERE returned.minor > c.amount_minor;
 
 -- payments: every release of an order is posted, and every posted release has its row
 SELECT coalesce('release:' || r.id, t.posting_key) AS release, r.gross_minor, t.minor AS ledger_minor FROM releases
@@ -143,7 +164,66 @@ WHERE coalesce(r.gross_minor, 0) <> coalesce(t.minor, 0);
 -- payments: every referral is rewarded once
 SELECT t.posting_key, e.account, e.amount_minor FROM ledger_entries e JOIN ledger_transactions t ON t.id =
     e.transaction_id
-WHERE e.account LIKE 'buyer_reward:%' AND t.posting_key <> replace(e.account, 'buyer_reward:', 'referral_reward:');
+WHERE t.type = 'referral_reward' AND e.account <> 'referral_expense'
+AND t.posting_key <> 'referral_reward:' || split_part(e.account, ':', 2);
+
+-- payments: each buyer's balance in the ledger is its rewards and refunds
+SELECT coalesce(account, b.user_id::text) AS buyer, l.balance_minor, b.rewards_minor, b.refunds_minor FROM (SELECT account,
+balance_minor FROM ledger_balances WHERE account LIKE 'buyer_balance:%') AS l FULL JOIN buyer_balances b
+ON l.account = 'buyer_balance:' || b.user_id
+WHERE coalesce(l.balance_minor, 0) <> coalesce(b.rewards_minor + b.refunds_minor, 0);
+
+-- payments: every line of a buyer's balance continues the one before it, and the last one is the balance
+SELECT user_id, id, kind, amount_minor, balance_minor, before_minor FROM (SELECT l.*, b.line_count,
+b.rewards_minor + b.refunds_minor AS last_minor, coalesce(lag(l.balance_minor) OVER lines, 0) AS before_minor,
+coalesce(lag(l.sequence) OVER lines, 0) AS before FROM balance_lines l JOIN buyer_balances b ON b.user_id = l.user_id
+WINDOW lines AS (PARTITION BY l.user_id ORDER BY l.sequence)) AS l WHERE balance_minor <> before_minor + amount_minor
+OR sequence <> before + 1 OR (sequence = line_count AND balance_minor <> last_minor) OR sequence > line_count;
+
+-- payments: the money held for payments equals the holds of live payments, and each balance's held amount
+SELECT h.intent_id, h.status, h.amount_minor, l.balance_minor, i.status AS payment FROM balance_holds h
+JOIN payment_intents i ON i.id = h.intent_id
+LEFT JOIN ledger_balances l ON l.account = 'balance_held:' || h.intent_id
+WHERE coalesce(l.balance_minor, 0) <> CASE h.status WHEN 'held' THEN h.amount_minor ELSE 0 END
+OR (h.status = 'held' AND i.status NOT IN ('opening', 'pending'))
+OR (SELECT b.held_minor FROM buyer_balances b WHERE b.user_id = h.user_id)
+<> (SELECT coalesce(sum(o.amount_minor), 0) FROM balance_holds o WHERE o.user_id = h.user_id AND o.status = 'held');
+
+-- payments: each order has from the balance what its payment spent, and returns to it what its refunds credited
+SELECT e.order_id, e.balance_minor, spent.minor::text AS spent_minor, e.balance_refunded_minor,
+credited.minor::text AS credited_minor FROM escrows e CROSS JOIN LATERAL (SELECT coalesce(-sum(l.amount_minor), 0)
+FROM ledger_entries l JOIN ledger_transactions t ON t.id = l.transaction_id AND t.type = 'balance_spent'
+WHERE l.account = 'escrow:' || e.order_id) AS spent (minor) CROSS JOIN LATERAL (SELECT coalesce(sum(r.balance_minor), 0)
+FROM refunds r WHERE r.order_id = e.order_id) AS credited (minor)
+WHERE e.balance_minor <> spent.minor OR e.balance_refunded_minor <> credited.minor;
+
+-- payments: every refund to a balance is posted as its row has it
+SELECT coalesce(r.id::text, t.posting_key) AS refund, r.balance_minor, -e.amount_minor AS ledger_minor FROM
+(ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id AND e.account LIKE 'buyer_balance:%'
+AND t.type = 'balance_refund') FULL JOIN refunds r ON t.posting_key = 'balance_refund:' || r.id
+WHERE coalesce(r.balance_minor, 0) <> coalesce(-e.amount_minor, 0);
+
+-- payments: each withdrawal's money is due, paid or returned, as its row has it
+SELECT coalesce(w.id::text, e.account) AS withdrawal, w.status, w.amount_minor, e.payable_minor::text, e.paid_minor::text
+FROM withdrawals w FULL JOIN (SELECT split_part(posting_key, ':', 2) AS id, max(account) AS account,
+coalesce(-sum(amount_minor) FILTER (WHERE account LIKE 'withdrawal_payable:%'), 0) AS payable_minor,
+coalesce(-sum(amount_minor) FILTER (WHERE account = 'gateway_cash'), 0) AS paid_minor
+FROM ledger_entries l JOIN ledger_transactions t ON t.id = l.transaction_id WHERE t.type IN ('balance_withdrawal',
+'withdrawal_settled', 'withdrawal_returned', 'withdrawal_reversed') GROUP BY 1) AS e ON e.id = w.id::text
+WHERE coalesce(e.payable_minor, 0) <> CASE WHEN w.status IN ('paid', 'failed', 'rejected') THEN 0
+ELSE coalesce(w.amount_minor, 0) END
+OR coalesce(e.paid_minor, 0) <> CASE w.status WHEN 'paid' THEN w.amount_minor ELSE 0 END;
+
+-- payments: the platform bears what a paid withdrawal took beyond its balance, and nothing else of them
+SELECT b.account, b.minor::text, w.minor::text AS losses_minor FROM (SELECT 'withdrawal_loss' AS account,
+coalesce(sum(amount_minor), 0) AS minor FROM ledger_entries WHERE account = 'withdrawal_loss') AS b CROSS JOIN (
+SELECT coalesce(sum(loss_minor), 0) AS minor FROM withdrawals WHERE status = 'paid') AS w WHERE b.minor <> w.minor;
+
+-- payments: a withdrawal that two people decide on is sent only with the approval of a second one
+SELECT w.id, w.status FROM withdrawals w WHERE w.status NOT IN ('waiting', 'prepared', 'rejected')
+AND EXISTS (SELECT FROM withdrawal_decisions d WHERE d.withdrawal_id = w.id) AND NOT EXISTS (SELECT
+FROM withdrawal_decisions d WHERE d.withdrawal_id = w.id AND d.status = 'approved' AND d.outcome = 'pay'
+AND d.decided_by <> d.prepared_by);
 
 -- payments: a refund goes to a bank account only with the approval of a second person
 SELECT r.id, r.status, r.recipient_code FROM refunds r WHERE r.recipient_code IS NOT NULL AND NOT EXISTS (SELECT
@@ -203,6 +283,21 @@ SELECT DISTINCT ON (w.vendor_id) w.vendor_id, w.balance_minor AS line_minor, b.b
 LEFT JOIN ledger_balances b ON b.account = 'wallet:' || w.vendor_id
 WHERE w.position = (SELECT max(position) FROM wallet_lines l WHERE l.vendor_id = w.vendor_id)
 AND w.balance_minor <> coalesce(b.balance_minor, 0);
+
+-- payouts: each checkpoint of a vendor's credits equals its lines and statements up to there
+SELECT c.vendor_id, c.last_line, c.sequence, c.received_minor, lines.received_minor::text AS lines_received_minor,
+    c.paid_minor, lines.paid_minor::text AS lines_paid_minor
+FROM release_checkpoints c CROSS JOIN LATERAL (SELECT
+    coalesce(sum(net_minor) FILTER (WHERE kind IN ('release', 'refund', 'chargeback', 'chargeback_won', 'correction')), 0)
+        AS received_minor,
+    coalesce(sum(net_minor) FILTER (WHERE kind IN ('payout', 'restitution', 'reversal', 'recovery', 'recovery_returned',
+        'waiver')), 0) AS paid_minor
+FROM wallet_lines l WHERE l.vendor_id = c.vendor_id AND l.position <= c.last_line) AS lines
+CROSS JOIN LATERAL (SELECT count(DISTINCT sequence) AS numbers FROM release_statements s
+WHERE s.vendor_id = c.vendor_id AND s.sequence <= c.sequence) AS stated
+WHERE (c.received_minor, c.paid_minor, c.sequence) <> (lines.received_minor, lines.paid_minor, stated.numbers)
+OR NOT EXISTS (SELECT FROM release_statements s
+WHERE s.vendor_id = c.vendor_id AND s.sequence = c.sequence AND s.net_minor = c.received_minor);
 
 -- payouts: every statement line continues the balance and the time of the one before it
 SELECT vendor_id, id, kind, net_minor, balance_minor, before_minor, at FROM (SELECT *,

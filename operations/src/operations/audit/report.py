@@ -31,7 +31,9 @@ _HEADINGS: Final = {
 
 
 async def audit(secrets: Mapping[str, str], gateway: Gateway, *, settle_seconds: float = SETTLE_SECONDS) -> Report:
-    """Audit the system of these secrets. Broken and waiting rules are checked again until they agree or `settle_seconds` end."""
+    """Audit the system of these secrets. Broken and waiting rules are checked again until they agree or
+    `settle_seconds` end.
+    """
     async with _connections(secrets) as databases, statement_of(gateway) as statement:
         deadline = time.monotonic() + settle_seconds
         check = Check(databases, statement, gateway)
@@ -224,7 +226,8 @@ def _with_kind(offence: Offence, comparison: Comparison, unprocessed: Mapping[st
 
 
 async def _offences(databases: Connections, line: Invariant) -> list[Offence]:
-    # Materialized: a limit inside the query makes the planner expect few rows, and compare all payouts with all postings.
+    # Materialized: a limit inside the query makes the planner expect few rows, and compare all payouts with all
+    # postings.
     query = f"WITH offending AS MATERIALIZED ({line.offending}) SELECT * FROM offending LIMIT {ROWS_MAX}"
     rows = await databases[line.service].fetch(query)
     undecided = set()

@@ -18,7 +18,8 @@ _WON: Final = ("declined", "won")
 # Flutterwave's states; any other one is under way. A refund that is `completed` alone has not reached the payer.
 _FLUTTERWAVE_STATUSES: Final = {"SUCCESSFUL": "success", "FAILED": "failed"}
 _FLUTTERWAVE_REFUNDED: Final = (
-    "completed-bank-transfer", "completed-momo", "completed-mpgs", "completed-offline", "completed-preauth", "successful",
+    "completed-bank-transfer", "completed-momo", "completed-mpgs", "completed-offline", "completed-preauth",
+    "successful",
 )  # fmt: skip
 # Destinations of Flutterwave's settlements that are no bank account.
 _WALLETS: Final = ("autowallet", "wallet")
@@ -27,8 +28,8 @@ _WALLETS: Final = ("autowallet", "wallet")
 class Reported(NamedTuple):
     """An object at the gateway.
 
-    `key`: the id of a charge, refund, dispute or settlement, the reference of a transfer. `reference`: the reference of a
-    charge, our note on a refund. `at`: its last change, ISO 8601, or an empty text.
+    `key`: the id of a charge, refund, dispute or settlement, the reference of a transfer. `reference`: the reference of
+    a charge, our note on a refund. `at`: its last change, ISO 8601, or an empty text.
     """
 
     key: str
@@ -48,7 +49,9 @@ class Reported(NamedTuple):
 
 
 def read_paystack(kind: Kind, line: Mapping[str, Any]) -> Reported | None:
-    """Read a row of Paystack's list; None for an unpaid transaction. Raises KeyError, TypeError or ValueError for another form."""
+    """Read a row of Paystack's list; None for an unpaid transaction. Raises KeyError, TypeError or ValueError for
+    another form.
+    """
     status = str(line["status"])
     if kind == "charge" and status not in _PAID:
         return None
@@ -79,8 +82,8 @@ def read_paystack(kind: Kind, line: Mapping[str, Any]) -> Reported | None:
 
 
 def read_flutterwave(kind: Kind, line: Mapping[str, Any]) -> Reported | None:
-    """Read a row of Flutterwave's list, whose ids have the prefix `flw:` in our records. None for an unpaid transaction, and
-    for a settlement that leaves the money in the wallet. Raises as above.
+    """Read a row of Flutterwave's list, whose ids have the prefix `flw:` in our records. None for an unpaid
+    transaction, and for a settlement that leaves the money in the wallet. Raises as above.
     """
     key, changed_at = f"{FLUTTERWAVE_PREFIX}{line['id']}", _text(line.get("created_at"))
     # Refunds and chargebacks name no currency: payments are opened in naira only.
@@ -124,6 +127,8 @@ def _text(value: Any) -> str:
 
 
 def _whole(value: Any) -> int:
-    """Return a whole amount in minor units; 0 for an absent or unusable one, for which all of the charge is disputed."""
+    """Return a whole amount in minor units; 0 for an absent or unusable one, for which all of the charge is
+    disputed.
+    """
     text = _text(value)
     return int(text) if text.isascii() and text.isdigit() else 0

@@ -1,7 +1,7 @@
 """Reports of the gateways: their lists page by page in a file, and their balance.
 
-A list of the gateway is ordered by its own ids and our rows by theirs, so the pages go to a SQLite file that is read in our
-order. Each page commits with the position after it: an interrupted audit continues there.
+A list of the gateway is ordered by its own ids and our rows by theirs, so the pages go to a SQLite file that is read in
+our order. Each page commits with the position after it: an interrupted audit continues there.
 """
 
 import fcntl
@@ -298,7 +298,9 @@ class Statement:
         self._file.executemany(_SAVE, [(kind, *row) for row in rows])
 
     def _start(self) -> tuple[float, datetime | None]:
-        """Continue the reading that an interrupted audit left, else start one: its start, and the time of its oldest rows."""
+        """Continue the reading that an interrupted audit left, else start one: its start, and the time of its oldest
+        rows.
+        """
         run = self._file.execute("SELECT started_at, since FROM run WHERE gateway = ?", (self._gateway.url,)).fetchone()
         has_progress = self._file.execute("SELECT 1 FROM progress").fetchone() is not None
         now = time.time()

@@ -1,4 +1,6 @@
-"""Pending events: published by one service and not processed by another. They explain differences that resolve themselves."""
+"""Pending events: published by one service and not processed by another. They explain differences that resolve
+themselves.
+"""
 
 from collections.abc import AsyncIterator, Mapping
 from typing import Final
@@ -24,7 +26,8 @@ _READ: Final = """
 SELECT id, subject, {payload} AS payload, created_at > now() - make_interval(secs => $2) AS is_young
 FROM outbox WHERE id = ANY ($1)
 """
-# Events of orders have their order as the subject, and their payload may hold a sealed PIN, which the audit cannot read.
+# Events of orders have their order as the subject, and their payload may hold a sealed PIN, which the audit cannot
+# read.
 _PAYLOAD: Final = {"orders": "convert_to('{}', 'UTF8')", "payments": "payload"}
 
 

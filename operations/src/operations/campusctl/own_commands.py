@@ -21,8 +21,8 @@ from operations.secrets import read_secrets
 from operations.services import SERVICES, service_named
 
 _IS_IT_RUNNING = (
-    "Is the system of this state directory running (make run)? Set STATE_DIR and PORT_BASE to use another one. Commands for a "
-    "cluster need --kubernetes"
+    "Is the system of this state directory running (make run)? Set STATE_DIR and PORT_BASE to use another one. "
+    "Commands for a cluster need --kubernetes"
 )
 
 
@@ -71,7 +71,9 @@ class OwnCommands(CommandRunner):
         return self.secrets()["BROKER_URL"]
 
     def audit_secrets(self) -> dict[str, str]:
-        """Return the secrets of an audit: those of the environment in a container that has no secrets.env. Raises Refused."""
+        """Return the secrets of an audit: those of the environment in a container that has no secrets.env. Raises
+        Refused.
+        """
         if (self.state_dir / "secrets.env").exists():
             return self.secrets()
         try:

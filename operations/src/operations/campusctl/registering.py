@@ -83,8 +83,8 @@ def command(
 ) -> Callable[[Verb], Verb]:
     """Register `verb(operator, ...)` in the group, with examples for its help.
 
-    With `passes_on`, unknown options are arguments for the program that the command runs. With `on_cluster`, the command
-    has `--kubernetes`, `--namespace` and `--context`.
+    With `passes_on`, unknown options are arguments for the program that the command runs. With `on_cluster`, the
+    command has `--kubernetes`, `--namespace` and `--context`.
     """
 
     def register(verb: Verb) -> Verb:

@@ -66,8 +66,8 @@ class Examination:
     """The settings and means of one run.
 
     `templates`: names of the templates that must be registered; without them the registered ones are checked.
-    `resolver` reads DNS records. With `resolves_hosts` also the public host's addresses, which this machine may see otherwise.
-    `skews_seconds`: clock differences by host, from the responses' Date headers.
+    `resolver` reads DNS records. With `resolves_hosts` also the public host's addresses, which this machine may see
+    otherwise. `skews_seconds`: clock differences by host, from the responses' Date headers.
     """
 
     environment: Mapping[str, str]

@@ -87,7 +87,10 @@ def _transfer_otp(reply: Reply) -> Finding:
         advice = "ask the gateway to activate transfers: they need a registered business"
         return fault(subject, f"the list of transfers is not readable: {rejected(reply)}", advice)
     if reply.rows("data"):
-        advice = "switch it off: Settings, Preferences, Transfers, 'Confirm transfers before sending'; payouts wait for a code"
+        advice = (
+            "switch it off: Settings, Preferences, Transfers, 'Confirm transfers before sending'; payouts wait "
+            "for a code"
+        )
         return fault(subject, "is on: a transfer waits for its one-time password", advice)
     return ok(subject, "no transfer waits for a one-time password; the setting itself is visible in the dashboard only")
 

@@ -128,7 +128,10 @@ async def _texts(examination: Examination, name: str) -> list[str]:
 def _mx(domain: str, hosts: list[str]) -> Finding:
     if not hosts or hosts == [NULL_MX]:
         found = f"{domain} has no MX record" if not hosts else f"{domain} declares that it receives no mail"
-        advice = f"publish an MX record of {domain}: mail companies reject senders that receive no mail, and bounces are lost"
+        advice = (
+            f"publish an MX record of {domain}: mail companies reject senders that receive no mail, and bounces "
+            "are lost"
+        )
         return fault("MX", found, advice)
     return ok("MX", f"{domain} receives mail at {', '.join(sorted(hosts))}")
 

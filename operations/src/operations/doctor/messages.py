@@ -250,7 +250,8 @@ def _assertion(account: dict[str, Any], examination: Examination) -> str:
 async def _validated(examination: Examination, token: str, project: str) -> Finding:
     subject = "push project"
     url = f"{examination.url('PUSH_API_URL')}/v1/projects/{project}/messages:send"
-    # A dry run: FCM checks rights and content, and sends nothing. The device token is none, which is the expected error.
+    # A dry run: FCM checks rights and content, and sends nothing. The device token is none, which is the expected
+    # error.
     body = {"validate_only": True, "message": {"token": "doctor", "data": {"check": "doctor"}}}
     reply = await examination.call(subject, "POST", url, headers={"Authorization": f"Bearer {token}"}, json=body)
     error = reply.member("error")

@@ -58,6 +58,7 @@ _OF_DEVELOPMENT: Final = (
 )
 _OFF: Final = {
     "WEBHOOK_ALLOW_LOOPBACK": "empty it: webhooks could call this machine",
+    "OIDC_ALLOW_LOOPBACK": "empty it: an identity provider without TLS could sign staff in",
     "SMTP_PLAINTEXT": "empty it: mails contain codes and links that sign users in",
 }
 _ON: Final = frozenset({"1", "true", "yes", "on"})

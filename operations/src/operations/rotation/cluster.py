@@ -34,13 +34,16 @@ SECRETS_OF: Final[Mapping[str, tuple[str, ...]]] = {
     "ACCOUNT_NUMBER_KEY": ("payouts-keys",),
     "MESSAGE_KEY": ("notifications-keys",),
 }
-"""The Secrets with a variable, as the ExternalSecrets of deploy/k8s write them. The first has the previous value too, of an
-encryption key each."""
+"""The Secrets with a variable, as the ExternalSecrets of deploy/k8s write them. The first has the previous value too,
+of an encryption key each.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterSecret:
-    """A Secret at one moment. `source`: kind and name of the object that writes it; the Secret itself when none does."""
+    """A Secret at one moment. `source`: kind and name of the object that writes it; the Secret itself when none
+    does.
+    """
 
     name: str
     values: Mapping[str, str]
@@ -85,7 +88,8 @@ class ClusterRotation:
                 rotations.append(cls(kubectl, secret, found))
         return rotations
 
-    # ---- State -----------------------------------------------------------------------------------------------------------
+    # ---- State
+    # -----------------------------------------------------------------------------------------------------------
 
     def state(self, variable: str) -> dict[str, str]:
         """Return the value, the previous value and the phase of a variable, named as in `secrets.env`.
@@ -112,7 +116,8 @@ class ClusterRotation:
                 )  # fmt: skip
         return lines
 
-    # ---- Changes ---------------------------------------------------------------------------------------------------------
+    # ---- Changes
+    # ---------------------------------------------------------------------------------------------------------
 
     def start(self, given: str | None, *, compromised: bool) -> dict[str, str]:
         """Return the changes at the start; those that an interrupted start has left out, when it is repeated.

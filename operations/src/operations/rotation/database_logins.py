@@ -34,7 +34,8 @@ async def list_logins(admin_url: str, secrets: Mapping[str, str], services: Sequ
 
 
 async def open_next_logins(admin_url: str, secrets: Mapping[str, str], services: Sequence[Service]) -> dict[str, str]:
-    """Set new passwords on the idle logins. Return the changed secrets: the passwords, and the login that they belong to.
+    """Set new passwords on the idle logins. Return the changed secrets: the passwords, and the login that they belong
+    to.
 
     Raises:
         LoginsRefused: an idle login is still open, because the last rotation was not ended.

@@ -1,4 +1,6 @@
-"""Prove a token of the DNS provider as cert-manager uses it: find the zone, write a TXT record, delete it (Cloudflare's API v4)."""
+"""Prove a token of the DNS provider as cert-manager uses it: find the zone, write a TXT record, delete it (Cloudflare's
+API v4).
+"""
 
 import secrets
 from typing import Any, Final

@@ -7,9 +7,10 @@ from operations.secrets import new_key
 
 
 class Secret(StrEnum):
-    """Secrets with a rotation: six of the specification (Authentication 9), named as in `deploy/k8s`, two encryption keys
-    (decision 36), and the shared secret of the second gateway's webhooks (decision 45). Only a cluster has the token for
-    DNS records."""
+    """Secrets with a rotation: six of the specification (Authentication 9), named as in `deploy/k8s`, two encryption
+    keys (decision 36), and the shared secret of the second gateway's webhooks (decision 45). Only a cluster has the
+    token for DNS records.
+    """
 
     gateway = "gateway-secret-key"
     flutterwave = "flutterwave-webhook-hash"
@@ -33,7 +34,9 @@ VARIABLE_OF = {
 }
 """Secrets of one value. A provider issues the first and the assistant's; the second is entered at its provider too."""
 ENCRYPTING = (Secret.encryption, Secret.pin)
-"""Encryption keys: every process must read the new key before one writes with it, and stored values are re-encrypted."""
+"""Encryption keys: every process must read the new key before one writes with it, and stored values are
+re-encrypted.
+"""
 _WITH_PREVIOUS = (Secret.gateway, Secret.flutterwave, Secret.service_role, *ENCRYPTING)
 READABLE = "readable"
 """The phase between `begin` and `switch`: `_PREVIOUS` is the next key."""
@@ -50,10 +53,11 @@ def previous_of(secret: Secret) -> str | None:
 
 
 def started(kept: Mapping[str, str], secret: Secret, given: str | None, *, compromised: bool) -> dict[str, str]:
-    """Return the changes at the start of a rotation: the new value, and the old one as previous unless it is compromised.
+    """Return the changes at the start of a rotation: the new value, and the old one as previous unless it is
+    compromised.
 
-    A new encryption key is `_PREVIOUS`, for decryption only, until `switched`. When the old key is compromised, the new one
-    encrypts at once, and the old one stays until all values are re-encrypted.
+    A new encryption key is `_PREVIOUS`, for decryption only, until `switched`. When the old key is compromised, the new
+    one encrypts at once, and the old one stays until all values are re-encrypted.
 
     Raises:
         RotationRefused: its last rotation has not ended, or the new or the old value is missing.
@@ -95,7 +99,9 @@ def switched(kept: Mapping[str, str], secret: Secret) -> dict[str, str]:
 
 
 def may_encrypt(kept: Mapping[str, str], secret: Secret) -> bool:
-    """Return whether the newer key may have encrypted values. Before `switch` it has not, and the rotation can be cancelled."""
+    """Return whether the newer key may have encrypted values. Before `switch` it has not, and the rotation can be
+    cancelled.
+    """
     return kept.get(f"{VARIABLE_OF[secret]}_PHASE") != READABLE
 
 

@@ -35,8 +35,9 @@ ROWS: Final = {
     "flutterwave-webhook-hash": ("payments", "webhook-trail", "flutterwave"),
     "jwt-signing-keys": ("identity", "action-trail"),
 }
-"""The service commands that list rows which a stolen secret could have caused: webhooks by a forged signature, staff actions by a
-forged token."""
+"""The service commands that list rows which a stolen secret could have caused: webhooks by a forged signature, staff
+actions by a forged token.
+"""
 
 
 def rows_in(output: str, service: str) -> Iterator[dict[str, Any]]:

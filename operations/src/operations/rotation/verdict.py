@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-# An error share is a spike when it doubles and grows by at least one percentage point: with little traffic, one mistyped
-# password doubles it.
+# An error share is a spike when it doubles and grows by at least one percentage point: with little traffic, one
+# mistyped password doubles it.
 SPIKE_FACTOR: Final = 2.0
 SPIKE_MARGIN: Final = 0.01
 REJECTED_STATUSES: Final = (401, 403)

@@ -62,7 +62,9 @@ def document(base_url: str) -> dict[str, Any]:
         "info": {
             "title": "Sandbox",
             "version": "1",
-            "description": "What the companies around the marketplace do next, for development and tests. Amounts are kobo.",
+            "description": (
+                "What the companies around the marketplace do next, for development and tests. Amounts are kobo."
+            ),
         },
         "servers": [{"url": base_url}],
         "tags": [{"name": tag} for tag in dict.fromkeys(operation.tag for operation in OPERATIONS)],

@@ -37,7 +37,8 @@ _TEMPLATE: Final = "order_confirmation"
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation. `path` is below /control; `query` gives the meaning of each parameter; `body` and `response` are examples.
+    """One operation. `path` is below /control; `query` gives the meaning of each parameter; `body` and `response` are
+    examples.
 
     `acts` are the values of `{act}` in the path.
     """
@@ -117,8 +118,8 @@ OPERATIONS: Final = (
         "/charges/{reference}/{act}",
         change_charge,
         "payments",
-        "Pay, decline, dispute or refund a transaction",
-        acts=("pay", "decline", "dispute", "refund"),
+        "Pay, decline, dispute or refund a transaction, or transfer to its account",
+        acts=("pay", "decline", "transfer", "dispute", "refund"),
         body={},
         response={"reference": _REFERENCE, "status": "success", "amount": 500_000},
     ),

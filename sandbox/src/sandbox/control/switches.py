@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from sandbox.clock import moment_text
 from sandbox.faults import parse_rules
+from sandbox.gateway.bank_transfers import receive_transfer
 from sandbox.gateway.charge_routes import charge_view
 from sandbox.gateway.charges import find_charge
 from sandbox.gateway.checkout import end_checkout
@@ -34,7 +35,9 @@ async def show_faults(request: Request) -> Response:
 
 
 async def put_faults(request: Request) -> Response:
-    """Replace the rules of the kinds named; `null` removes those of a kind. The README of the sandbox lists kinds and effects."""
+    """Replace the rules of the kinds named; `null` removes those of a kind. The README of the sandbox lists kinds and
+    effects.
+    """
     faults = world_of(request).faults
     faults.replace(parse_rules(await read_json(request)))
     return JsonResponse(faults.rules)
@@ -60,7 +63,8 @@ async def put_settings(request: Request) -> Response:
 
 
 async def put_gateway_keys(request: Request) -> Response:
-    """`{"keys": [...]}` and `{"flutterwave_keys": [...]}`, as on the page where a merchant makes and revokes secret keys.
+    """`{"keys": [...]}` and `{"flutterwave_keys": [...]}`, as on the page where a merchant makes and revokes secret
+    keys.
 
     All of them are accepted from now on, until the next start; the first of `keys` signs the webhooks.
     """
@@ -86,7 +90,9 @@ TRANSFER_ACTIONS: dict[str, tuple[str, str | None]] = {
 
 
 async def change_transfer(request: Request) -> Response:
-    """`succeed`, `fail` or `reverse` one transfer, optionally with the bank's `reason`. A forbidden transition is 409."""
+    """`succeed`, `fail` or `reverse` one transfer, optionally with the bank's `reason`. A forbidden transition is
+    409.
+    """
     world = world_of(request)
     action = TRANSFER_ACTIONS.get(request.path_params["act"])
     transfer = find_transfer(world.database, "reference", request.path_params["reference"])
@@ -112,17 +118,20 @@ async def change_refund(request: Request) -> Response:
 
 
 async def change_charge(request: Request) -> Response:
-    """`pay` and `decline` take the fields of the payment page; `dispute` takes the `amount` in kobo and `due_at`; `refund`, made in
-    the gateway's dashboard, takes the `amount`.
+    """`pay` and `decline` take the fields of the payment page; `transfer` pays the `amount` in kobo into the account of
+    a charge by bank transfer, also again and after its end; `dispute` takes the `amount` in kobo and `due_at`;
+    `refund`, made in the gateway's dashboard, takes the `amount`.
     """
     world = world_of(request)
     charge = find_charge(world.database, "reference", request.path_params["reference"])
     if charge is None:
         raise RefusedError(404, "No such charge")
     action, body = request.path_params["act"], await _optional_json(request)
-    if action not in ("dispute", "refund"):
+    if action not in ("dispute", "refund", "transfer"):
         return JsonResponse(charge_view(end_checkout(world, charge["access_code"], action, body)))
     amount_minor = read_amount_minor(body["amount"]) if "amount" in body else None
+    if action == "transfer":
+        return JsonResponse(charge_view(receive_transfer(world, charge, amount_minor)))
     if action == "refund":
         refund = accept_refund(world, charge, amount_minor, DASHBOARD_NOTE, "", None)
         world.clearing_wake.set()
@@ -133,8 +142,8 @@ async def change_charge(request: Request) -> Response:
 
 
 async def change_dispute(request: Request) -> Response:
-    """`remind` sends a reminder; the others decide: `expire` is lost without a response, `overturn` is lost, and won after all,
-    `revoke` is won, and lost after all.
+    """`remind` sends a reminder; the others decide: `expire` is lost without a response, `overturn` is lost, and won
+    after all, `revoke` is won, and lost after all.
     """
     world = world_of(request)
     action = request.path_params["act"]
@@ -161,7 +170,8 @@ async def show_evidence(request: Request) -> Response:
 async def make_settlement(request: Request) -> Response:
     """Automatic settlement of one gateway runs once.
 
-    Optional: `currency`, `deductions` in kobo, `gateway` (`flutterwave`), and its `destination` (`autowallet`, else the bank).
+    Optional: `currency`, `deductions` in kobo, `gateway` (`flutterwave`), and its `destination` (`autowallet`, else the
+    bank).
     """
     world = world_of(request)
     body = await _optional_json(request)

@@ -100,9 +100,8 @@ async def resend_webhook(request: Request) -> Response:
 
 
 async def resend_webhooks(request: Request) -> Response:
-    """
-    Send everything of the payment gateway again that was ever sent since `?since=` (ISO 8601), oldest first, as its support does
-    after an outage at the merchant's. What a fault dropped stays dropped.
+    """Send everything of the payment gateway again that was ever sent since `?since=` (ISO 8601), oldest first, as its
+    support does after an outage at the merchant's. What a fault dropped stays dropped.
     """
     world = world_of(request)
     since = read_moment(request.query_params.get("since"))

@@ -1,1 +1,3 @@
-"""The public endpoints of a deployment: load balancer, mail server for submission, and name server, with their faults."""
+"""The public endpoints of a deployment: load balancer, mail server for submission, and name server, with their
+faults.
+"""

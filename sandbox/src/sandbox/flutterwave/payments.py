@@ -1,5 +1,6 @@
 """The calls about money coming in: hosted payment, verification, list, refunds, chargebacks."""
 
+import time
 from sqlite3 import Row
 from typing import Any
 
@@ -9,8 +10,9 @@ from starlette.responses import Response
 
 from sandbox.faults import Fault, respond_with_faults
 from sandbox.flutterwave.paging import respond_page
-from sandbox.flutterwave.views import chargeback_view, listed_view, refund_view, transaction_view
-from sandbox.flutterwave.wire import GATEWAY, failed, read_amount, read_fields, succeeded
+from sandbox.flutterwave.views import chargeback_view, flw_ref, listed_view, refund_view, transaction_view
+from sandbox.flutterwave.wire import GATEWAY, failed, initiated, naira_text, read_amount, read_fields, succeeded
+from sandbox.gateway.bank_transfers import ACCOUNT_NAME, account_number, expiry_seconds, open_account
 from sandbox.gateway.charges import CHANNELS, CHARGES, EMAIL, Opening, find_charge, open_transaction
 from sandbox.gateway.disputes import DISPUTES
 from sandbox.gateway.fields import read_currency, read_text, row_id
@@ -51,6 +53,45 @@ def _read_opening(body: dict[str, Any]) -> Opening:
         channels=given if "payment_options" in body and given else CHANNELS,
         metadata=msgspec.json.encode(body.get("meta")).decode(),
     )
+
+
+async def create_charge(request: Request) -> Response:
+    """Charge by bank transfer (`type=bank_transfer`): an account that exists for `bank_transfer_options.expires`
+    seconds.
+    """
+    world = world_of(request)
+    if request.query_params.get("type") != "bank_transfer":
+        raise RefusedError(400, "Only charges of the type bank_transfer are supported")
+    body = await read_fields(request)
+    options = body.get("bank_transfer_options")
+    seconds = options.get("expires") if isinstance(options, dict) else None
+    if seconds is not None and not (isinstance(seconds, int) and seconds > 0):
+        raise RefusedError(400, "bank_transfer_options.expires is invalid")
+    opening = Opening(
+        email=read_text(body, "email"),
+        amount_minor=read_amount(body.get("amount")),
+        currency=read_currency(body),
+        reference=read_text(body, "tx_ref"),
+        callback_url=None,
+        channels=("bank_transfer",),
+        metadata=msgspec.json.encode(body.get("meta")).decode(),
+    )
+
+    def work(_fault: object) -> Response:
+        charge = open_account(world, opening, None if seconds is None else time.time() + seconds, GATEWAY)
+        authorization = {
+            "transfer_reference": flw_ref(charge["id"], charge["access_code"]),
+            "transfer_account": account_number(charge),
+            "transfer_bank": "WEMA BANK",
+            "account_expiration": int(expiry_seconds(charge) * 1000),
+            "transfer_note": f"Please make a bank transfer to {ACCOUNT_NAME}",
+            "transfer_amount": naira_text(charge["requested_minor"]),
+            "mode": "banktransfer",
+        }
+        return initiated("Charge initiated", {"authorization": authorization})
+
+    keys = (opening.reference, str(opening.amount_minor))
+    return await respond_with_faults(request, world.faults, "charge_call", keys, work, failed)
 
 
 async def verify_by_reference(request: Request) -> Response:

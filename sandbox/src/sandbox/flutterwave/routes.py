@@ -8,6 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Mount, Route
 
 from sandbox.flutterwave.payments import (
+    create_charge,
     create_payment,
     create_refund,
     list_chargebacks,
@@ -55,6 +56,7 @@ def requires_secret_key(endpoint: Endpoint) -> Endpoint:
 
 CALLS: tuple[tuple[str, str, Endpoint], ...] = (
     ("POST", "/payments", create_payment),
+    ("POST", "/charges", create_charge),
     ("GET", "/transactions", list_transactions),
     ("GET", "/transactions/verify_by_reference", verify_by_reference),
     ("GET", "/transactions/{id}/verify", verify_by_id),

@@ -24,6 +24,12 @@ def succeeded(message: str, data: Any, meta: Any = None) -> Response:
     return Response(ENCODER.encode(body), media_type="application/json")
 
 
+def initiated(message: str, meta: Any) -> Response:
+    """Return the envelope of a charge that awaits its payer, which has no `data`."""
+    body = ENCODER.encode({"status": "success", "message": message, "meta": meta})
+    return Response(body, media_type="application/json")
+
+
 def failed(status: int, message: str) -> Response:
     """Return the envelope of an error, which names no code."""
     body = ENCODER.encode({"status": "error", "message": message, "data": None})
@@ -42,6 +48,11 @@ def naira(amount_minor: int) -> int | Decimal:
     """Kobo as naira: a whole number, or a decimal with the places that it needs."""
     whole, kobo = divmod(amount_minor, 100)
     return whole if kobo == 0 else Decimal(amount_minor).scaleb(-2).normalize()
+
+
+def naira_text(amount_minor: int) -> str:
+    """Kobo as naira in text, with two decimals."""
+    return f"{amount_minor // 100}.{amount_minor % 100:02d}"
 
 
 def read_amount(value: Any, name: str = "amount") -> int:

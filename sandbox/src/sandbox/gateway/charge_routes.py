@@ -1,5 +1,6 @@
 """The calls about money coming in: initialize, verify, list."""
 
+from datetime import datetime
 from sqlite3 import Row
 from typing import Any
 
@@ -8,8 +9,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sandbox.faults import respond_with_faults
-from sandbox.gateway.charges import CHARGES, find_charge, open_transaction, read_opening
+from sandbox.gateway.bank_transfers import ACCOUNT_NAME, account_number, open_account
+from sandbox.gateway.charges import (
+    CHARGES,
+    Opening,
+    find_charge,
+    open_transaction,
+    read_email,
+    read_metadata,
+    read_opening,
+)
+from sandbox.gateway.codes import new_code
 from sandbox.gateway.events import AUTHORIZATION_FIELDS, authorization_of, customer_of
+from sandbox.gateway.fields import read_amount_minor, read_currency, read_moment, read_reference
 from sandbox.gateway.paging import respond_page
 from sandbox.web import RefusedError, ok, read_json, refused
 from sandbox.world import world_of
@@ -45,6 +57,60 @@ async def verify_transaction(request: Request) -> Response:
         return ok("Verification successful", charge_view(charge))
 
     return await respond_with_faults(request, world.faults, "verify_call", (reference,), work, refused)
+
+
+async def create_charge(request: Request) -> Response:
+    """Charge by bank transfer, the one channel of this call that the sandbox has."""
+    world = world_of(request)
+    body = await read_json(request)
+    transfer = body.get("bank_transfer")
+    if not isinstance(transfer, dict):
+        raise RefusedError(400, "Only charges with bank_transfer are supported")
+    ends_at = read_moment(transfer.get("account_expires_at"))
+    opening = Opening(
+        email=read_email(body),
+        amount_minor=read_amount_minor(body.get("amount")),
+        currency=read_currency(body),
+        reference=read_reference(body, new_code("T", 14)),
+        callback_url=None,
+        channels=("bank_transfer",),
+        metadata=read_metadata(body.get("metadata")),
+    )
+
+    def work(_fault: object) -> Response:
+        ends = None if ends_at is None else datetime.fromisoformat(ends_at).timestamp()
+        return ok("Charge attempted", _pending_view(open_account(world, opening, ends)))
+
+    keys = (opening.reference, str(opening.amount_minor))
+    return await respond_with_faults(request, world.faults, "charge_call", keys, work, refused)
+
+
+async def check_charge(request: Request) -> Response:
+    """Return a charge that waits for its transfer with its account, and any other one as verify shows it."""
+    world = world_of(request)
+    reference = request.path_params["reference"]
+
+    def work(_fault: object) -> Response:
+        charge = find_charge(world.database, "reference", reference)
+        if charge is None or charge["gateway"] != "paystack":
+            raise RefusedError(404, "Transaction reference not found.", "transaction_not_found")
+        is_pending = charge["status"] == "abandoned" and charge["account_expires_at"] is not None
+        return ok("Reference check successful", (_pending_view if is_pending else charge_view)(charge))
+
+    return await respond_with_faults(request, world.faults, "verify_call", (reference,), work, refused)
+
+
+def _pending_view(charge: Row) -> dict[str, Any]:
+    return {
+        "status": "pending_bank_transfer",
+        "display_text": "Please make a transfer to the account specified",
+        "reference": charge["reference"],
+        "amount": charge["requested_minor"],
+        "account_name": ACCOUNT_NAME,
+        "account_number": account_number(charge),
+        "bank": {"slug": "titan-paystack", "name": "Titan", "id": 629},
+        "account_expires_at": charge["account_expires_at"],
+    }
 
 
 async def list_transactions(request: Request) -> Response:
@@ -91,7 +157,7 @@ def listed_charge_view(charge: Row) -> dict[str, Any]:
             "source": "merchant_api",
             "type": "api",
             "identifier": None,
-            "entry_point": "transaction_initialize",
+            "entry_point": "transaction_initialize" if charge["account_expires_at"] is None else "charge",
         },
         "connect": None,
     }

@@ -40,9 +40,7 @@ class Opening:
 
 def read_opening(body: dict[str, Any]) -> Opening:
     """Check the body of POST /transaction/initialize; raises RefusedError 400."""
-    email = read_text(body, "email")
-    if not EMAIL.fullmatch(email):
-        raise RefusedError(400, "Invalid Email Address Passed", "invalid_email_address")
+    email = read_email(body)
     callback_url = read_text(body, "callback_url", "") or None
     if callback_url is not None and not callback_url.startswith(("http://", "https://")):
         raise RefusedError(400, "callback_url must be an http or https address")
@@ -53,8 +51,16 @@ def read_opening(body: dict[str, Any]) -> Opening:
         reference=read_reference(body, new_code("T", 14)),
         callback_url=callback_url,
         channels=_read_channels(body.get("channels")),
-        metadata=_read_metadata(body.get("metadata")),
+        metadata=read_metadata(body.get("metadata")),
     )
+
+
+def read_email(body: dict[str, Any]) -> str:
+    """Return the payer's address. Raises RefusedError 400."""
+    email = read_text(body, "email")
+    if not EMAIL.fullmatch(email):
+        raise RefusedError(400, "Invalid Email Address Passed", "invalid_email_address")
+    return email
 
 
 def _read_channels(given: Any) -> tuple[str, ...]:
@@ -71,7 +77,7 @@ def _read_channels(given: Any) -> tuple[str, ...]:
     return allowed
 
 
-def _read_metadata(given: Any) -> str:
+def read_metadata(given: Any) -> str:
     """Metadata as an object or its JSON text; the gateway returns the object."""
     if isinstance(given, str):
         try:
@@ -81,8 +87,10 @@ def _read_metadata(given: Any) -> str:
     return msgspec.json.encode(given).decode()
 
 
-def open_transaction(database: Database, opening: Opening, gateway: str = "paystack") -> str:
-    """Store the transaction and returns its access code. Raises RefusedError 400 for a used reference."""
+def open_transaction(
+    database: Database, opening: Opening, gateway: str = "paystack", account_expires_at: str | None = None
+) -> str:
+    """Store the transaction and return its access code. Raises RefusedError 400 for a used reference."""
     access_code = new_code()
     with database.transaction():
         database.run(
@@ -94,8 +102,8 @@ def open_transaction(database: Database, opening: Opening, gateway: str = "payst
             database.run(
                 "INSERT INTO transactions (reference, access_code, customer_id, requested_minor, requested_currency,"
                 " amount_minor, currency, status, gateway_response, channel, channels, callback_url, metadata,"
-                " gateway, created_at)"
-                " SELECT ?, ?, id, ?, ?, ?, ?, 'abandoned', 'The transaction was not completed', ?, ?, ?, ?, ?, ?"
+                " gateway, created_at, account_expires_at)"
+                " SELECT ?, ?, id, ?, ?, ?, ?, 'abandoned', 'The transaction was not completed', ?, ?, ?, ?, ?, ?, ?"
                 " FROM customers WHERE email = ?",
                 opening.reference,
                 access_code,
@@ -109,6 +117,7 @@ def open_transaction(database: Database, opening: Opening, gateway: str = "payst
                 opening.metadata,
                 gateway,
                 now_text(),
+                account_expires_at,
                 opening.email,
             )
         except IntegrityError:
@@ -117,10 +126,10 @@ def open_transaction(database: Database, opening: Opening, gateway: str = "payst
 
 
 def find_charge(database: Database, column: str, value: str | int) -> Row | None:
-    """One transaction with its customer, by `reference`, `access_code` or `id`."""
+    """One transaction with its customer, by `reference` (the first payment under it), `access_code` or `id`."""
     if column not in ("reference", "access_code", "id"):
         raise ValueError(column)
-    return database.one(f"SELECT * FROM {CHARGES} WHERE listed.{column} = ?", value)
+    return database.one(f"SELECT * FROM {CHARGES} WHERE listed.{column} = ? ORDER BY listed.id", value)
 
 
 def pay(world: World, access_code: str, amount_minor: int | None, currency: str | None, channel: str | None) -> Row:

@@ -16,7 +16,8 @@ from sandbox.world import World
 
 DISPUTES = (
     "disputes AS listed JOIN (SELECT id AS transaction_key, reference, currency, amount_minor AS paid_minor, channel,"
-    " requested_minor, gateway_response, paid_at, fees_minor, created_at AS opened_at, customer_id, gateway, access_code"
+    " requested_minor, gateway_response, paid_at, fees_minor, created_at AS opened_at, customer_id, gateway, "
+    "access_code"
     " FROM transactions) ON transaction_key = transaction_id"
     " JOIN (SELECT id AS customer_key, email, customer_code FROM customers) ON customer_key = customer_id"
 )
@@ -132,7 +133,8 @@ def respond(
     try:
         with database.transaction():
             database.run(
-                "UPDATE disputes SET status = 'awaiting-bank-feedback', resolution = 'declined', attachments = ?, message = ?,"
+                "UPDATE disputes SET status = 'awaiting-bank-feedback', resolution = 'declined', attachments = "
+                "?, message = ?,"
                 " updated_at = ? WHERE id = ?",
                 file_name,
                 message,
@@ -156,7 +158,10 @@ def _check_awaited(dispute: Row) -> None:
 def _resolve(world: World, dispute: Row, resolution: str, amount_minor: int) -> None:
     was_lost, is_lost = dispute["resolution"] in LOST_RESOLUTIONS, resolution in LOST_RESOLUTIONS
     world.database.run(
-        "UPDATE disputes SET status = 'resolved', resolution = ?, amount_minor = ?, resolved_at = ?, updated_at = ? WHERE id = ?",
+        (
+            "UPDATE disputes SET status = 'resolved', resolution = ?, amount_minor = ?, resolved_at = ?, updated_at "
+            "= ? WHERE id = ?"
+        ),
         resolution,
         amount_minor,
         now_text(),

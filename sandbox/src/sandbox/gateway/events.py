@@ -194,7 +194,9 @@ def transfer_event(event: str, transfer: Row) -> dict[str, Any]:
 
 
 def refund_event(refund: Row) -> dict[str, Any]:
-    """`refund.<status>`. It names the transaction and neither the refund's id nor our note; the amount is a text of digits."""
+    """`refund.<status>`. It names the transaction and neither the refund's id nor our note; the amount is a text of
+    digits.
+    """
     return {
         "event": f"refund.{refund['status']}",
         "data": {

@@ -34,8 +34,9 @@ async def respond_page(
     *,
     has_cursor: bool = False,
 ) -> Response:
-    """Newest first. `source` is the FROM clause, its main table is named `listed`. `meta` gives the list's own fields of the
-    meta, from the sum of the amounts and the length of a page. `has_cursor`: the list takes `use_cursor` and `next` too.
+    """Newest first. `source` is the FROM clause, its main table is named `listed`. `meta` gives the list's own fields
+    of the meta, from the sum of the amounts and the length of a page. `has_cursor`: the list takes `use_cursor` and
+    `next` too.
     """
     world = world_of(request)
 

@@ -8,7 +8,13 @@ from starlette.responses import Response
 from starlette.routing import Mount, Route
 
 from sandbox.gateway.banks import list_banks, resolve_account, show_balance
-from sandbox.gateway.charge_routes import initialize_transaction, list_transactions, verify_transaction
+from sandbox.gateway.charge_routes import (
+    check_charge,
+    create_charge,
+    initialize_transaction,
+    list_transactions,
+    verify_transaction,
+)
 from sandbox.gateway.checkout import show_checkout, submit_checkout
 from sandbox.gateway.dispute_routes import (
     create_evidence,
@@ -48,6 +54,8 @@ CALLS: tuple[tuple[str, str, Endpoint], ...] = (
     ("POST", "/transaction/initialize", initialize_transaction),
     ("GET", "/transaction/verify/{reference}", verify_transaction),
     ("GET", "/transaction", list_transactions),
+    ("POST", "/charge", create_charge),
+    ("GET", "/charge/{reference}", check_charge),
     ("POST", "/transferrecipient", create_recipient),
     ("GET", "/transferrecipient/{code}", show_recipient),
     ("POST", "/transfer", initiate_transfer),

@@ -30,8 +30,8 @@ def settle_balance(
 ) -> Row:
     """Settles every paid transaction of the currency at a gateway that is not settled yet, less fees and deductions.
 
-    The balance is debited unless the destination is WALLET. Raises RefusedError 409 without such a transaction, or when the
-    balance does not cover it.
+    The balance is debited unless the destination is WALLET. Raises RefusedError 409 without such a transaction, or when
+    the balance does not cover it.
     """
     database = world.database
     found = database.one(
@@ -47,7 +47,8 @@ def settle_balance(
     try:
         with database.transaction():
             settlement_id = database.run(
-                "INSERT INTO settlements (status, currency, processed_minor, fees_minor, deductions_minor, created_at, updated_at,"
+                "INSERT INTO settlements (status, currency, processed_minor, fees_minor, deductions_minor, "
+                "created_at, updated_at,"
                 " gateway, destination) VALUES ('success', ?, ?, ?, ?, ?, ?, ?, ?)",
                 currency,
                 processed_minor,

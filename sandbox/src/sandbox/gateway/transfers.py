@@ -21,8 +21,8 @@ TRANSFERS = (
     " WHERE kind = 'transfer_fee') ON fee_reference = listed.reference"
 )
 
-# The permitted transitions. `success` after `failed` or `reversed` is a contradiction of the bank: the money is sent a second
-# time, and the merchant has to detect it.
+# The permitted transitions. `success` after `failed` or `reversed` is a contradiction of the bank: the money is sent a
+# second time, and the merchant has to detect it.
 TRANSITIONS: dict[str, frozenset[str]] = {
     "success": frozenset({"otp", "pending", "failed", "reversed"}),
     "failed": frozenset({"otp", "pending"}),
@@ -162,7 +162,9 @@ def move_transfer(
 
 
 def _move_money(database: Database, before: Row, status: str) -> None:
-    """Money and fee are deducted at acceptance, returned by a failure or reversal, and deducted again by a contradiction."""
+    """Money and fee are deducted at acceptance, returned by a failure or reversal, and deducted again by a
+    contradiction.
+    """
     reference, fee_minor, gateway = before["reference"], before["fee_minor"], before["gateway"]
     if status in ("failed", "reversed"):
         database.post(f"transfer_{status}", reference, before["amount_minor"], before["currency"], gateway)

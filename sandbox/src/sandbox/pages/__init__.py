@@ -1,4 +1,6 @@
-"""The pages for people: jinja2 templates with one style sheet and one script of our own, nothing loaded from elsewhere."""
+"""The pages for people: jinja2 templates with one style sheet and one script of our own, nothing loaded from
+elsewhere.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -12,14 +14,16 @@ SYMBOLS = {"NGN": "₦", "GHS": "GH₵", "KES": "KSh ", "ZAR": "R ", "USD": "$"}
 
 # Nothing from outside may load, neither for our pages nor for a mail shown in one of them.
 SECURITY = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; connect-src 'self';"
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; connect-src "
+    "'self';"
     " frame-src 'self'; base-uri 'none'; frame-ancestors 'none'",
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
 }
 # A mail brings styles of its own; it is shown in a frame without scripts, forms and an origin.
 MAIL_SECURITY = SECURITY | {
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none';"
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+    "form-action 'none';"
     " frame-ancestors 'self'; sandbox"
 }
 ASSETS = {

@@ -68,7 +68,9 @@ def list_messages(
     before: int = 0,
     owner: str | None = None,
 ) -> list[Row]:
-    """Newest first. `words` is searched in recipient, sender, subject and text; `after` and `before` are ids of messages."""
+    """Newest first. `words` is searched in recipient, sender, subject and text; `after` and `before` are ids of
+    messages.
+    """
     conditions: list[str] = []
     values: list[str | int] = []
     if recipient:
@@ -94,8 +96,8 @@ def list_messages(
 
 
 def list_mailboxes(database: Database, limit: int, before: int = 0) -> list[Row]:
-    """Who received messages, in the order of their newest one: `person`, `addresses`, `messages`, and of the newest `newest` (its
-    id), `channel`, `headline` and `created_at`. `before` is the `newest` of the page before.
+    """Who received messages, in the order of their newest one: `person`, `addresses`, `messages`, and of the newest
+    `newest` (its id), `channel`, `headline` and `created_at`. `before` is the `newest` of the page before.
 
     An address without a known owner is a person of its own.
     """
@@ -103,7 +105,8 @@ def list_mailboxes(database: Database, limit: int, before: int = 0) -> list[Row]
         "SELECT person, addresses, messages, newest, channel, created_at,"
         " substr(CASE subject WHEN '' THEN text ELSE subject END, 1, 80) AS headline"
         " FROM (SELECT coalesce(name, recipient) AS person, group_concat(DISTINCT recipient) AS addresses,"
-        " count(*) AS messages, max(id) AS newest FROM messages LEFT JOIN people ON address = recipient GROUP BY person)"
+        " count(*) AS messages, max(id) AS newest FROM messages LEFT JOIN people ON address = recipient GROUP BY "
+        "person)"
         " JOIN messages ON id = newest WHERE ?1 = 0 OR newest < ?1 ORDER BY newest DESC LIMIT ?2",
         before,
         limit,
@@ -116,7 +119,10 @@ def name_mailbox(database: Database, name: str, addresses: Iterable[str]) -> Non
         database.run("DELETE FROM people WHERE name = ?", name)
         for address in addresses:
             database.run(
-                "INSERT INTO people (address, name) VALUES (?, ?) ON CONFLICT (address) DO UPDATE SET name = excluded.name",
+                (
+                    "INSERT INTO people (address, name) VALUES (?, ?) ON CONFLICT (address) DO UPDATE SET name = "
+                    "excluded.name"
+                ),
                 normal_recipient(address),
                 name,
             )

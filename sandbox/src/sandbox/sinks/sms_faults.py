@@ -1,4 +1,6 @@
-"""The faults of the SMS companies by name, each in the company's own words. Any other text is a rejection of the gateway."""
+"""The faults of the SMS companies by name, each in the company's own words. Any other text is a rejection of the
+gateway.
+"""
 
 from typing import NamedTuple
 

@@ -1,4 +1,6 @@
-"""The schema of `tables.py` and the shared SQL: an empty database gets it at once, at the newest revision (decision 129)."""
+"""The schema of `tables.py` and the shared SQL: an empty database gets it at once, at the newest revision
+(decision 129).
+"""
 
 revision = "0002"
 down_revision = None

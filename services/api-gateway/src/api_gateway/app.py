@@ -113,7 +113,9 @@ async def compose(settings: Settings, runtime: Runtime, limits: EdgeLimits = LIM
         page_cache=page_cache,
         cells=None if cells is None else CellRouter(cells, forwarder),
         work=MergedLists(forwarder, metrics, limits.work_seconds_max),
-        pages=GatewayEndpoints(readiness, load, settings.base_url, Guides(guides_folder()), settings.events_address),
+        pages=GatewayEndpoints(
+            readiness, load, settings.base_url, Guides(guides_folder(), settings.base_url), settings.events_address
+        ),
         cross_origin=CrossOrigin(settings.allowed_origins),
         metrics=metrics,
         spans=spans,

@@ -35,9 +35,11 @@ class Call:
         "address",
         "caller",
         "extra",
+        "head_seconds",
         "head_was_sent",
         "headers",
         "instant",
+        "is_admitted",
         "is_private",
         "is_versioned",
         "method",
@@ -75,7 +77,8 @@ class Call:
         self.quota_status: QuotaStatus | None = None
         self.extra: Headers = []
         self.status = 0
-        self.head_was_sent = False
+        self.head_was_sent = self.is_admitted = False
+        self.head_seconds = 0.0
 
     @classmethod
     def unparsed(cls, raw_path: bytes, instant: datetime, window_seconds: int) -> "Call":
@@ -87,6 +90,7 @@ class Call:
         """Send status and headers, including those of every response."""
         self.status = status
         self.head_was_sent = True
+        self.head_seconds = time.perf_counter() - self.started_at
         headers.append((b"x-request-id", self.request_id.encode()))
         headers.append((b"api-version", b"v1"))
         if self.quota_status is not None:

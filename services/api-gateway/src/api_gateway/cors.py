@@ -8,10 +8,12 @@ from common.primitives.problems import ValidationFailed
 
 _EXPOSED: Final = (
     b"API-Version, Content-Disposition, Deprecation, ETag, Link, RateLimit, RateLimit-Limit, RateLimit-Policy, "
-    b"RateLimit-Remaining, RateLimit-Reset, Retry-After, Sunset, WWW-Authenticate, X-Cache-Lookup, X-Request-Id"
+    b"RateLimit-Remaining, RateLimit-Reset, Retry-After, Sunset, WWW-Authenticate, X-Cache-Lookup, "
+    b"X-Document-Number, X-Request-Id"
 )
 _ACCEPTED: Final = (
-    b"Authorization, Content-Type, Idempotency-Key, If-Match, If-Modified-Since, If-None-Match, Last-Event-ID, traceparent, "
+    b"Authorization, Content-Type, Idempotency-Key, If-Match, If-Modified-Since, If-None-Match, Last-Event-ID, "
+    b"traceparent, "
     b"tracestate, X-Request-Id"
 )
 # The form in which ALLOWED_ORIGINS names any port of a loopback host.

@@ -123,6 +123,8 @@ class Edge:
             self.load.running -= 1
             name = call.route.name if call.route is not None else _UNKNOWN_ROUTE
             self.metrics.record_request(name, call.status, time.perf_counter() - call.started_at)
+            if call.is_admitted and call.head_was_sent:
+                self.load.record(call.head_seconds)
 
     async def error_without_request(self, peer: str, status: int, raw_path: bytes) -> bytes:
         """Return the whole response in bytes to input that is not a valid request (400, 431)."""
@@ -224,9 +226,12 @@ class Edge:
         if self.load.is_exceeded(of_machines=of_machines) and not call.path.startswith("/health/"):
             self.metrics.shed["machines" if of_machines else "people"] += 1
             raise Overloaded
+        call.is_admitted = True
 
     async def _respond_by_itself(self, call: Call, route: Route) -> bool:
-        """Respond with a merged list or a shared page of the catalog. Return False when the request must be forwarded."""
+        """Respond with a merged list or a shared page of the catalog. Return False when the request must be
+        forwarded.
+        """
         if route.parts:
             await self.work.respond(call, route)
             return True
@@ -306,7 +311,8 @@ class Edge:
         await self._forward(call, route, body)
 
     async def _refresh(self, call: Call, route: Route, body: bytes) -> None:
-        """Count a refresh by its session. A refused one counts against its address as well, and is 429 beyond that ceiling.
+        """Count a refresh by its session. A refused one counts against its address as well, and is 429 beyond that
+        ceiling.
 
         A valid token passes even then: a script with invalid ones must not sign out all users behind the same address.
         """

@@ -57,8 +57,8 @@ class Forwarder:
     ) -> Connection:
         """Send the request and wait for the head of the response. Raises UpstreamFailed and ClientDisconnected.
 
-        `headers` replace the client's own, for a request on behalf of several clients. `passed` names those that are sent.
-        `query` replaces the client's own.
+        `headers` replace the client's own, for a request on behalf of several clients. `passed` names those that are
+        sent. `query` replaces the client's own.
         """
         if route.parts and call.method == "POST":
             return await self._send_until_found(call, route, body, watch_client=watch_client)

@@ -14,7 +14,8 @@ PARTS: Final = (
 )
 _HEAD: Final = (
     '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-    '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n'
+    '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" '
+    'content="light dark">\n'
     '<link rel="icon" href="data:,">\n'
 )
 # The script shows the search; without it nothing is offered that does not work.
@@ -32,14 +33,18 @@ def page(
     contents: str = "",
     styles: Sequence[str] = (),
     scripts: Sequence[str] = (),
+    markdown: str = "",
 ) -> str:
     """Return a whole page.
 
-    `body` and `contents` are HTML: the main part, and a list of pages with the id `pages` beside it. `current` is the path of the part
-    that the navigation marks. `styles` and `scripts` are paths on this server, besides those of the frame.
+    `body` and `contents` are HTML: the main part, and a list of pages with the id `pages` beside it. `current` is the
+    path of the part that the navigation marks. `styles` and `scripts` are paths on this server, besides those of the
+    frame; `markdown` is that of the page for programs.
     """
     sheets = "".join(f'<link rel="stylesheet" href="{path}">\n' for path in (*styles, "/docs/docs.css"))
     sources = "".join(f'<script src="{path}" defer></script>\n' for path in ("/docs/search.js", *scripts))
+    if markdown:
+        sources += f'<link rel="alternate" type="text/markdown" href="{markdown}">\n'
     links = " ".join(
         f'<a href="{path}"{_CURRENT if path == current else ""}>{escape(name)}</a>' for path, name in PARTS
     )

@@ -10,7 +10,7 @@ from api_gateway.guides import Guides, Page
 from api_gateway.load import Load
 from api_gateway.problem_pages import problem_index, problem_page
 from api_gateway.readiness import Readiness
-from api_gateway.static_pages import StaticPage, page_file
+from api_gateway.static_pages import StaticPage, page_file, served_at
 from common.primitives.problems import Code, Unavailable, ValidationFailed, slug_of
 from common.web.health import Health
 
@@ -23,6 +23,7 @@ _HOUR: Final = 3600
 # Path, file in the folder `pages`, media type, seconds of client caching.
 _FILES: Final = (
     ("/openapi.json", "openapi.json", _JSON, _MINUTE),
+    ("/arazzo.json", "arazzo.json", _JSON, _MINUTE),
     ("/asyncapi.json", "asyncapi.json", _JSON, _MINUTE),
     ("/events", "events.html", _HTML, _HOUR),
     ("/lifecycles", "lifecycles.html", _HTML, _HOUR),
@@ -41,9 +42,6 @@ _REFERENCE: Final = framed(
     scripts=("/docs/swagger-ui-bundle.js", "/docs/docs.js"),
 )
 
-# The base address in the generated documents.
-DOCUMENTED_BASE_URL: Final = "http://localhost:8080"
-
 
 class GatewayEndpoints:
     """The gateway's own paths. A draining gateway is not ready."""
@@ -61,7 +59,7 @@ class GatewayEndpoints:
         for path, name, media_type, max_age_seconds in _FILES:
             body = page_file(name)
             if media_type == _JSON:
-                body = _served_at(base_url, body)
+                body = served_at(base_url, body)
             if path == "/asyncapi.json" and events_address:
                 body = _with_broker(events_address, body)
             self._pages[path] = StaticPage(
@@ -97,11 +95,6 @@ def _read_only(page: Page) -> Page:
         await page(call)
 
     return response
-
-
-def _served_at(base_url: str, document: bytes) -> bytes:
-    """Replace the base address in a generated document by this gateway's."""
-    return document.replace(DOCUMENTED_BASE_URL.encode(), json.dumps(base_url)[1:-1].encode())
 
 
 def _with_broker(events_address: str, document: bytes) -> bytes:

@@ -90,8 +90,8 @@ def request_head(
     with_token: bool,
     passed: frozenset[bytes] = PASSED_TO_SERVICES,
 ) -> bytes:
-    """Return the head of a request to a service. `own` holds the gateway's own lines and the framing of the body, `passed` the names of
-    the client headers that reach the service.
+    """Return the head of a request to a service. `own` holds the gateway's own lines and the framing of the body,
+    `passed` the names of the client headers that reach the service.
 
     The headers come from the joined mapping, so that gateway and service read a repeated header alike.
     """

@@ -26,7 +26,10 @@ class OperationInProgress(Conflict):
 class ResponseNotStored(Conflict):
     """409: the operation is done, but its response was too long to be stored and cannot be replayed."""
 
-    detail = "The operation with this Idempotency-Key is done. Its response was too long to be stored. Read the resource instead."
+    detail = (
+        "The operation with this Idempotency-Key is done. Its response was too long to be stored. Read the "
+        "resource instead."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ from common.database.unit_of_work import DatabaseUnavailable
 from common.observability.logging import get_logger
 from common.primitives.ids import new_id
 from common.primitives.problems import Unauthorized, ValidationFailed
-from common.web.endpoint_table import Route
+from common.web.endpoint_table import Idempotency, Route
 
 log = get_logger(__name__)
 
@@ -63,7 +63,8 @@ class IdempotentExecutor:
         if call.caller is None:
             raise Unauthorized
         fingerprint = fingerprint_of(call.method, call.path, call.scope["query_string"], comparable)
-        claim = IdempotencyClaim(call.caller.id, key_hash, fingerprint, new_id())
+        is_bound = route.idempotency is Idempotency.REQUIRED
+        claim = IdempotencyClaim(call.caller.id, key_hash, fingerprint, new_id(), is_bound_by_service=is_bound)
         claimed = await self._records.claim(claim)
         self._metrics.idempotency[type(claimed).__name__] += 1
         match claimed:

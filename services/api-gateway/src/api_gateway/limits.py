@@ -13,8 +13,9 @@ class EdgeLimits:
     queue_seconds_max: float = 2.0
     """The longest wait for a free connection."""
     idle_seconds_max: float = 1.5
-    """The gateway closes idle connections. A draining service responds for 2 s more (SHUTDOWN_DRAIN_SECONDS), each response as the
-    last one of its connection. The idle limit is shorter, so no request is sent on a connection whose process has ended.
+    """The gateway closes idle connections. A draining service responds for 2 s more (SHUTDOWN_DRAIN_SECONDS), each
+    response as the last one of its connection. The idle limit is shorter, so no request is sent on a connection whose
+    process has ended.
     """
     readiness_seconds_max: float = 1.0
     """A slower service counts as unreachable; it delays a probe by no more than this."""

@@ -34,7 +34,10 @@ EXPLAINED: Final[Mapping[Code, _CodeExplanation]] = {
             "A logout, a suspension or a change of role ended the session.",
             "A function or a webhook without its service key or signature.",
         ),
-        "Sign in and send the access token as Authorization: Bearer <token>. Do not repeat the request with the same token.",
+        (
+            "Sign in and send the access token as Authorization: Bearer <token>. Do not repeat the request with the "
+            "same token."
+        ),
         "A valid Bearer token is required.",
         "/api/orders",
     ),
@@ -89,7 +92,10 @@ EXPLAINED: Final[Mapping[Code, _CodeExplanation]] = {
         "/api/orders/018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47",
     ),
     "CONCURRENCY_CONFLICT": _CodeExplanation(
-        "The current state does not allow this: it has changed since you read it, or the same operation is in progress.",
+        (
+            "The current state does not allow this: it has changed since you read it, or the same operation is in "
+            "progress."
+        ),
         (409,),
         (
             "The order, payout or ticket is in a state that does not allow this transition.",
@@ -97,7 +103,10 @@ EXPLAINED: Final[Mapping[Code, _CodeExplanation]] = {
             "The price has moved from `expectedTotalMinor`.",
             "The first request with the same Idempotency-Key is still running.",
         ),
-        "Read the resource again and decide on its current state. With Retry-After: wait and repeat the same request under the same key.",
+        (
+            "Read the resource again and decide on its current state. With Retry-After: wait and repeat the same "
+            "request under the same key."
+        ),
         "The resource has changed since you read it. Read it again.",
         "/api/products/018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47",
     ),
@@ -137,7 +146,10 @@ EXPLAINED: Final[Mapping[Code, _CodeExplanation]] = {
             "More requests within 60 seconds than RateLimit-Limit.",
             "Five wrong delivery PINs: the PIN is locked until the buyer requests a new one.",
         ),
-        "Wait for the seconds in Retry-After. RateLimit-Remaining shows what is left beforehand. The idempotency key stays unused.",
+        (
+            "Wait for the seconds in Retry-After. RateLimit-Remaining shows what is left beforehand. The idempotency "
+            "key stays unused."
+        ),
         "Too many requests. Wait and try again.",
         "/api/payments/intent",
     ),
@@ -145,7 +157,10 @@ EXPLAINED: Final[Mapping[Code, _CodeExplanation]] = {
         "An internal error, or a part of the system is unavailable. `correlationId` finds it in our logs.",
         (500, 503),
         ("A service or its database is temporarily unavailable (503).", "A defect of the server (500)."),
-        "With Retry-After: wait and repeat the request, a POST under the same Idempotency-Key. Otherwise report the id.",
+        (
+            "With Retry-After: wait and repeat the request, a POST under the same Idempotency-Key. Otherwise report "
+            "the id."
+        ),
         "The service is temporarily unavailable. Try again.",
         "/api/orders/checkout",
         more={"correlationId": "req_4f9c2a7b8e1d4c6fa0b3"},
@@ -159,7 +174,8 @@ def problem_page(code: Code) -> str:
     causes = "".join(f"<li>{_prose(cause)}</li>" for cause in explained.causes)
     return page(
         code,
-        f"<h1>{escape(TITLES[code])}</h1><p><code>{code}</code>, status {_statuses(explained)}</p><p>{_prose(explained.meaning)}</p>"
+        f"<h1>{escape(TITLES[code])}</h1><p><code>{code}</code>, status "
+        f"{_statuses(explained)}</p><p>{_prose(explained.meaning)}</p>"
         f"<h2>Typical causes</h2><ul>{causes}</ul><h2>What to do</h2><p>{_prose(explained.advice)}</p>"
         f'<h2>Example</h2><pre tabindex="0">{escape(json.dumps(_example(code, explained), indent=2))}</pre>',
         current="/errors",

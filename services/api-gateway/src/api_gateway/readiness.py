@@ -114,7 +114,9 @@ class Readiness:
 
 
 async def _status_of(upstream: Upstream, seconds_max: float) -> ServiceStatus:
-    """Return whether the service serves requests. Its readiness is stricter: it fails while the broker is away (decision 82)."""
+    """Return whether the service serves requests. Its readiness is stricter: it fails while the broker is away
+    (decision 82).
+    """
     head = request_head("GET", b"/health/serving", upstream.host_header, {}, b"\r\n", with_token=False)
     try:
         async with asyncio.timeout(seconds_max):

@@ -21,10 +21,12 @@ DEPRECATION_NOTICE: Final = timedelta(days=184)
 
 # Placeholder of an id in the table's keys; an ASCII path cannot contain it.
 _ID_KEY: Final = "/\N{BULLET}"
-# Any segment in the place of a month (contract section 8), or of the id of a webhook's event (section 7.8): the service
-# validates it.
+# Any segment in the place of a month (contract section 8), of the id of a webhook's event (section 7.8), or of the name
+# of an identity provider (section 10.6): the service validates it.
 _OTHER_SEGMENT: Final = re.compile(
-    r"(?<=/statements)/[0-9A-Za-z-]{1,32}(?=/|$)|(?<=/dead-letter-webhooks)/[^/]{1,1203}(?=/)", re.ASCII
+    r"(?<=/statements)/[0-9A-Za-z-]{1,32}(?=/|$)|(?<=/invoices)/[0-9A-Za-z-]{1,32}$|(?<=/dead-letter-webhooks)/[^/]{1,1203}(?=/)"
+    r"|(?<=/auth/oidc)/[0-9A-Za-z_-]{1,40}(?=/)",
+    re.ASCII,
 )
 _ID_SEGMENT: Final = re.compile(r"/[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}(?=/|$)", re.ASCII)
 
@@ -57,7 +59,7 @@ class RouteTable:
         """Return the active routes of a canonical path by method; empty for an unknown path."""
         methods = self._by_path.get(path) or self._by_path.get(_ID_SEGMENT.sub(_ID_KEY, path))
         if methods is None:
-            methods = self._by_path.get(_OTHER_SEGMENT.sub(_ID_KEY, path))
+            methods = self._by_path.get(_ID_SEGMENT.sub(_ID_KEY, _OTHER_SEGMENT.sub(_ID_KEY, path)))
         if methods is None:
             return {}
         if self._has_sunsets:

@@ -34,7 +34,8 @@ class Settings(SharedAddressSettings):
     events_address: str = Field(
         default="",
         pattern="^(amqps?://[^/@\\s]+)?$",
-        description="Address at which subscribers reach the broker, without an account; /asyncapi.json names it. Empty: "
+        description="Address at which subscribers reach the broker, without an account; /asyncapi.json names it. "
+        "Empty: "
         "localhost:5672 as an example",
         examples=["amqps://events.campus.example:5671"],
     )
@@ -102,7 +103,8 @@ class Settings(SharedAddressSettings):
 
     gateway_signature_header: SignatureHeader = Field(
         default=SIGNATURE_HEADER_DEFAULT,
-        description="The header with the signature of the payment gateway's webhooks, which reaches payments. payments has a setting of "
+        description="The header with the signature of the payment gateway's webhooks, which reaches payments. "
+        "payments has a setting of "
         "the same name",
         examples=["x-paystack-signature"],
     )
@@ -136,7 +138,9 @@ class Settings(SharedAddressSettings):
     shutdown_drain_seconds: float = Field(
         default=2.0,
         ge=0,
-        description="Seconds after SIGTERM in which connections are still accepted, until balancers see that readiness fails",
+        description=(
+            "Seconds after SIGTERM in which connections are still accepted, until balancers see that readiness fails"
+        ),
         examples=["2"],
     )
 

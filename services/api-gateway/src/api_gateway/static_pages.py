@@ -6,12 +6,17 @@ content policy without `unsafe-inline` and `unsafe-eval`.
 """
 
 import hashlib
+import json
 from functools import cached_property
 from importlib import resources
+from typing import Final
 
 from api_gateway.call import Call
 from api_gateway.compression import ENCODED, VARIES, accepted_codings, compressed
 from api_gateway.headers import Headers, etag_matches, with_page_policy
+
+DOCUMENTED_BASE_URL: Final = "http://localhost:8080"
+"""The base address in the documents of this package."""
 
 
 class StaticPage:
@@ -50,6 +55,11 @@ class StaticPage:
             headers.append(ENCODED)
             body = self._compressed
         await call.respond(self._status, headers, body)
+
+
+def served_at(base_url: str, document: bytes) -> bytes:
+    """Replace the base address in a document of this package by the gateway's."""
+    return document.replace(DOCUMENTED_BASE_URL.encode(), json.dumps(base_url)[1:-1].encode())
 
 
 def page_file(name: str) -> bytes:

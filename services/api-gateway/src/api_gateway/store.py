@@ -14,6 +14,9 @@ from api_gateway.limits import LIMITS
 from common.database.retention import RetentionRule
 from common.database.unit_of_work import Database, DatabaseUnavailable, is_unavailable
 
+# The commit of this statement does not wait for the disk (decision 152): a crash of the server may lose it, and the
+# service, which binds the key itself, gives a repetition the same result.
+_WITHOUT_WAIT: Final = "CASE WHEN {}::boolean THEN set_config('synchronous_commit', 'off', true) END"
 # A key is free after its retention. A lease that ended without a response may be claimed by the same request only: the
 # first one may have had its effect.
 _FREE: Final = """
@@ -37,10 +40,10 @@ ON CONFLICT (caller_id, key_hash) DO UPDATE SET
     body = CASE WHEN {_FREE} THEN NULL ELSE r.body END,
     begun_at = CASE WHEN {_FREE} THEN excluded.begun_at ELSE r.begun_at END
 RETURNING caller_id, key_hash, lease, fingerprint, status, content_type, body,
-    extract(epoch FROM leased_until - clock_timestamp())::float8 AS seconds_left
+    extract(epoch FROM leased_until - clock_timestamp())::float8 AS seconds_left, {_WITHOUT_WAIT.format("$7")}
 """
 # An insert with conflict: rows are found by the primary key, whatever the planner assumes about the table's size.
-_FINISH: Final = """
+_FINISH: Final = f"""
 INSERT INTO idempotency_records AS r (caller_id, key_hash, fingerprint, lease, leased_until, status, content_type, body)
 SELECT caller_id, key_hash, fingerprint, lease, clock_timestamp(), status, content_type, body
 FROM unnest($1::uuid[], $2::bytea[], $3::bytea[], $4::uuid[], $5::smallint[], $6::text[], $7::bytea[])
@@ -50,7 +53,7 @@ ON CONFLICT (caller_id, key_hash) DO UPDATE SET
     status = excluded.status, content_type = excluded.content_type, body = excluded.body,
     leased_until = excluded.leased_until
 WHERE r.lease = excluded.lease AND r.status IS NULL
-RETURNING lease
+RETURNING lease, {_WITHOUT_WAIT.format("$8")}
 """
 _RELEASE: Final = """
 DELETE FROM idempotency_records WHERE caller_id = $1 AND key_hash = $2 AND lease = $3 AND status IS NULL
@@ -64,14 +67,20 @@ _BATCH_MAX: Final = 64
 _ATTEMPTS_MAX: Final = 3
 
 
+_COLUMNS: Final = ("caller_id", "key_hash", "fingerprint", "token")
+
+
 @dataclass(frozen=True, slots=True)
 class IdempotencyClaim:
-    """A request with a key: caller, key hash, fingerprint, and the token of its lease."""
+    """A request with a key: caller, key hash, fingerprint, the token of its lease, and whether the service binds the
+    key too.
+    """
 
     caller_id: UUID
     key_hash: bytes
     fingerprint: bytes
     token: UUID
+    is_bound_by_service: bool = False
 
 
 class IdempotencyRecords:
@@ -98,10 +107,10 @@ class IdempotencyRecords:
     async def _claim_all(self, claims: Sequence[IdempotencyClaim]) -> Sequence[ClaimResult]:
         # One statement cannot write a row twice: of several requests with one key the first represents all.
         first = {(claim.caller_id, claim.key_hash): claim for claim in reversed(claims)}
-        columns = [[getattr(claim, name) for claim in first.values()] for name in IdempotencyClaim.__slots__]
-        found = await self._run(
-            lambda connection: connection.fetch(_CLAIM, *columns, self._lock_seconds, self._keep_seconds)
-        )
+        columns = [[getattr(claim, name) for claim in first.values()] for name in _COLUMNS]
+        durations = (self._lock_seconds, self._keep_seconds)
+        without_wait = all(claim.is_bound_by_service for claim in claims)
+        found = await self._run(lambda connection: connection.fetch(_CLAIM, *columns, *durations, without_wait))
         rows = {(row["caller_id"], row["key_hash"]): row for row in found}
         return [_claim_result(claim, rows[claim.caller_id, claim.key_hash]) for claim in claims]
 
@@ -112,10 +121,12 @@ class IdempotencyRecords:
     async def _finish_all(self, finished: Sequence[tuple[IdempotencyClaim, Stored]]) -> Sequence[bool]:
         first = {(claim.caller_id, claim.key_hash): (claim, response) for claim, response in reversed(finished)}
         columns = [
-            *([getattr(claim, name) for claim, _ in first.values()] for name in IdempotencyClaim.__slots__),
+            *([getattr(claim, name) for claim, _ in first.values()] for name in _COLUMNS),
             *([getattr(response, name) for _, response in first.values()] for name in Stored.__slots__),
         ]
-        stored = {row["lease"] for row in await self._run(lambda connection: connection.fetch(_FINISH, *columns))}
+        without_wait = all(claim.is_bound_by_service for claim, _ in finished)
+        found = await self._run(lambda connection: connection.fetch(_FINISH, *columns, without_wait))
+        stored = {row["lease"] for row in found}
         return [claim.token in stored for claim, _ in finished]
 
     async def release(self, claim: IdempotencyClaim) -> None:

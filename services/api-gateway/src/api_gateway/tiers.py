@@ -18,8 +18,8 @@ _TIER_3_ROLES: Final = STAFF_ROLES | {"merchant"}
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Requests in a window by tier. `account_address` is the limit of one address over all accounts, `refused_refreshes`
-    that of refresh tokens without a session.
+    """Requests in a window by tier. `account_address` is the limit of one address over all accounts,
+    `refused_refreshes` that of refresh tokens without a session.
     """
 
     anonymous: int
@@ -53,10 +53,11 @@ class Tiers:
             return self._of_address("machines", address, self._limits.machines)
         if quota is Quota.IMAGES:
             return self._of_address("media", address, self._limits.images)
+        if quota is Quota.ASSISTANT:
+            limit = self._limits.assistant
+            return self._of_address("5", address, limit) if caller is None else Counter("5", str(caller.user_id), limit)
         if caller is None:
             return self._of_address("4", address, self._limits.sensitive)
-        if quota is Quota.ASSISTANT:
-            return Counter("5", str(caller.user_id), self._limits.assistant)
         return Counter("4", str(caller.user_id), self._limits.sensitive)
 
     def of_account(self, account: str, address: str) -> list[Counter]:

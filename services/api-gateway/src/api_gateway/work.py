@@ -1,5 +1,5 @@
-"""Lists of which several services have a part, in one response: the caller's work and own actions (contract sections 13.6
-and 13.8, decision 53), and the dead webhooks (contract section 7.8, decision 112).
+"""Lists of which several services have a part, in one response: the caller's work and own actions (contract sections
+13.6 and 13.8, decision 53), and the dead webhooks (contract section 7.8, decision 112).
 
 **Work is merged** (`parts` of a route): `GET /api/work` calls all services at once under the caller's token. A
 service that fails, or does not respond within 3 s, is named in `meta.unavailable`; its own 401, 403 or 422 is the
@@ -89,7 +89,9 @@ class _Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """How the parts of a list without pages become one: the shape of a part, and the whole list from the items of all."""
+    """How the parts of a list without pages become one: the shape of a part, and the whole list from the items of
+    all.
+    """
 
     decode: Callable[[bytes], Any]
     whole: Callable[[list[Any]], list[Any]]
@@ -113,7 +115,9 @@ _decode_page: Final = msgspec.json.Decoder(_Page).decode
 
 
 class MergedLists:
-    """Call all services at once, under the caller's token. A service without a response is named in `meta.unavailable`."""
+    """Call all services at once, under the caller's token. A service without a response is named in
+    `meta.unavailable`.
+    """
 
     def __init__(self, forwarder: Forwarder, metrics: Metrics, seconds_max: float) -> None:
         self._forwarder, self._metrics, self._seconds_max = forwarder, metrics, seconds_max

@@ -148,6 +148,7 @@ async def edge_served(app: Any) -> AsyncIterator[int]:
         access_log=False,
         server_header=False,
         proxy_headers=False,
+        timeout_keep_alive=75,
     )
     async with listening(config, opened):
         yield opened.getsockname()[1]

@@ -18,7 +18,9 @@ PROGRAM = Path(__file__).with_name("patient_gateway.py")
 
 
 class Process:
-    """A gateway that may be killed and started again on its ports; `changed` are settings by their environment names."""
+    """A gateway that may be killed and started again on its ports; `changed` are settings by their environment
+    names.
+    """
 
     def __init__(
         self,

@@ -1,4 +1,6 @@
-"""Both ends of the gateway byte by byte: a client that sends what it likes, and a service that reads its requests strictly."""
+"""Both ends of the gateway byte by byte: a client that sends what it likes, and a service that reads its requests
+strictly.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator

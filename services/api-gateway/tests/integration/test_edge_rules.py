@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from api_gateway.forwarding import STORED_BYTES_MAX
+from api_gateway.load import SLOW_SECONDS
 from api_gateway.routing import RouteTable
 from api_gateway.services import ORDERS, PAYMENTS
 from campus_tools.servers.redis import PrivateRedis
@@ -331,6 +332,31 @@ async def test_overload_rejects_users_but_neither_machines_nor_health(open_gatew
     assert [(await one).status_code for one in (*waiting, *explained)] == [201] * 10
     assert (await app.client.get("/api/orders", headers=app.bearer())).status_code == 201
     assert await eventually(lambda: metrics.in_flight() == 0)
+
+
+async def test_slow_responses_lower_the_limit_of_users_until_they_are_fast_again(open_gateway: OpenGateway) -> None:
+    app = await open_gateway(requests_in_flight_max=8)
+    load = app.dependencies.edge.load
+    for _ in range(100):
+        load.record(3 * SLOW_SECONDS)
+    app.upstream.gate.clear()
+    waiting = asyncio.create_task(app.client.get("/api/orders", headers=app.bearer()))
+    await eventually(lambda: app.upstream.seen)
+    shed = await app.client.get("/api/orders", headers=app.bearer())
+    assert (shed.status_code, int(shed.headers["retry-after"]) >= 1) == (503, True)
+    webhook = asyncio.create_task(app.client.post("/functions/v1/gateway-webhook", content=b"{}"))
+    await eventually(lambda: len(app.upstream.seen) == 2)
+    app.upstream.gate.set()
+    assert [(await one).status_code for one in (waiting, webhook)] == [201, 201]
+    # Requests that are served one by one are fast, and raise the limit again; a rejection does not.
+    for _ in range(100):
+        assert (await app.client.get("/api/orders", headers=app.bearer())).status_code == 201
+    app.upstream.gate.clear()
+    waiting_again = [asyncio.create_task(app.client.get("/api/orders", headers=app.bearer())) for _ in range(8)]
+    await eventually(lambda: load.running == 8)
+    assert app.dependencies.edge.metrics.shed["people"] == 1
+    app.upstream.gate.set()
+    assert {(await one).status_code for one in waiting_again} == {201}
 
 
 async def test_a_request_rejected_by_overload_uses_neither_quota_nor_key(open_gateway: OpenGateway) -> None:

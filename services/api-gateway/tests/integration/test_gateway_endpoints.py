@@ -170,7 +170,7 @@ async def test_the_documents_name_the_address_under_which_the_gateway_is_known(
     assert example["absent"]["value"]["type"] == f"{base_url}/errors/resource-not-found"
     events = (await app.client.get("/asyncapi.json")).json()
     assert events["info"]["externalDocs"]["url"] == f"{base_url}/events"
-    for path in ("/openapi.json", "/asyncapi.json"):
+    for path in ("/openapi.json", "/asyncapi.json", "/arazzo.json"):
         assert "localhost:8080" not in (await app.client.get(path)).text
 
 

@@ -23,6 +23,9 @@ def folder(tmp_path: Path) -> Path:
     (site / "contract/06-orders.html").write_text("<!doctype html><title>6. Orders</title>")
     (site / "404.html").write_text("<!doctype html><title>No such page</title><nav>All pages</nav>")
     (site / "search.json").write_text("[]")
+    (site / "index.md").write_text("# Guides")
+    (site / "contract/06-orders.md").write_text("# 6. Orders")
+    (site / "llms.txt").write_text("# Campus\n\n- [Orders](http://localhost:8080/guides/orders.md)")
     (tmp_path / "secret.html").write_text("outside")
     return site
 
@@ -30,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 async def client(app: GatewayApp, folder: Path) -> AsyncIterator[httpx.AsyncClient]:
     async with (
-        edge_served(replace(app.dependencies.edge, pages=Guides(folder))) as port,
+        edge_served(replace(app.dependencies.edge, pages=Guides(folder, "https://shop.example"))) as port,
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client,
     ):
         yield client
@@ -53,6 +56,21 @@ async def test_a_page_has_a_path_without_its_file_s_ending(client: httpx.AsyncCl
     assert "script-src 'self';" in page.headers["content-security-policy"]
 
 
+@pytest.mark.parametrize(
+    ("path", "text"), [("/guides.md", "# Guides"), ("/guides/contract/06-orders.md", "# 6. Orders")]
+)
+async def test_a_page_is_markdown_at_its_path_with_that_ending(client: httpx.AsyncClient, path: str, text: str) -> None:
+    page = await client.get(path)
+    assert (page.status_code, page.headers["content-type"]) == (200, "text/markdown; charset=utf-8")
+    assert page.text == text
+
+
+async def test_the_list_for_programs_names_this_gateway(client: httpx.AsyncClient) -> None:
+    listed = await client.get("/llms.txt")
+    assert (listed.status_code, listed.headers["content-type"]) == (200, "text/plain; charset=utf-8")
+    assert "(https://shop.example/guides/orders.md)" in listed.text
+
+
 async def test_a_page_is_compressed_and_revalidated(client: httpx.AsyncClient) -> None:
     page = await client.get("/guides/orders", headers={"Accept-Encoding": "gzip"})
     assert (page.headers["content-encoding"], page.text) == ("gzip", PAGE)
@@ -70,8 +88,10 @@ async def test_a_changed_page_is_read_again(client: httpx.AsyncClient, folder: P
 @pytest.mark.parametrize(
     "path",
     [
-        "/guides/nothing", "/guides/contract", "/guides/../secret", "/guides/..%2fsecret", "/guides//orders", "/guides/orders.html",
-        "/guides/contract/../orders", "/guides/Orders", "/guides/orders%00",
+        "/guides/nothing", "/guides/contract", "/guides/../secret", "/guides/..%2fsecret", "/guides//orders",
+        "/guides/orders.html",
+        "/guides/contract/../orders", "/guides/Orders", "/guides/orders%00", "/guides/nothing.md",
+        "/guides/orders.md.md",
     ],
 )  # fmt: skip
 async def test_an_unknown_path_gets_the_site_s_own_page(client: httpx.AsyncClient, folder: Path, path: str) -> None:
@@ -88,7 +108,7 @@ async def test_the_search_index_is_json(client: httpx.AsyncClient) -> None:
     assert (index.status_code, index.headers["content-type"], index.json()) == (200, "application/json", [])
 
 
-@pytest.mark.parametrize("path", ["/guides", "/guides/orders", "/guides/search.json"])
+@pytest.mark.parametrize("path", ["/guides", "/guides/orders", "/guides/search.json", "/llms.txt"])
 async def test_without_the_built_site_the_error_names_its_command(app: GatewayApp, tmp_path: Path, path: str) -> None:
     async with (
         edge_served(replace(app.dependencies.edge, pages=Guides(tmp_path / "absent"))) as port,

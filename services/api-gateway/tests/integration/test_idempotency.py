@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
+import asyncpg
 import httpx
 import pytest
 
@@ -16,6 +17,7 @@ from api_gateway.store import IdempotencyClaim, IdempotencyRecords
 from common.auth.caller import THE_SERVICE
 from common.database.retention import purge_expired_once
 from common.primitives.ids import new_id
+from testkit.databases import DatabaseUrls
 from testkit.fixtures import eventually
 
 from .conftest import GatewayApp, OpenGateway, problem_of
@@ -347,7 +349,10 @@ IMAGE = random.Random(7).randbytes(5 * 1024 * 1024)
 
 
 def form(image: bytes, boundary: str) -> bytes:
-    head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="cap.png"\r\nContent-Type: image/png\r\n\r\n'
+    head = (
+        f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="cap.png"\r\nContent-Type: '
+        "image/png\r\n\r\n"
+    )
     return head.encode() + image + f"\r\n--{boundary}--\r\n".encode()
 
 
@@ -415,3 +420,35 @@ async def test_a_form_without_a_boundary_is_compared_byte_by_byte(app: GatewayAp
     assert [response.headers.get("x-cache-lookup") for response in results] == [None, "HIT"]
     other = await app.client.post(url, content=b"--b", headers=headers)
     assert problem_of(other)["invalid_params"][0]["name"] == "Idempotency-Key"
+
+
+# Fires within the commit, before it is written.
+NOTE_COMMITS = """
+CREATE TABLE commits (caller_id uuid, chosen_by text);
+GRANT INSERT ON commits TO PUBLIC;
+CREATE FUNCTION note_commit() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO commits SELECT NEW.caller_id, source FROM pg_settings WHERE name = 'synchronous_commit';
+    RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER note_commits AFTER INSERT OR UPDATE ON idempotency_records
+DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note_commit()
+"""
+
+
+async def test_only_where_the_service_binds_the_key_no_commit_waits_for_the_disk(
+    app: GatewayApp, module_urls: DatabaseUrls
+) -> None:
+    owner = await asyncpg.connect(module_urls.owner)
+    try:
+        await owner.execute(NOTE_COMMITS)
+        bound, accepted = new_id(), new_id()
+        await post(app, bound, uuid4())
+        await post(app, accepted, uuid4(), path=f"/api/orders/{uuid4()}/cancel")
+        noted = await owner.fetch("SELECT caller_id, array_agg(chosen_by) FROM commits GROUP BY caller_id")
+        await owner.execute("DROP TRIGGER note_commits ON idempotency_records; DROP TABLE commits")
+    finally:
+        await owner.close()
+    chosen = {caller_id: set(sources) for caller_id, sources in noted}
+    assert chosen[bound] == {"session"}
+    assert "session" not in chosen[accepted]

@@ -324,7 +324,9 @@ async def test_a_store_that_freezes_is_given_up_at_once(private_redis: PrivateRe
 async def test_processes_that_come_and_go_share_one_window_to_the_request(
     module_urls: DatabaseUrls, broker_url: str, upstream: Upstream, issuer: Issuer, private_redis: PrivateRedis
 ) -> None:
-    """Three gateways, one of them killed in the middle of a burst and started again: not one request too many, none too few."""
+    """Three gateways, one of them killed in the middle of a burst and started again: not one request too many, none too
+    few.
+    """
     settings = {"RATE_LIMIT_STORE_URL": private_redis.url, "RATE_TIER_2": "60", "RATE_WINDOW_SECONDS": "600"}
     user = new_id()
     token = {"Authorization": f"Bearer {issuer.token(user)}"}

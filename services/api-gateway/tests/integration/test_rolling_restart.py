@@ -25,7 +25,9 @@ CLIENTS = 8
 
 @dataclass
 class Balancer:
-    """Forwards connections, byte for byte, to the ready gateways in turn. Its readiness probe is its only use of HTTP."""
+    """Forwards connections, byte for byte, to the ready gateways in turn. Its readiness probe is its only use of
+    HTTP.
+    """
 
     ports: Sequence[int]
     ready: set[int] = field(default_factory=set)

@@ -1,7 +1,8 @@
 """Ambiguous requests, which no browser sends, are rejected or harmless, form by form, on one gateway process.
 
-`ambiguous_requests.py` has the forms. Each gives the client's response, whether the connection ends, and the requests of its service:
-only requests that the gateway has checked. The service's requests are parsed by a separate parser with the strictest framing.
+`ambiguous_requests.py` has the forms. Each gives the client's response, whether the connection ends, and the requests
+of its service: only requests that the gateway has checked. The service's requests are parsed by a separate parser with
+the strictest framing.
 """
 
 import asyncio

@@ -1,6 +1,10 @@
 ALTER TABLE vendors ENABLE ROW LEVEL SECURITY;
 -- The legal name and the commission are for the vendor and staff only: vendors_in_full.
-GRANT SELECT (id, business_name, campus_id, created_at, category, description) ON vendors TO campus_identity_api;
+GRANT
+    SELECT (
+        id, business_name, campus_id, created_at, category, description, absent_until, absence_message, opening_hours
+    )
+ON vendors TO campus_identity_api;
 CREATE POLICY vendors_read ON vendors FOR SELECT USING (status = 'active');
 
 -- A commission must equal the vendor's newest approved change.
@@ -38,7 +42,7 @@ CREATE TRIGGER vendors_role_of_owner AFTER INSERT OR UPDATE OF status ON vendors
 -- What only the vendor and staff may read, under a condition of its own.
 CREATE VIEW vendors_in_full WITH (security_barrier) AS
 SELECT id, owner_user_id, business_name, legal_name, campus_id, category, description, status, suspension_reason,
-       commission_basis_points, revision, created_at
+       commission_basis_points, revision, created_at, absent_until, absence_message, opening_hours
 FROM vendors
 WHERE owner_user_id = app_user_id()
    OR app_may('vendors:read')

@@ -27,16 +27,20 @@ from common.primitives.cursors import CursorSigner
 from common.process.loops import Loop
 from common.process.runtime import Runtime, Service
 from common.process.service import EXIT_UNKNOWN_COMMAND
+from common.web.provider_client import provider_client
 from contracts.demo import CAMPUSES
 from contracts.identity import OneTimeCodeIssued
+from identity.clients.oidc_provider import OidcProvider
 from identity.consumers import SUBSCRIPTIONS, WORK
 from identity.credentials.encryption import Encryption, encryption_of
 from identity.credentials.keyed_hashes import KeyedHashes, hash_key_of_release_before
 from identity.credentials.login_throttle import LoginThrottle
 from identity.credentials.passkeys import Passkeys, RelyingParty
+from identity.credentials.password_verifier import PasswordVerifier
 from identity.credentials.passwords import Passwords
 from identity.credentials.recovery_codes import RecoveryCodes
 from identity.credentials.signing_keys import SigningKeys
+from identity.credentials.tokens import TokenIssuer
 from identity.credentials.totp import Totp
 from identity.dependencies import Dependencies
 from identity.domain.errors import CannotAppoint, KeysStillInUse, UnknownKey
@@ -60,6 +64,7 @@ from identity.timers import (
 )
 from identity.use_cases.accounts.find_user import find_user
 from identity.use_cases.accounts.load_demo import DemoSecrets, load_demo
+from identity.use_cases.accounts.provision_user import Provisioning
 from identity.use_cases.accounts.publish_profiles import publish_profiles
 from identity.use_cases.signing_keys.ensure_signing_key import ensure_signing_key
 from identity.use_cases.signing_keys.retire_compromised_key import retire_compromised_key
@@ -84,6 +89,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
     await ensure_signing_key(runtime.database, signing_keys, now=now)
     hashes = KeyedHashes(await _hash_key(runtime.database, encryption, shared))
     passwords = Passwords()
+    http = provider_client(timeout=runtime.limits.identity)
     try:
         dependencies = Dependencies(
             clock=runtime.clock,
@@ -91,18 +97,29 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             revocations=runtime.verifier.revocations,
             cursors=CursorSigner(settings.cursor_key),
             passwords=passwords,
-            throttle=LoginThrottle(),
+            password_verifier=PasswordVerifier(runtime.database, passwords, LoginThrottle(), hashes),
             encryption=encryption,
             hashes=hashes,
             totp=Totp(encryption.totp_secrets),
             recovery_codes=RecoveryCodes(hashes),
             passkeys=Passkeys(RelyingParty(settings.relying_party_id, settings.relying_origins)),
             signing_keys=signing_keys,
-            institutions=read_institutions(settings.all_cells),
-            issuer=settings.base_url,
+            token_issuer=TokenIssuer(signing_keys, settings.base_url),
+            provisioning=Provisioning(read_institutions(settings.all_cells), hashes, settings.referral_reward_minor),
             further_issuers=frozenset(entry.issuer for entry in settings.trusted_issuers),
             staff_issuers=frozenset(entry.issuer for entry in settings.trusted_issuers if entry.allow_staff_roles),
-            referral_reward_minor=settings.referral_reward_minor,
+            oidc_providers={
+                entry.name: OidcProvider(
+                    entry.rules,
+                    entry.client_secret.get_secret_value(),
+                    http,
+                    runtime.clock,
+                    allow_loopback=settings.oidc_allow_loopback,
+                    seconds_max=runtime.limits.identity,
+                )
+                for entry in settings.oidc_providers
+            },
+            allowed_origins=settings.allowed_origins,
             text_policy=_text_policy_of(settings),
             demo=DemoSecrets(settings.demo_password, settings.demo_totp_by_name),
         )
@@ -111,15 +128,15 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             await ensure_first_admin(
                 runtime.database,
                 passwords,
-                dependencies.institutions,
+                dependencies.provisioning,
                 settings.bootstrap_admin_email,
                 settings.bootstrap_admin_password,
-                hashes=dependencies.hashes,
                 now=now,
             )
         yield dependencies
     finally:
         passwords.close()
+        await http.aclose()
 
 
 async def _hash_key(database: Database, encryption: Encryption, shared: tuple[str, str]) -> bytes:

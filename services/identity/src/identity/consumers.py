@@ -9,9 +9,11 @@ from common.messaging.messages import Outcome, Received, Subscription, WorkItem,
 from common.primitives.encryption import DecryptionFailed, UnknownKey
 from contracts import orders, payments, payouts
 from identity.dependencies import Dependencies
+from identity.domain.errors import VendorIsClosed
 from identity.domain.one_time_codes import SENDING_QUEUE
 from identity.use_cases.codes.send_code import CodeToSend, send_code
 from identity.use_cases.erasure.record_evaluation import record_evaluation
+from identity.use_cases.vendors.suspend_vendor import suspend_vendor
 
 ErasureEvaluation = orders.ErasureJudged | payments.ErasureJudged | payouts.ErasureJudged
 
@@ -32,6 +34,16 @@ async def on_payouts_evaluated(
     event: payouts.ErasureJudged, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> Outcome:
     return await _record_evaluation(event, received, uow, dependencies)
+
+
+async def on_vendor_suspension_decided(
+    event: orders.VendorSuspensionDecided, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> Outcome:
+    try:
+        await suspend_vendor(uow, event.vendor_id, event.reason, by=event.decided_by, now=dependencies.clock.now())
+    except VendorIsClosed:
+        return Outcome.STALE
+    return Outcome.APPLIED
 
 
 async def _record_evaluation(
@@ -56,6 +68,7 @@ async def on_code_to_send(item: CodeToSend, received: Received, dependencies: De
 WORK: Final[list[WorkItem[Any]]] = [WorkItem(SENDING_QUEUE, CodeToSend, on_code_to_send)]
 SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(orders.ErasureJudged, on_orders_evaluated),
+    Subscription(orders.VendorSuspensionDecided, on_vendor_suspension_decided),
     Subscription(payments.ErasureJudged, on_payments_evaluated),
     Subscription(payouts.ErasureJudged, on_payouts_evaluated),
 ]

@@ -5,15 +5,20 @@ A wrong `CREDENTIALS_KEY` stops the start (runbook rotate-sealing-keys). Browser
 `grant-admin` makes the second. The budgets of texts are those of decision 94.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Annotated, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator, model_validator
+from pydantic.alias_generators import to_camel
 from pydantic_settings import NoDecode
 
+from common.auth.issuers import is_safe_to_fetch
 from common.primitives.encryption import FurtherKey, PurposeKey
-from common.process.settings import Countries, SharedAddressSettings
+from common.process.settings import Countries, Origins, SharedAddressSettings
+from identity.domain.addresses import domain_of, normal_email
+from identity.domain.oidc import ProviderRules
 
 DemoTotpSecret = Annotated[
     str,
@@ -24,13 +29,48 @@ DemoTotpSecret = Annotated[
 ]
 
 
+class OidcProviderEntry(BaseModel):
+    """One entry of OIDC_PROVIDERS."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, hide_input_in_errors=True)
+
+    name: str = Field(pattern="^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$")
+    issuer: str = Field(pattern="^https?://[^?#]+$", max_length=512)
+    client_id: str = Field(min_length=1, max_length=255)
+    client_secret: SecretStr = Field(min_length=1)
+    email_domains: tuple[str, ...] = Field(min_length=1)
+    aal2_acr: tuple[str, ...] = ()
+    # Accepted and not read yet: two administrators grant roles, whatever the provider's groups are.
+    groups_claim: str = ""
+
+    @field_validator("email_domains", "aal2_acr", mode="before")
+    @classmethod
+    def one_text_is_a_list_of_one(cls, value: object) -> object:
+        return (value,) if isinstance(value, str) else value
+
+    @field_validator("email_domains")
+    @classmethod
+    def check_domains(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        domains = tuple(map(normal_email, value))
+        if any(domain_of(f"user@{domain}") != domain for domain in domains):
+            raise ValueError("must be mail domains, such as school.edu.ng")
+        return domains
+
+    @property
+    def rules(self) -> ProviderRules:
+        domains, aal2_acr = frozenset(self.email_domains), frozenset(self.aal2_acr)
+        return ProviderRules(self.name, self.issuer, self.client_id, domains, aal2_acr)
+
+
 class Settings(SharedAddressSettings):
     """The service's own variables. Without demo or bootstrap secrets, no demo accounts and no first administrator
     exist.
     """
 
     credentials_key: PurposeKey = Field(
-        description="Key that encrypts TOTP secrets, signing keys and the hash key at rest. A wrong key stops the start",
+        description=(
+            "Key that encrypts TOTP secrets, signing keys and the hash key at rest. A wrong key stops the start"
+        ),
         examples=["Zk1yQ2hhbmdlLXRoaXMta2V5LWluLXByb2R1Y3Rpb24"],
     )
     credentials_key_previous: FurtherKey = Field(
@@ -100,9 +140,31 @@ class Settings(SharedAddressSettings):
         description="Origins on which passkeys may be used, separated by commas. Empty: the origin of BASE_URL",
         examples=["https://campus.example,https://shop.campus.example"],
     )
+    oidc_allow_loopback: bool = Field(
+        default=False,
+        description="Whether identity providers may be on this machine, by http; for development only",
+        examples=["false"],
+    )
+    oidc_providers: Annotated[tuple[OidcProviderEntry, ...], NoDecode] = Field(
+        default=(),
+        description="JSON list of the identity providers that staff sign in by: `{name, issuer, clientId, "
+        "clientSecret, "
+        "emailDomains, aal2Acr, groupsClaim}`. It holds secrets. `groupsClaim` is not read yet",
+        examples=[
+            '[{"name": "school", "issuer": "https://login.school.example", "clientId": "campus", "clientSecret": '
+            '"c2VjcmV0LW9mLXRoZS1jbGllbnQ", "emailDomains": ["school.example"], "aal2Acr": ["mfa"]}]'
+        ],
+    )
+    allowed_origins: Origins = Field(
+        default=(),
+        description="Origins that `returnTo` of a sign-in by an identity provider may lead to, such as the console's",
+        examples=["https://console.campus.example"],
+    )
     bootstrap_admin_email: str = Field(
         default="",
-        description="Mail address of the first platform_admin, created at the first start. Empty: no account is created",
+        description=(
+            "Mail address of the first platform_admin, created at the first start. Empty: no account is created"
+        ),
         examples=["root@campus.example"],
     )
     bootstrap_admin_password: str = Field(
@@ -123,6 +185,31 @@ class Settings(SharedAddressSettings):
     demo_totp_ops: DemoTotpSecret = ""
     demo_totp_auditor: DemoTotpSecret = ""
     demo_totp_admin: DemoTotpSecret = ""
+
+    @field_validator("oidc_providers", mode="before")
+    @classmethod
+    def read_oidc_providers(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        try:
+            return json.loads(value)
+        except ValueError:
+            # The error of the parser would show the text, which holds secrets.
+            raise ValueError("must be a JSON list") from None
+
+    @field_validator("oidc_providers")
+    @classmethod
+    def check_oidc_providers(
+        cls, value: tuple[OidcProviderEntry, ...], context: ValidationInfo
+    ) -> tuple[OidcProviderEntry, ...]:
+        allow_loopback = context.data.get("oidc_allow_loopback", False)
+        if not all(is_safe_to_fetch(entry.issuer, allow_loopback=allow_loopback) for entry in value):
+            raise ValueError(
+                "each issuer must be an https address (with OIDC_ALLOW_LOOPBACK also http on this machine)"
+            )
+        if len({entry.name for entry in value}) < len(value):
+            raise ValueError("each name must be listed once")
+        return value
 
     @field_validator("passkey_origins", mode="before")
     @classmethod

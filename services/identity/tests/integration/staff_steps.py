@@ -31,17 +31,16 @@ class StaffAdministration:
             self._tokens[name, stepped_up] = (await self.sign_in(name, stepped_up=stepped_up))[0]
         return self._tokens[name, stepped_up]
 
-    async def sign_in(self, name: str, *, stepped_up: bool = False) -> tuple[str, str]:
+    async def sign_in(self, name: str | UUID, *, stepped_up: bool = False) -> tuple[str, str]:
         """Access and refresh token of a new session."""
         dependencies, now = self.app.dependencies, self.app.clock.now()
+        user_id = name if isinstance(name, UUID) else USERS[name].id
         sign_in = SignIn(uuid4(), now)
         async with dependencies.database.unit_of_work(acting_as=TESTING) as uow:
-            await sessions.record_session(uow, USERS[name].id, sign_in)
-            profile = await accounts.find_authorization_profile(uow, USERS[name].id)
+            await sessions.record_session(uow, user_id, sign_in)
+            profile = await accounts.find_authorization_profile(uow, user_id)
             shown = sign_in.stepped_up("totp", None, now) if stepped_up else sign_in
-            signed = await issue_tokens(
-                uow, dependencies.signing_keys, profile, shown, issuer=dependencies.issuer, now=now
-            )
+            signed = await issue_tokens(uow, dependencies.token_issuer, profile, shown, now=now)
         return signed.access_token, signed.refresh_token
 
     async def caller(self, name: str) -> Any:

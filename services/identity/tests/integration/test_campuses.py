@@ -116,7 +116,10 @@ async def test_the_platform_opens_campuses_and_no_other_role_does(staff: Staff) 
 
 async def test_staff_cannot_change_another_campus(staff: Staff) -> None:
     await staff.app.fetch(
-        "INSERT INTO hubs (id, campus_id, name, address, delivery_fee_minor, created_at) VALUES ($1, $2, 'x', 'x', 0, now())",
+        (
+            "INSERT INTO hubs (id, campus_id, name, address, delivery_fee_minor, created_at) VALUES ($1, $2, 'x', "
+            "'x', 0, now())"
+        ),
         other_hub := uuid4(),
         demo.IBADAN.id,
     )
@@ -182,4 +185,7 @@ async def test_the_policies_keep_staff_on_their_campus_even_when_a_statement_for
             await uow.execute("INSERT INTO campuses (id, name, created_at) VALUES ($1, 'x', now())", uuid4())
 
 
-_NEW_HUB = "INSERT INTO hubs (id, campus_id, name, address, delivery_fee_minor, created_at) VALUES ($1, $2, 'x', 'x', 0, now())"
+_NEW_HUB = (
+    "INSERT INTO hubs (id, campus_id, name, address, delivery_fee_minor, created_at) VALUES ($1, $2, 'x', 'x', "
+    "0, now())"
+)

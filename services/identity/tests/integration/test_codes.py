@@ -11,7 +11,7 @@ from common.auth.caller import ANONYMOUS, THE_SERVICE
 from common.primitives.ids import new_id
 from identity.domain.message_budgets import MAILS_IN_HOUR_MAX, MAILS_OF_SOURCE_IN_HOUR_MAX
 from identity.domain.one_time_codes import CODES_OF_SOURCE_MAX, TRIES_MAX, TRIES_OF_SOURCE_MAX, Destination
-from identity.use_cases.codes.verify_code import Client, verify_code
+from identity.use_cases.codes.verify_code import ShownCode, verify_code
 
 from .code_steps import (
     EMAIL,
@@ -304,12 +304,9 @@ async def test_a_code_whose_session_fails_before_its_commit_is_not_used_up(app: 
             signed = await verify_code(
                 uow,
                 dependencies.hashes,
-                dependencies.signing_keys,
-                Destination("email", EMAIL),
-                code,
+                dependencies.token_issuer,
+                ShownCode(Destination("email", EMAIL), code, "", None),
                 ANONYMOUS,
-                client=Client("", None),
-                issuer="x",
                 now=app.clock.now(),
             )
             assert signed is not None

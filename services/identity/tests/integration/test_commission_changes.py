@@ -152,6 +152,9 @@ async def test_the_database_rejects_a_commission_of_one_user(platform: Platform)
         await platform.app.fetch("UPDATE vendors SET commission_basis_points = 250 RETURNING 1")
     with pytest.raises(asyncpg.CheckViolationError, match="commission_changes_by_two"):
         await platform.app.fetch(
-            "UPDATE commission_changes SET status = 'approved', decided_by = prepared_by, decided_at = now() WHERE id = $1 RETURNING 1",
+            (
+                "UPDATE commission_changes SET status = 'approved', decided_by = prepared_by, decided_at = now() "
+                "WHERE id = $1 RETURNING 1"
+            ),
             change["id"],
         )

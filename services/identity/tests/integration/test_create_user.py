@@ -27,7 +27,9 @@ ENTRIES = json.loads((files("identity") / "data" / "university-domains.json").re
 
 
 def twenty_universities() -> dict[str, str]:
-    """Mail domain and name of five universities of each of the four countries, spread over the list; any of their domains."""
+    """Mail domain and name of five universities of each of the four countries, spread over the list; any of their
+    domains.
+    """
     chosen = {}
     for country in ("GH", "KE", "NG", "ZA"):
         entries = [entry for entry in ENTRIES if entry["alpha2"] == country]

@@ -8,9 +8,13 @@ from uuid import UUID
 import httpx
 import pytest
 
+from common.database.unit_of_work import UnitOfWork
 from contracts import demo, orders, payments, payouts
 from identity.metrics import ERASURE_OPEN_SECONDS
 from identity.timers import record_erasure_age_once
+from identity.use_cases.erasure.record_evaluation import record_evaluation
+from identity.use_cases.vendors.suspend_vendor import suspend_vendor
+from testkit.locks import waits_for
 
 from .conftest import DEMO_PASSWORD, DEMO_SECRET, PASSWORD, USERS, IdentityApp
 from .responses import CONFLICT, STEP_UP_REQUIRED, UNAUTHORIZED, data_of, error_of, invalid_field_of
@@ -232,6 +236,31 @@ async def test_a_staff_role_granted_meanwhile_rejects_the_request(app: IdentityA
         "refused",
         [{"service": "identity", "matter": "staff_role"}],
     )
+
+
+async def test_a_suspension_during_the_last_evaluation_rejects_the_request(app: IdentityApp) -> None:
+    await app.load_demo()
+    owner, now = USERS["VENDOR"], app.clock.now()
+    stepped = await app.step_up(await app.demo_log_in("VENDOR"), DEMO_SECRET)
+    erasure = data_of(await request_erasure(app, stepped["accessToken"], {"password": DEMO_PASSWORD}), 202)
+    for event in EVALUATING_SERVICES[:-1]:
+        await app.receive(event(request_id=UUID(erasure["id"]), user_id=owner.id))
+
+    async def suspend(uow: UnitOfWork) -> None:
+        await suspend_vendor(uow, demo.ADA.id, "looked into", by=USERS["CAMPUS"].id, now=now)
+
+    async def evaluate_last(uow: UnitOfWork) -> None:
+        hashes, service = app.dependencies.hashes, EVALUATING_SERVICES[-1].publisher()
+        await record_evaluation(uow, hashes, UUID(erasure["id"]), service, (), now=now)
+
+    assert await waits_for(app.database, suspend, evaluate_last)
+    refused = await newest(app, stepped["accessToken"])
+    assert (refused["status"], refused["openMatters"]) == (
+        "refused",
+        [{"service": "identity", "matter": "vendor_suspended"}],
+    )
+    [vendor] = await app.fetch("SELECT status FROM vendors WHERE id = $1", demo.ADA.id)
+    assert vendor["status"] == "suspended"
 
 
 async def test_a_vendor_is_closed_for_good_with_its_owner(app: IdentityApp) -> None:

@@ -158,7 +158,7 @@ async def test_a_refresh_started_before_a_removal_keeps_no_step_up(app: Identity
     app.next_period()
     thief = await app.step_up(await app.log_in(TOLA), secret)
     factor_id = (await listed(app, owner))[0]["id"]
-    database, keys, now = app.dependencies.database, app.dependencies.signing_keys, app.clock.now()
+    dependencies, now = app.dependencies, app.clock.now()
     waiting = (
         "SELECT count(*) AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
     )
@@ -166,9 +166,10 @@ async def test_a_refresh_started_before_a_removal_keeps_no_step_up(app: Identity
     async def removal_waits() -> bool:
         return bool((await app.fetch(waiting))[0]["n"])
 
-    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        hashes, issuer = app.dependencies.hashes, app.dependencies.issuer
-        grown = await refresh_session(uow, keys, hashes, thief["refreshToken"], issuer=issuer, now=now)
+    async with app.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        grown = await refresh_session(
+            uow, dependencies.token_issuer, dependencies.hashes, thief["refreshToken"], now=now
+        )
         removal = asyncio.create_task(remove(app, owner, factor_id))
         await eventually(removal_waits)
     assert (await removal).status_code == 200
@@ -262,7 +263,8 @@ async def test_each_change_of_credentials_is_published(app: IdentityApp) -> None
     assert response.status_code == 200, response.text
     changes = [event["change"] for event in await app.published("identity.credentials_changed.v1")]
     assert changes == [
-        "factor_added", "recovery_codes_renewed", "factor_added", "recovery_code_used", "factor_removed", "phone_changed",
+        "factor_added", "recovery_codes_renewed", "factor_added", "recovery_code_used", "factor_removed",
+        "phone_changed",
         "password_changed",
     ]  # fmt: skip
 

@@ -1,6 +1,7 @@
 """The first start creates the tables as declared, and the first administrator (contract section 10)."""
 
 import asyncio
+from dataclasses import replace
 
 import asyncpg
 import pytest
@@ -18,10 +19,9 @@ async def ensure(app: IdentityApp, email: str, password: str = PASSWORD) -> None
     await ensure_first_admin(
         dependencies.database,
         dependencies.passwords,
-        Institutions([], {}),
+        replace(dependencies.provisioning, institutions=Institutions([], {})),
         email,
         password,
-        hashes=dependencies.hashes,
         now=app.clock.now(),
     )
 

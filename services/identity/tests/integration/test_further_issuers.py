@@ -13,7 +13,12 @@ import pytest
 import pytest_asyncio
 
 from common.auth.tokens import TokenVerifier
-from common.auth.user_lookup import USER_STATUS_PATH, IdentityUserLookup, ProfileMissing
+from common.auth.user_lookup import (
+    AUTHORIZATION_PROFILE_PATH,
+    PREVIOUS_PROFILE_PATH,
+    IdentityUserLookup,
+    ProfileMissing,
+)
 from common.auth.verification_keys import KeySet
 from common.primitives.clock import ManualClock
 from common.primitives.encryption import Encryptor
@@ -78,7 +83,7 @@ class Elsewhere:
         return data_of(await self.app.post("/api/auth/mfa/verify", {"code": code}, token=token))
 
     async def roles_of(self, token: str) -> list[str]:
-        return data_of(await self.app.get(USER_STATUS_PATH, token=token))["roles"]
+        return data_of(await self.app.get(AUTHORIZATION_PROFILE_PATH, token=token))["roles"]
 
 
 @pytest_asyncio.fixture
@@ -87,7 +92,8 @@ async def elsewhere(fresh_database: DatabaseFactory, broker_url: str) -> AsyncIt
     clock = ManualClock(datetime(2026, 9, 1, 8, tzinfo=UTC))
     address = _Address()
     trusted = ServiceSettings.model_validate(
-        {"port": 1, "jwks_url": "http://x", "api_database_url": "postgresql://x", "service_database_url": "postgresql://x", "broker_url": "amqp://x",
+        {"port": 1, "jwks_url": "http://x", "api_database_url": "postgresql://x",
+        "service_database_url": "postgresql://x", "broker_url": "amqp://x",
          "cursor_key": "a cursor key for tests", "trusted_issuers": json.dumps(ISSUERS)}
     ).trusted_issuers  # fmt: skip
     async with served(address) as base:
@@ -142,7 +148,7 @@ async def test_other_services_query_the_rights_of_a_federated_user(elsewhere: El
     lookup = IdentityUserLookup(app.jwks_url.removesuffix("/.well-known/jwks.json"), PATIENT.identity)
     verifier = TokenVerifier(
         KeySet(app.jwks_url, app.clock, seconds_max=PATIENT.identity),
-        issuer=app.dependencies.issuer,
+        issuer=app.dependencies.token_issuer.issuer,
         clock=app.clock,
         trusted=app.settings.trusted_issuers,
         user_lookup=lookup,
@@ -333,7 +339,8 @@ async def test_the_issuer_s_claim_decides_whether_the_address_is_proven(
     app, user_id = elsewhere.app, new_id()
     await elsewhere.create_user(user_id, "tola@unilag.edu.ng", verified=False)
     token = elsewhere.token(SCHOOL, user_id, **claims)
-    profile = (await app.get(USER_STATUS_PATH, token=token)).json()["data"]
+    profile = (await app.get(AUTHORIZATION_PROFILE_PATH, token=token)).json()["data"]
+    assert (await app.get(PREVIOUS_PROFILE_PATH, token=token)).json()["data"] == profile
     # A campus by mail domain gives rights only once proven.
     assert (profile["emailConfirmed"], profile["campusId"] is not None) == (verified, verified)
     assert await apply_as_vendor(elsewhere, token) == ((201, None) if verified else (403, True))

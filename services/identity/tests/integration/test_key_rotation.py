@@ -1,4 +1,6 @@
-"""CREDENTIALS_KEY and CODE_DELIVERY_KEY are rotated while second factors, recovery codes and sessions stay valid (decision 36)."""
+"""CREDENTIALS_KEY and CODE_DELIVERY_KEY are rotated while second factors, recovery codes and sessions stay valid
+(decision 36).
+"""
 
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime

@@ -1,4 +1,6 @@
-"""Passkeys as a second factor: real attestations and assertions of an authenticator in software (contract sections 5 and 10)."""
+"""Passkeys as a second factor: real attestations and assertions of an authenticator in software (contract sections 5
+and 10).
+"""
 
 import asyncio
 import base64

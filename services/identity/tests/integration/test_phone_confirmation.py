@@ -84,7 +84,9 @@ async def test_an_invalid_token_is_ignored_when_requesting_a_code(app: IdentityA
 
 
 async def test_the_first_confirmation_of_a_number_removes_no_second_factor(app: IdentityApp) -> None:
-    """With a stolen AAL1 token an attacker could name their own number: its proof must not remove the owner's credentials."""
+    """With a stolen AAL1 token an attacker could name their own number: its proof must not remove the owner's
+    credentials.
+    """
     await app.sign_up(EMAIL, phone=PHONE)
     tokens = await app.log_in(EMAIL)
     secret = (await app.post("/api/auth/mfa/enroll", token=tokens["accessToken"])).json()["data"]["secret"]

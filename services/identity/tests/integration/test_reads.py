@@ -79,7 +79,8 @@ async def test_campus_hub_and_vendor_show_their_public_shape(campus: IdentityApp
         (str(hub.campus_id), hub.name, hub.address, hub.delivery_fee_minor) for hub in demo.HUBS
     ]
     vendor = (await campus.get(f"/api/vendors/{demo.ADA.id}")).json()["data"]
-    assert vendor.keys() == {"id", "businessName", "campusId", "category", "description", "createdAt"}
+    public = {"id", "businessName", "campusId", "category", "description", "createdAt", "away", "openingHours"}
+    assert vendor.keys() == public
     assert vendor["businessName"] == demo.ADA.business_name
 
 

@@ -98,10 +98,9 @@ async def test_the_first_administrator_signs_in_after_the_confirmation(app: Iden
     await ensure_first_admin(
         dependencies.database,
         dependencies.passwords,
-        dependencies.institutions,
+        dependencies.provisioning,
         "root@campus.example",
         PASSWORD,
-        hashes=dependencies.hashes,
         now=app.clock.now(),
     )
     assert await log_in(app, PASSWORD, "root@campus.example") == AWAITS_PROOF

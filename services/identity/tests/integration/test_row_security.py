@@ -115,8 +115,8 @@ async def test_no_caller_grants_a_role_makes_a_vendor_or_changes_a_campus(app: I
             await seen_by(app, admin, statement)
 
 
-# What the API role may do, for each relation: on all columns, or on those that are named. Whatever is not here is out of its
-# reach: a new table is listed here by a decision.
+# What the API role may do, for each relation: on all columns, or on those that are named. Whatever is not here is out
+# of its reach: a new table is listed here by a decision.
 GRANTS: dict[str, dict[str, set[str]]] = {
     "campuses": {"SELECT": ALL, "INSERT": ALL, "UPDATE": {"name", "active", "revision"}},
     "hubs": {
@@ -127,7 +127,10 @@ GRANTS: dict[str, dict[str, set[str]]] = {
     "profiles": {"SELECT": ALL, "UPDATE": {"full_name", "phone", "revision", "updated_at"}},
     "referrals": {"SELECT": ALL},
     "role_grants": {"SELECT": ALL},
-    "vendors": {"SELECT": {"id", "business_name", "campus_id", "category", "description", "created_at"}},
+    "vendors": {
+        "SELECT": {"id", "business_name", "campus_id", "category", "description", "created_at"}
+        | {"absent_until", "absence_message", "opening_hours"}
+    },
     "vendors_in_full": {"SELECT": ALL},
     "vendor_applications": {
         "SELECT": ALL,
@@ -252,7 +255,8 @@ async def test_the_api_role_may_do_what_is_listed_and_nothing_else(app: Identity
     assert held == GRANTS
     [powers] = await app.fetch(
         "SELECT rolsuper OR rolbypassrls OR rolcreaterole OR rolreplication AS any_power, "
-        "(SELECT count(*) FROM pg_auth_members WHERE member = pg_roles.oid) AS memberships FROM pg_roles WHERE rolname = $1",
+        "(SELECT count(*) FROM pg_auth_members WHERE member = pg_roles.oid) AS memberships FROM pg_roles WHERE "
+        "rolname = $1",
         API_ROLE,
     )
     assert tuple(powers) == (False, 0)

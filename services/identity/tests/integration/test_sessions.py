@@ -1,6 +1,7 @@
 """Sign-up, login, refresh, log-out (contract sections 5 and 10)."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -98,14 +99,10 @@ async def test_an_unknown_address_costs_the_same_hashing_as_a_wrong_password(app
             verified = hasher.verified
             with pytest.raises(WrongCredentials):
                 await log_in(
-                    dependencies.database,
-                    passwords,
-                    dependencies.throttle,
-                    dependencies.hashes,
-                    dependencies.signing_keys,
+                    replace(dependencies.password_verifier, passwords=passwords),
+                    dependencies.token_issuer,
                     LogIn(address, "a wrong password"),
                     encryptor=dependencies.encryption.codes,
-                    issuer=dependencies.issuer,
                     now=app.clock.now(),
                 )
             assert hasher.verified == verified + 1
@@ -116,10 +113,8 @@ async def test_an_unknown_address_costs_the_same_hashing_as_a_wrong_password(app
                 passwords,
                 SignUp(address, PASSWORD, "Anybody", None, None),
                 encryptor=dependencies.encryption.codes,
-                institutions=Institutions([], {}),
-                hashes=dependencies.hashes,
+                provisioning=replace(dependencies.provisioning, institutions=Institutions([], {})),
                 text_policy=dependencies.text_policy,
-                reward_minor=0,
                 now=app.clock.now(),
             )
             assert hasher.hashed == hashed + 1
@@ -256,7 +251,7 @@ async def test_a_process_that_starts_anew_gives_the_same_successor(app: Identity
     async def exchanged_by(hashes: KeyedHashes) -> str | None:
         async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             signed = await refresh_session(
-                uow, dependencies.signing_keys, hashes, tokens["refreshToken"], issuer="x", now=app.clock.now()
+                uow, dependencies.token_issuer, hashes, tokens["refreshToken"], now=app.clock.now()
             )
         return signed.refresh_token if signed else None
 
@@ -300,10 +295,9 @@ async def test_a_refresh_that_fails_before_its_commit_burns_no_token(app: Identi
         async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             signed = await refresh_session(
                 uow,
-                dependencies.signing_keys,
+                dependencies.token_issuer,
                 dependencies.hashes,
                 tokens["refreshToken"],
-                issuer="x",
                 now=app.clock.now(),
             )
             assert signed is not None

@@ -17,7 +17,7 @@ async def test_failed_logins_slow_known_and_unknown_accounts_alike_and_the_owner
     async def pause(seconds: float) -> None:
         waited.append(seconds)
 
-    app.dependencies.throttle.pause = pause
+    app.dependencies.password_verifier.throttle.pause = pause
     slowed = {}
     for email in (EMAIL, "nobody@unilag.edu.ng"):
         waited.clear()

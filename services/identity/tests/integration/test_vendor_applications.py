@@ -298,7 +298,8 @@ async def test_the_policies_hide_applications_even_from_a_query_without_a_filter
         "UPDATE vendor_applications SET status = 'approved'",
         "DELETE FROM vendor_applications",
         # In another user's name.
-        "INSERT INTO vendor_applications (id, user_id, business_name, legal_name, campus_id, category, description, created_at) "
+        "INSERT INTO vendor_applications (id, user_id, business_name, legal_name, campus_id, category, "
+        "description, created_at) "
         f"VALUES ('{uuid4()}', '{USERS['VENDOR'].id}', 'x', 'x', '{demo.LAGOS.id}', 'x', 'x', now())",
         # Approved from the start.
         f"INSERT INTO vendor_applications (id, user_id, status) VALUES ('{uuid4()}', '{buyer.user_id}', 'approved')",

@@ -1,6 +1,7 @@
 """Vendors that staff suspend and reinstate, and what owner and platform change (contract sections 5 and 10)."""
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -10,7 +11,10 @@ import pytest
 import pytest_asyncio
 
 from common.auth.caller import Caller
+from common.primitives.clock import iso
+from common.primitives.ids import new_id
 from contracts import demo
+from contracts.orders import VendorSuspensionDecided
 
 from .conftest import USERS, IdentityApp
 from .responses import FORBIDDEN, STEP_UP_REQUIRED, data_of, error_of
@@ -170,6 +174,59 @@ async def test_the_owner_changes_how_the_shop_shows_itself(staff: Staff) -> None
     assert await staff.state() == state
 
 
+async def test_a_shop_is_absent_until_the_time_it_names(staff: Staff) -> None:
+    until = staff.app.clock.now() + timedelta(days=3)
+    owner = await StaffAdministration(staff.app).token("VENDOR", stepped_up=False)
+    staff.tokens["VENDOR"] = owner
+    changed = await staff.patch({"away": {"until": until.isoformat(), "message": " Exams "}}, "VENDOR")
+    away = {"until": iso(until), "message": "Exams"}
+    assert data_of(changed)["away"] == away
+    assert data_of(await staff.app.get(ADA))["away"] == away
+    [event] = await staff.events(CHANGED)
+    assert (event["absentUntil"], event["absenceMessage"]) == (iso(until), "Exams")
+    staff.app.clock.advance(timedelta(days=3))
+    assert data_of(await staff.app.get(ADA))["away"] is None
+
+
+async def test_null_ends_an_absence_at_once(staff: Staff) -> None:
+    until = iso(staff.app.clock.now() + timedelta(days=3))
+    assert data_of(await staff.patch({"away": {"until": until}}, "VENDOR"))["away"] == {"until": until, "message": None}
+    assert data_of(await staff.patch({"away": None}, "VENDOR"))["away"] is None
+    events = await staff.events(CHANGED)
+    assert [event.get("absentUntil") for event in events] == [until, None]
+
+
+async def test_opening_hours_need_no_step_up_and_other_fields_do(staff: Staff) -> None:
+    staff.tokens["VENDOR"] = await StaffAdministration(staff.app).token("VENDOR", stepped_up=False)
+    hours = [{"day": "mon", "from": "08:00", "to": "12:30"}, {"day": "sat", "from": "20:00", "to": "24:00"}]
+    assert data_of(await staff.patch({"openingHours": hours}, "VENDOR"))["openingHours"] == hours
+    assert data_of(await staff.app.get(ADA))["openingHours"] == hours
+    assert error_of(await staff.patch({"openingHours": [], "category": "food"}, "VENDOR")) == STEP_UP_REQUIRED
+    assert data_of(await staff.app.get(ADA))["openingHours"] == hours
+
+
+async def test_an_absence_and_hours_without_sense_change_nothing(staff: Staff) -> None:
+    state, now = await staff.state(), staff.app.clock.now()
+    soon = iso(now + timedelta(days=1))
+    for body, by, status in (
+        ({"away": {"until": iso(now)}}, "VENDOR", 422),
+        ({"away": {"until": iso(now + timedelta(days=400))}}, "VENDOR", 422),
+        ({"away": {"until": "2030-01-01T00:00:00"}}, "VENDOR", 422),
+        ({"away": {"message": "Exams"}}, "VENDOR", 422),
+        ({"away": {"until": soon, "message": "x" * 281}}, "VENDOR", 422),
+        ({"openingHours": None}, "VENDOR", 422),
+        ({"openingHours": [{"day": "monday", "from": "08:00", "to": "09:00"}]}, "VENDOR", 422),
+        ({"openingHours": [{"day": "mon", "from": "09:00", "to": "09:00"}]}, "VENDOR", 422),
+        ({"openingHours": [{"day": "mon", "from": "9:00", "to": "10:00"}]}, "VENDOR", 422),
+        ({"openingHours": [{"day": "mon", "from": "09:00", "to": "10:00"}] * 29}, "VENDOR", 422),
+        ({"away": {"until": soon}}, "VENDOR2", 403),
+        ({"away": None}, "ADMIN", 403),
+        ({"openingHours": []}, "CAMPUS", 403),
+    ):
+        assert (await staff.patch(body, by)).status_code == status, (body, by)
+    assert await staff.state() == state
+
+
 async def test_only_owner_and_staff_read_a_vendor_in_full(staff: Staff) -> None:
     for by, more in (("VENDOR", True), ("CAMPUS", True), ("ADMIN", True), ("VENDOR2", False), ("BUYER", False)):
         shown = (await staff.app.get(ADA, token=staff.tokens[by])).json()["data"]
@@ -199,3 +256,16 @@ async def test_row_policies_hide_private_vendor_fields_from_unfiltered_queries(s
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             async with database.unit_of_work(acting_as=caller_named("VENDOR")) as uow:
                 await uow.execute(statement)
+
+
+async def test_a_decision_on_a_report_suspends_the_vendor_once(staff: Staff) -> None:
+    decided = VendorSuspensionDecided(
+        vendor_id=demo.ADA.id, report_id=new_id(), reason="Copies of a brand.", decided_by=USERS["CAMPUS"].id
+    )
+    await staff.app.receive_twice(decided)
+    [event] = await staff.events(SUSPENDED)
+    assert event["reason"] == "Copies of a brand."
+    shown = data_of(await staff.app.get(ADA, token=staff.tokens["CAMPUS"]))
+    assert (shown["status"], shown["suspensionReason"]) == ("suspended", "Copies of a brand.")
+    actions = await staff.app.fetch("SELECT actor_id FROM staff_acts WHERE subject_id = $1", demo.ADA.id)
+    assert [row["actor_id"] for row in actions] == [USERS["CAMPUS"].id]

@@ -1,4 +1,6 @@
-"""The campus of an address: the longest matching suffix of the mail domain, on label boundaries (contract section 10)."""
+"""The campus of an address: the longest matching suffix of the mail domain, on label boundaries
+(contract section 10).
+"""
 
 import json
 import re

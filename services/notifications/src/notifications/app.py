@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Final
 
 import httpx
@@ -20,24 +21,26 @@ from common.media.cleanup import remove_images_once
 from common.media.images import ImageProcessor
 from common.media.storage import open_media_store
 from common.observability.logging import get_logger
-from common.primitives.circuit_breaker import CircuitLimits, Circuits
 from common.primitives.clock import Clock
 from common.primitives.cursors import CursorSigner
 from common.primitives.encryption import Encryptor
 from common.process.loops import Loop
 from common.process.runtime import Runtime, Service
-from common.web.outbound import OutboundClient
-from common.web.outbound_addresses import OutboundRules, origin_of
 from common.web.provider_client import provider_client
 from notifications.assistant import queries as assistant_queries
 from notifications.assistant import store as assistant_store
 from notifications.assistant.app import open_assistant
+from notifications.assistant.routes.tool_server import open_tool_server
+from notifications.clients.circuit_breaker import CircuitLimits, Circuits
+from notifications.clients.outbound import OutboundClient
+from notifications.clients.outbound_addresses import OutboundRules, origin_of
 from notifications.consumers import SUBSCRIPTIONS, WORK
 from notifications.deliveries.clients.delivery_sender import ChannelProvider, DeliverySender
 from notifications.deliveries.clients.mail import CONNECTIONS_MAX, Mail
 from notifications.deliveries.clients.messaging import Messaging
 from notifications.deliveries.clients.native_push import NativePush
 from notifications.deliveries.clients.on_call import OnCall
+from notifications.deliveries.clients.requested_events import RequestedEvents
 from notifications.deliveries.clients.sms import SMS_CLIENTS, SmsAccount
 from notifications.deliveries.clients.web_push import WebPush
 from notifications.deliveries.consumers import encrypted_events
@@ -71,6 +74,7 @@ from notifications.deliveries.use_cases.devices.register_device import PushSetti
 from notifications.dependencies import Dependencies, Encryption, RetentionPeriods
 from notifications.settings import Settings
 from notifications.support.domain.attachments import FOLDER as IMAGE_FOLDER
+from notifications.support.domain.cart_replies import cart_links
 from notifications.support.queries import pending_work as support_pending_work
 from notifications.support.queries import personal_records as support_records
 from notifications.support.queries.tickets import find_free_text
@@ -170,6 +174,7 @@ def read_template_account() -> TemplateAccount:
 @asynccontextmanager
 async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Dependencies]:
     """Open the providers, keys and streams of a process."""
+    runtime.database.is_published = RequestedEvents(settings.subscribers_file, runtime.clock).is_published
     async with (
         provider_client(timeout=PROVIDER_SECONDS_MAX) as http,
         OutboundClient(push_rules := _push_rules(settings), seconds=PROVIDER_SECONDS_MAX) as outbound,
@@ -194,7 +199,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             reports_statuses=bool(settings.messaging_app_secret),
             unsubscribe_links=_unsubscribe_links(settings),
             ladder=settings.ladder,
-            find_free_text=find_free_text,
+            find_free_text=partial(find_free_text, cart_links(settings.storefront_url, settings.base_url)),
         )
         streams = _feed_streams(settings, runtime)
         webhook_sender = WebhookSender(
@@ -220,6 +225,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             webhook_rules=webhook_rules,
             webhook_sender=webhook_sender,
             assistant=assistant,
+            tool_server=await stack.enter_async_context(open_tool_server(assistant.marketplace, settings.base_url)),
             retention_periods=_retention_periods(settings),
         )
         await streams.close()
@@ -238,7 +244,9 @@ def _unsubscribe_links(settings: Settings) -> UnsubscribeLinks:
 
 
 def _push_rules(settings: Settings) -> OutboundRules:
-    """Subscriptions name their push service. PUSH_API_URL is trusted even on a private address, as the sandbox needs."""
+    """Subscriptions name their push service. PUSH_API_URL is trusted even on a private address, as the sandbox
+    needs.
+    """
     return OutboundRules(trusted_origin=origin_of(settings.push_api_url))
 
 

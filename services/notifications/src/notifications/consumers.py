@@ -7,17 +7,20 @@
 - `orders.order_dispatched`, `order_delivered` → buyer: `order_dispatched`, `order_delivered`, mail, push
 - `orders.order_cancelled`, `order_expired` → buyer: the template of the same name, or `order_closed_under_review`
   when a payment for the order is in quarantine, mail, push; vendors are not notified of unpaid orders
-- `payments.charge_quarantined` → buyer, when one is named: `payment_under_review`, mail, push; another currency than
-  the naira without its amount
+- `payments.charge_quarantined` → buyer, when one is named: `payment_too_low`, with what arrived and what the orders
+  cost, else `payment_under_review`, another currency than the naira without its amount; mail, push
 - `payments.charge_quarantined` → finance makers and checkers: `charge_quarantined`, mail (always): the charge is
   flagged for fraud; not in the feed
 - `payments.payment_failed` → buyer: `payment_failed` with the gateway's reason and how to try again, mail, push
 - `orders.order_disputed`, `dispute_resolved` → buyer and vendor's owner: `dispute_opened`, `dispute_resolved`, mail,
   push
 - `payments.escrow_released` → vendor's owner: `order_completed` (the vendor's net share is in the wallet), mail, push
-- `payments.escrow_refunded` → buyer; vendor's owner: `refund_on_its_way`; `order_refunded`, mail, push
+- `payments.escrow_refunded` → buyer: `refund_in_balance`, `refund_on_its_way`, each for its part; vendor's owner:
+  `order_refunded`; mail, push
 - `payments.refund_settled`, `refund_failed` → buyer, when one is named: the template of the same name, mail, push;
   another currency than the naira is named without its amount
+- `payments.withdrawal_requested`, `withdrawal_paid`, `withdrawal_returned` → buyer: the template of the same name, mail
+  (the first one always), push
 - `payments.charge_disputed` → vendor's owner: `chargeback_opened`, with an outcome `chargeback_decided`, mail, push
 - `orders.return_requested` → vendor's owner: `return_requested`, mail, push
 - `orders.return_decided` → buyer: `return_request_update`, mail, push, messaging app
@@ -60,8 +63,8 @@ from contracts.identity import UserErased, VendorClosed
 from notifications.assistant.store import delete_conversations
 from notifications.deliveries.consumers import identity, operations, orders, payments, payouts
 from notifications.deliveries.consumers.work import DELIVERIES_WORK
-from notifications.deliveries.queries import find_contact
-from notifications.deliveries.store import erase_contact, save_vendor
+from notifications.deliveries.queries.contacts import find_contact
+from notifications.deliveries.store.contacts import erase_contact, save_vendor
 from notifications.deliveries.use_cases.deliveries.notify_erased_user import notify_erased_user
 from notifications.dependencies import Dependencies
 from notifications.support.consumers import SUPPORT_WORK
@@ -127,14 +130,20 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(orders_events.DisputeResolved, orders.notify_vendor_on_dispute_resolved),
     Subscription(orders_events.ReturnRequested, orders.on_return_requested),
     Subscription(orders_events.ReturnDecided, orders.on_return_decided),
+    Subscription(orders_events.SavedProductChanged, orders.on_saved_product_changed),
+    Subscription(orders_events.MessagePosted, orders.on_message_posted),
     Subscription(payments_events.EscrowHeld, payments.on_escrow_held),
     Subscription(payments_events.EscrowReleased, payments.on_escrow_released),
     Subscription(payments_events.EscrowRefunded, payments.on_escrow_refunded),
     Subscription(payments_events.EscrowRefunded, payments.notify_vendor_on_escrow_refunded),
     Subscription(payments_events.RefundSettled, payments.on_refund_settled),
     Subscription(payments_events.RefundFailed, payments.on_refund_failed),
+    Subscription(payments_events.WithdrawalRequested, payments.on_withdrawal_requested),
+    Subscription(payments_events.WithdrawalPaid, payments.on_withdrawal_paid),
+    Subscription(payments_events.WithdrawalReturned, payments.on_withdrawal_returned),
     Subscription(payments_events.ChargeDisputed, payments.on_charge_disputed),
-    Subscription(payments_events.ChargeQuarantined, payments.on_charge_quarantined),
+    # Its charge may be of several orders.
+    Subscription(payments_events.ChargeQuarantined, payments.on_charge_quarantined, alone=True),
     Subscription(payments_events.ChargeQuarantined, payments.notify_finance_on_charge_quarantined),
     Subscription(payments_events.PaymentFailed, payments.on_payment_failed),
     Subscription(payouts_events.PayoutProcessed, payouts.on_payout_processed),

@@ -10,8 +10,9 @@ from common.media.storage import MediaStore
 from common.primitives.clock import Clock
 from common.primitives.cursors import CursorSigner
 from common.primitives.encryption import Encryptor
-from common.web.outbound_addresses import OutboundRules
+from notifications.assistant.routes.tool_server import ToolServer
 from notifications.assistant.use_cases.run_turn import Assistant
+from notifications.clients.outbound_addresses import OutboundRules
 from notifications.deliveries.clients.delivery_sender import DeliverySender
 from notifications.deliveries.clients.on_call import OnCall
 from notifications.deliveries.domain.receipt_signatures import ReceiptKeys
@@ -66,6 +67,7 @@ class Dependencies:
     webhook_rules: OutboundRules
     webhook_sender: WebhookSender
     assistant: Assistant
+    tool_server: ToolServer
     retention_periods: RetentionPeriods
 
     def delivery_context(self) -> DeliveryContext:

@@ -10,13 +10,14 @@
 - **On call.** The path of `ON_CALL_URL` selects the format: `/api/v2/alerts` Alertmanager, `/v2/enqueue` PagerDuty
   (needs the key), any other a JSON webhook; empty: log and list only.
 - **Push.** The origin of a browser's subscription is that of `PUSH_API_URL`, or is checked by the addresses of its
-  name at each call (`common.web.outbound`).
+  name at each call (`notifications.clients.outbound`).
 - **Assistant.** The provider is called at `{AI_BASE_URL}/chat/completions`. With an empty `ORDERS_URL` it reads
   through the gateway, where each call counts against the caller's quota.
 - **Images of tickets** have the store of orders' images, under `support/`; api and worker share it, and the bucket
   must not be public.
 """
 
+from pathlib import Path
 from typing import Final, Literal, Self
 from urllib.parse import urlsplit
 
@@ -73,6 +74,12 @@ class Settings(MediaSettings):
         description="The previous SEALING_KEY during a rotation; empty otherwise",
         examples=["3f1c9d0e5b7a48c2a6d4e8f01b2c3d4e5f60718293a4b5c6d7e8f9012a3b4c5d"],
     )
+    storefront_url: str = Field(
+        default="",
+        pattern="^(https?://.*)?$",
+        description="Origin of the storefront, for links in messages; empty: they lead to the API at BASE_URL",
+        examples=["https://campus.example"],
+    )
     sms_api_url: str = Field(
         pattern="^https?://", description="Base URL of the SMS company", examples=["https://api.ng.termii.com"]
     )
@@ -82,7 +89,9 @@ class Settings(MediaSettings):
     sms_sender: str = Field(
         default="Campus",
         pattern=_SMS_SENDER,
-        description="Sender of text messages: a registered name of 3 to 11 characters, a number or Twilio's service SID",
+        description=(
+            "Sender of text messages: a registered name of 3 to 11 characters, a number or Twilio's service SID"
+        ),
         examples=["Campus"],
     )
     sms_shape: Literal["termii", "africas_talking", "twilio"] = Field(
@@ -234,7 +243,9 @@ class Settings(MediaSettings):
     )
     smtp_url: str = Field(
         pattern="^smtp(s|\\+starttls)?://",
-        description="URL of the mail server with credentials: smtp:// and smtp+starttls:// need STARTTLS; smtps:// is TLS",
+        description=(
+            "URL of the mail server with credentials: smtp:// and smtp+starttls:// need STARTTLS; smtps:// is TLS"
+        ),
         examples=["smtp+starttls://user:password@mail.example:587"],
     )
     smtp_plaintext: bool = Field(
@@ -257,7 +268,9 @@ class Settings(MediaSettings):
     ai_base_url: str = Field(
         default="",
         pattern="^(https?://.*)?$",
-        description="Base URL of an OpenAI-compatible endpoint, without `/chat/completions`; empty: the built-in assistant",
+        description=(
+            "Base URL of an OpenAI-compatible endpoint, without `/chat/completions`; empty: the built-in assistant"
+        ),
         examples=["https://api.openai.com/v1"],
     )
     ai_api_key: str = Field(
@@ -310,6 +323,11 @@ class Settings(MediaSettings):
     alerts_keep_days: int = Field(
         default=365, ge=1, description="Days until a closed alert is deleted", examples=["365"]
     )
+    subscribers_file: Path | None = Field(
+        default=None,
+        description="The list of teams that subscribe at the broker; events on request are published for its topics",
+        examples=["/etc/campus/subscribers/subscribers.yaml"],
+    )
     webhook_allow_loopback: bool = Field(
         default=False,
         description="Whether webhook endpoints may have loopback addresses, also by http; for development only",
@@ -318,7 +336,9 @@ class Settings(MediaSettings):
     on_call_url: str = Field(
         default="",
         pattern="^(https?://.*)?$",
-        description="URL of the on-call receiver; its path selects the format; empty: alerts appear in log and list only",
+        description=(
+            "URL of the on-call receiver; its path selects the format; empty: alerts appear in log and list only"
+        ),
         examples=["https://events.pagerduty.com/v2/enqueue"],
     )
     on_call_key: str = Field(

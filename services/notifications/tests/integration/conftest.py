@@ -303,7 +303,8 @@ class Scenario(World):
     async def tables_with(self, text: str) -> set[str]:
         """Return the tables that contain the text."""
         rows = await self.fetch(
-            "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace"
+            "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = "
+            "'public'::regnamespace"
         )
         names = {row["relname"] for row in rows} - {"alembic_version"}
         statement = 'SELECT 1 FROM "{}" t WHERE t::text ILIKE $1 LIMIT 1'
@@ -490,8 +491,16 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
+def subscribers(tmp_path: Path) -> Path:
+    """Write a list of subscribers with a team that requests the outcomes of messages."""
+    path = tmp_path / "subscribers.yaml"
+    path.write_text("search:\n  topics: [notifications.delivery_settled.v1]\n")
+    return path
+
+
+@pytest.fixture
 def open_scenario(
-    fresh_database: DatabaseFactory, broker_url: str, providers: Providers, clock: ManualClock
+    fresh_database: DatabaseFactory, broker_url: str, providers: Providers, clock: ManualClock, subscribers: Path
 ) -> OpenScenario:
     """`open_scenario(**settings)`: the service on a database of its own, or on that of `urls`."""
 
@@ -504,6 +513,7 @@ def open_scenario(
             "sms_api_url": f"{providers.url}/sms",
             "smtp_url": providers.smtp_url,
             "on_call_url": f"{providers.url}/on-call/webhook",
+            "subscribers_file": str(subscribers),
             **settings,
         }
         async with opened(SERVICE, urls, broker_url, clock=clock, **values) as running:

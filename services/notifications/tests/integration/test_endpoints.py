@@ -43,7 +43,8 @@ def request_of(scenario: Scenario, **changes: Any) -> dict[str, Any]:
 
 async def counts(scenario: Scenario):
     [row] = await scenario.fetch(
-        "SELECT (SELECT count(*) FROM notifications) AS notifications, (SELECT count(*) FROM notification_deliveries) AS deliveries, "
+        "SELECT (SELECT count(*) FROM notifications) AS notifications, (SELECT count(*) FROM "
+        "notification_deliveries) AS deliveries, "
         "(SELECT count(*) FROM outbox) AS outbox"
     )
     return dict(row)

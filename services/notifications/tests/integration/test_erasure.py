@@ -25,7 +25,10 @@ async def test_an_older_event_does_not_restore_an_erased_user(scenario: Scenario
     [contact] = await scenario.fetch("SELECT * FROM contacts WHERE user_id = $1", scenario.buyer_id)
     assert (contact["email"], contact["phone"], contact["full_name"]) == ("", None, None)
     rows = await scenario.fetch(
-        "SELECT d.* FROM notification_deliveries d JOIN notifications n ON n.id = d.notification_id WHERE n.user_id = $1",
+        (
+            "SELECT d.* FROM notification_deliveries d JOIN notifications n ON n.id = d.notification_id WHERE "
+            "n.user_id = $1"
+        ),
         scenario.buyer_id,
     )
     assert sorted(row["status"] for row in rows) == ["failed", "sent"]
@@ -101,7 +104,10 @@ async def test_a_refused_erasure_names_its_obligations(scenario: Scenario, provi
     await scenario.send_queued()
     [mail] = providers.mails
     text = text_of(mail)
-    words = "something that is still under way; a payout that we are checking; an order that is not finished; money in your wallet"
+    words = (
+        "something that is still under way; a payout that we are checking; an order that is not finished; money "
+        "in your wallet"
+    )
     assert (mail["To"], words.split("; ")) == (
         "chidi@unilag.edu.ng",
         text.split("under way: ", 1)[1].split(".")[0].split("; "),

@@ -41,7 +41,8 @@ async def ticket_of_a_number(scenario: Scenario):
     """Return a ticket from the messaging app with an encrypted telephone number."""
     dependencies, ticket_id = scenario.dependencies, new_id()
     await scenario.fetch(
-        "INSERT INTO support_tickets (id, source, subject, status, priority, revision, unread_by_staff, created_at, updated_at, "
+        "INSERT INTO support_tickets (id, source, subject, status, priority, revision, unread_by_staff, "
+        "created_at, updated_at, "
         "phone_key, phone_sealed, phone_masked) "
         "VALUES ($1, 'messaging', 'x', 'open', 'normal', 1, 1, now(), now(), $2, $3, '') RETURNING 1",
         ticket_id,

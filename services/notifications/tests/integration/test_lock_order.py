@@ -13,11 +13,11 @@ from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
 from contracts.event import Event
 from contracts.orders import DeliveryPinIssued, OrderDelivered, OrderDispatched
-from notifications.deliveries import store
 from notifications.deliveries.domain.deliveries import notification_id_of
+from notifications.deliveries.store.contacts import erase_contact
 from notifications.deliveries.store.feed import save_streamed
 from notifications.deliveries.use_cases.deliveries.fail_delivery import fail_delivery
-from notifications.deliveries.use_cases.deliveries.record_delivery_status import record_delivery_status
+from notifications.deliveries.use_cases.deliveries.record_delivery_status import StatusReport, record_delivery_status
 from notifications.deliveries.use_cases.pins.advance_pin import advance_pin
 from notifications.deliveries.use_cases.pins.close_pin_watches import close_pin_watches
 from notifications.deliveries.use_cases.pins.watch_pin import watch_pin
@@ -84,7 +84,9 @@ async def sent_pins(scenario: Scenario) -> list[Any]:
 
 def receipt(scenario: Scenario, status) -> Callable[[Any], Step]:
     at = scenario.clock.now()
-    return lambda row: lambda uow: record_delivery_status(uow, "sms", row["provider_message_id"], status, at)
+    return lambda row: (
+        lambda uow: record_delivery_status(uow, StatusReport("sms", row["provider_message_id"], status, at))
+    )
 
 
 def failed(row) -> Step:
@@ -142,7 +144,7 @@ async def test_all_updates_of_a_pin_at_once_do_not_deadlock(
             reissue(row),
             failed(row),
             lambda uow, row=row: advance_pin(uow, dependencies.delivery_context(), row["notification_id"]),
-            lambda uow, sequence=sequence: store.erase_contact(uow, scenario.buyer_id, sequence),
+            lambda uow, sequence=sequence: erase_contact(uow, scenario.buyer_id, sequence),
         ]
         clock.advance(dependencies.pin_receipt)
         await asyncio.gather(*(run(scenario, step) for step in steps))

@@ -28,7 +28,9 @@ def clock() -> ManualClock:
 
 
 async def notify(scenario: Scenario, at, *, status="sent", tried_at=None):
-    """Return a notification of that time with a delivery, and an attempt unless `tried_at` is False. Returns their ids."""
+    """Return a notification of that time with a delivery, and an attempt unless `tried_at` is False. Returns their
+    ids.
+    """
     notification, delivery, attempt = new_id(), new_id(), new_id()
     await scenario.fetch(
         "INSERT INTO notifications (id, user_id, template, created_at) VALUES ($1, $1, 'order_paid', $2) RETURNING id",
@@ -36,7 +38,8 @@ async def notify(scenario: Scenario, at, *, status="sent", tried_at=None):
         at,
     )
     await scenario.fetch(
-        "INSERT INTO notification_deliveries (id, notification_id, channel, recipient, template, payload, sealed, status, "
+        "INSERT INTO notification_deliveries (id, notification_id, channel, recipient, template, payload, "
+        "sealed, status, "
         "created_at) VALUES ($1, $2, 'email', 'a', 'order_paid', '{}', '{}', $3, $4) RETURNING id",
         delivery,
         notification,
@@ -67,8 +70,8 @@ async def months(scenario: Scenario):
 
 
 async def create_months(scenario: Scenario, *, workers=1):
-    """Run retention until the months around LATER exist. A round without its locks within half a second skips them until
-    the next round by design.
+    """Run retention until the months around LATER exist. A round without its locks within half a second skips them
+    until the next round by design.
     """
 
     async def created():
@@ -107,7 +110,10 @@ async def test_expired_months_are_removed_with_their_deliveries(scenario: Scenar
     _, resent, again = await notify(scenario, months_of[0], tried_at=LATER - timedelta(days=3))
     _, waiting, _ = await notify(scenario, months_of[0], status="queued", tried_at=False)
     await scenario.fetch(
-        "INSERT INTO notification_resends (id, delivery_id, log_id, asked_by, asked_at) VALUES ($1, $2, $1, $1, $3) RETURNING id",
+        (
+            "INSERT INTO notification_resends (id, delivery_id, log_id, asked_by, asked_at) VALUES ($1, $2, $1, $1, "
+            "$3) RETURNING id"
+        ),
         new_id(),
         july,
         months_of[0],
@@ -129,7 +135,10 @@ async def test_notifications_expire_after_a_year_and_after_their_deliveries(
     bare, held = new_id(), (await notify(scenario, year_ago, status="queued", tried_at=False))[0]
     for identifier, at in ((bare, year_ago), (young := new_id(), LATER - timedelta(days=364))):
         await scenario.fetch(
-            "INSERT INTO notifications (id, user_id, template, created_at) VALUES ($1, $1, 'delivery_pin', $2) RETURNING id",
+            (
+                "INSERT INTO notifications (id, user_id, template, created_at) VALUES ($1, $1, 'delivery_pin', $2) "
+                "RETURNING id"
+            ),
             identifier,
             at,
         )
@@ -145,7 +154,8 @@ async def test_notifications_expire_after_a_year_and_after_their_deliveries(
 async def test_closed_alerts_expire_after_a_year(scenario: Scenario, app: OpenService) -> None:
     for key, closed_at in (("open", None), ("old", LATER - timedelta(days=366)), ("new", LATER)):
         await scenario.fetch(
-            "INSERT INTO alerts (id, severity, title, detail, runbook, dedup_key, source, raised_at, last_raised_at, closed_at) "
+            "INSERT INTO alerts (id, severity, title, detail, runbook, dedup_key, source, raised_at, "
+            "last_raised_at, closed_at) "
             "VALUES ($1, 'SEV-3', 't', 'd', 'r', $2, 's', $3, $3, $4) RETURNING id",
             new_id(),
             key,

@@ -66,12 +66,14 @@ def test_an_unknown_outcome_is_redelivered_only_where_harmless() -> None:
     assert {
         (template, channel): redelivery_policy(template, channel, reports_statuses=True).may_redeliver
         for template, channel in [
-            ("delivery_pin", "sms"), ("one_time_code", "email"), ("bank_details_changed", "email"), ("order_dispatched", "push"),
+            ("delivery_pin", "sms"), ("one_time_code", "email"), ("bank_details_changed", "email"),
+                ("order_dispatched", "push"),
             ("order_dispatched", "messaging"), ("order_dispatched", "email"), ("order_dispatched", "sms"),
         ]
     } == {
         ("delivery_pin", "sms"): True, ("one_time_code", "email"): True, ("bank_details_changed", "email"): True,
-        ("order_dispatched", "push"): True, ("order_dispatched", "messaging"): True, ("order_dispatched", "email"): False,
+        ("order_dispatched", "push"): True, ("order_dispatched", "messaging"): True,
+            ("order_dispatched", "email"): False,
         ("order_dispatched", "sms"): False,
     }  # fmt: skip
     deaf = redelivery_policy("order_dispatched", "messaging", reports_statuses=False)
@@ -222,6 +224,9 @@ def test_every_template_has_its_channels() -> None:
         "already_registered": every - {"email"},
         "charge_quarantined": every - {"email"},
         "confirm_email": every - {"email"},
+        "back_in_stock": every - {"push"},
+        "new_message": every - {"push"},
+        "price_drop": every - {"push"},
     }
 
 

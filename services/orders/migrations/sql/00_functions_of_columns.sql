@@ -17,7 +17,14 @@ CREATE FUNCTION search_text(text text) RETURNS text LANGUAGE sql IMMUTABLE PARAL
                           '[\u0001-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u00bf\u00d7\u00f7\u02b0-\u02ff\u2000-\u206f\u20a0-\u20cf\u2190-\u2bff\u3000-\u303f\ufe00-\ufe0f\ufe30-\ufe4f\U0001f000-\U0001faff]+', ' ', 'g')
 $$;
 
--- A search ignores stop words, unless it has no other word.
+-- The words of a name, and each two neighbours as one word: `powerbank` finds Power Bank, and `20000mah` 20,000mAh.
+CREATE FUNCTION joined_text(text text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT concat_ws(' ', words, regexp_replace(words, '(\S+) (\S+)', '\1\2', 'g'),
+                     regexp_replace(regexp_replace(words, '^\S+ ', ''), '(\S+) (\S+)', '\1\2', 'g'))
+    FROM btrim(public.search_text(text)) AS words
+$$;
+
+-- Used by the previous version during an upgrade. Drop it in the next release.
 CREATE FUNCTION search_query(terms text) RETURNS tsquery LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT CASE WHEN numnode(to_tsquery('pg_catalog.english', lower(terms))) > 0
            THEN to_tsquery('pg_catalog.english', lower(terms)) ELSE to_tsquery('public.every_word', lower(terms)) END

@@ -1,3 +1,13 @@
+ALTER TABLE purchases ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT ON purchases TO campus_orders_api;
+-- Written once.
+REVOKE UPDATE, DELETE ON purchases FROM campus_orders_service;
+-- A vendor and a hub agent see their order of it, not the purchase.
+CREATE POLICY purchases_of_their_buyer ON purchases FOR SELECT
+    USING (buyer_id = (SELECT app_user_id()) OR (SELECT app_may('orders:read')));
+CREATE POLICY purchases_placed_by_their_buyer ON purchases FOR INSERT
+    WITH CHECK (buyer_id = app_user_id() AND app_may('orders:place'));
+
 ALTER TABLE orders ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, INSERT ON orders TO campus_orders_api;
 -- Orders and items carry their parties, and these never change. A subquery is evaluated once for a statement, so that
@@ -29,6 +39,9 @@ CREATE TRIGGER orders_refuse_leaving_vendor AFTER INSERT ON orders
 -- Payments reports an escrow with its first charge.
 CREATE POLICY orders_with_a_charge ON orders FOR SELECT
     USING ((SELECT app_may('charged_orders:read')) AND (escrow_sequence > 0 OR charge_quarantined_at IS NOT NULL));
+-- With a charged order, which this caller sees.
+CREATE POLICY purchases_with_a_charge ON purchases FOR SELECT
+    USING ((SELECT app_may('charged_orders:read')) AND EXISTS (SELECT FROM orders WHERE orders.purchase_id = purchases.id));
 
 ALTER TABLE order_items ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, INSERT ON order_items TO campus_orders_api;

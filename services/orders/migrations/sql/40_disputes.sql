@@ -18,7 +18,7 @@ BEGIN
             OR NOT EXISTS (
                 SELECT FROM order_items AS item
                 WHERE item.order_id = for_order AND item.product_id = sale.product_id
-                  AND item.quantity = wanted.quantity
+                  AND item.variant_id IS NOT DISTINCT FROM sale.variant_id AND item.quantity = wanted.quantity
             )
             OR wanted.quantity > sale.per_buyer_limit - (
                 SELECT coalesce(sum(units.quantity), 0) FROM flash_sale_units AS units

@@ -8,6 +8,7 @@ from common.database.hash_keys import ensure_hash_key, hash_key_rows
 from common.database.reencryption import COMMAND as REENCRYPT
 from common.database.reencryption import EncryptedMessages, reencrypt_by_command
 from common.database.retention import Rule
+from common.documents.rendering import DocumentRenderer
 from common.media.cleanup import EVERY_SECONDS as IMAGES_EVERY_SECONDS
 from common.media.cleanup import remove_images_once
 from common.media.images import ImageProcessor
@@ -32,19 +33,32 @@ from orders.store import retention
 from orders.store.contacts import ContactEncryption, encrypted_contacts
 from orders.store.images import MEDIA
 from orders.store.pins import encrypted_pins
-from orders.timers import TIMERS_EVERY_SECONDS, TIMERS_IDLE_SECONDS, fire_timers_once
+from orders.store.receipts import ReceiptStore
+from orders.timers import (
+    SAVED_CHANGES_EVERY_SECONDS,
+    SAVED_CHANGES_IDLE_SECONDS,
+    TIMERS_EVERY_SECONDS,
+    TIMERS_IDLE_SECONDS,
+    fire_timers_once,
+    publish_saved_product_changes_once,
+)
 from orders.use_cases.delivery.check_pin_key import check_pin_key
 from orders.use_cases.delivery.issue_delivery_pin import PinIssuer
 
 
 @asynccontextmanager
 async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Dependencies]:
-    """Open the dependencies. The runtime owns the connections; this closes the image processor and the media store."""
+    """Open the dependencies. The runtime owns the connections; this closes the image processor, the document
+    renderer and the media store.
+    """
     async with AsyncExitStack() as stack:
         image_processor = ImageProcessor()
         stack.callback(image_processor.close)
+        documents = DocumentRenderer()
+        stack.callback(documents.close)
         media = await open_media_store(settings, stack)
         hash_key = await ensure_hash_key(runtime.database, _hash_key(settings), "orders", of_release_before=None)
+        contacts = _contact_encryption(settings)
         dependencies = Dependencies(
             settings=settings,
             clock=runtime.clock,
@@ -57,10 +71,13 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
                 returns=timedelta(seconds=settings.return_window_seconds),
             ),
             unpaid_limits=UnpaidLimits(settings.unpaid_orders_max, settings.unpaid_share_max_percent),
+            balance_refunds_enabled=settings.balance_refunds_enabled,
             cells=settings.all_cells,
             address_hashes=AddressHashes(hash_key),
-            contacts=_contact_encryption(settings),
+            contacts=contacts,
             pins=_pin_issuer(settings),
+            receipts=ReceiptStore(contacts),
+            documents=documents,
             image_processor=image_processor,
             media=media,
             media_url=(settings.media_url or f"{settings.base_url}/media").rstrip("/"),
@@ -108,15 +125,22 @@ async def re_encrypt_command(dependencies: Dependencies, option: str = "") -> No
     rows = [
         encrypted_pins(pins.storage, pins.renew),
         encrypted_contacts(dependencies.contacts),
+        dependencies.receipts.encrypted_names(),
         hash_key_rows(_hash_key(dependencies.settings)),
     ]
     await reencrypt_by_command(dependencies.database, rows, [issued], option)
 
 
 def loops(dependencies: Dependencies) -> list[Loop]:
-    """Return the timers of orders, and the cleanup of unreferenced images."""
+    """Return the timers of orders, the notices of savers, and the cleanup of unreferenced images."""
     return [
         Loop("fire-timers", lambda: fire_timers_once(dependencies), TIMERS_EVERY_SECONDS, TIMERS_IDLE_SECONDS),
+        Loop(
+            "publish-saved-product-changes",
+            lambda: publish_saved_product_changes_once(dependencies),
+            SAVED_CHANGES_EVERY_SECONDS,
+            SAVED_CHANGES_IDLE_SECONDS,
+        ),
         Loop(
             "remove-images",
             lambda: remove_images_once(dependencies.database, dependencies.media, MEDIA, dependencies.clock),

@@ -6,7 +6,7 @@ from typing import Any, Final, TypedDict
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.messaging.messages import Outcome, Received, Subscription
+from common.messaging.messages import Outcome, Received, Subscription, applied_if
 from common.primitives.lifecycles import Rejection
 from contracts.identity import (
     CampusChanged,
@@ -22,6 +22,7 @@ from contracts.identity import (
     VendorReinstated,
     VendorSuspended,
 )
+from contracts.notifications import CartReceived
 from contracts.payments import (
     ChargeDisputed,
     ChargeQuarantined,
@@ -38,6 +39,7 @@ from orders.dependencies import Dependencies
 from orders.domain.disputes import ChargeOutcome
 from orders.domain.orders import Windows
 from orders.domain.projections import HubProjection, UserProjection, VendorProjection
+from orders.domain.purchase_drafts import DraftLine
 from orders.domain.sales import Sale
 from orders.use_cases.disputes.record_chargeback import record_chargeback
 from orders.use_cases.erasure.cancel_erasure import cancel_erasure
@@ -52,6 +54,7 @@ from orders.use_cases.projections.project_hub import project_hub
 from orders.use_cases.projections.project_user import project_user
 from orders.use_cases.projections.project_vendor import project_vendor
 from orders.use_cases.projections.project_vendor_status import project_vendor_status
+from orders.use_cases.purchase_drafts.record_purchase_draft import record_purchase_draft
 from orders.use_cases.refunds.record_refund_failed import record_refund_failed
 from orders.use_cases.refunds.record_refund_posted import record_refund_posted
 from orders.use_cases.refunds.record_refund_settled import record_refund_settled
@@ -130,6 +133,14 @@ async def on_hub_changed(event: HubChanged, received: Received, uow: UnitOfWork,
     return _OUTCOMES[await project_hub(uow, hub, received.sequence)]
 
 
+async def on_cart_received(
+    event: CartReceived, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> Outcome:
+    lines = [DraftLine(line.retailer_id, line.quantity) for line in event.items]
+    now = dependencies.clock.now()
+    return applied_if(await record_purchase_draft(uow, event.draft_id, event.user_id, lines, now))
+
+
 async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> Outcome:
     pins, sequence = dependencies.pins, received.sequence
     rejection = await accept_payment(
@@ -137,6 +148,7 @@ async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork,
     )
     sale = Sale(datetime.fromisoformat(event.held_at), event.amount_minor, locked_minor=event.amount_minor)
     await project_sale(uow, event.order_id, sale, sequence)
+    dependencies.receipts.issue_later(uow, event.order_id)
     return _OUTCOMES[rejection]
 
 
@@ -195,9 +207,9 @@ async def on_charge_disputed(
 async def on_charge_quarantined(
     event: ChargeQuarantined, _: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> Outcome:
-    if event.order_id is None:
+    if not event.named_orders:
         return Outcome.IGNORED
-    return _OUTCOMES[await record_quarantined_charge(uow, event.order_id, dependencies.clock.now())]
+    return _OUTCOMES[await record_quarantined_charge(uow, event.named_orders, dependencies.clock.now())]
 
 
 async def on_outside_refund_recorded(
@@ -253,8 +265,16 @@ async def _project_user(
 
 
 def _vendor(event: VendorApproved | VendorChanged | VendorSuspended | VendorReinstated) -> VendorProjection:
+    # An approval is of a vendor that has no absence yet.
+    away = (None, None) if isinstance(event, VendorApproved) else (event.absent_until, event.absence_message)
     return VendorProjection(
-        event.vendor_id, event.business_name, event.campus_id, event.commission_basis_points, event.owner_user_id
+        event.vendor_id,
+        event.business_name,
+        event.campus_id,
+        event.commission_basis_points,
+        event.owner_user_id,
+        None if away[0] is None else datetime.fromisoformat(away[0]),
+        away[1],
     )
 
 
@@ -279,5 +299,8 @@ SUBSCRIPTIONS: list[Subscription[Any]] = [
     Subscription(RefundFailed, on_refund_failed),
     Subscription(ChargeDisputed, on_charge_disputed),
     Subscription(OutsideRefundRecorded, on_outside_refund_recorded),
-    Subscription(ChargeQuarantined, on_charge_quarantined),
+    # Its charge may be of several orders.
+    Subscription(ChargeQuarantined, on_charge_quarantined, alone=True),
+    # The trigger against erasures ends the transaction.
+    Subscription(CartReceived, on_cart_received, alone=True),
 ]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from common.database.unit_of_work import Database
+from common.documents.rendering import DocumentRenderer
 from common.media.images import ImageProcessor
 from common.media.storage import MediaStore
 from common.primitives.cells import Cells
@@ -13,6 +14,7 @@ from orders.domain.orders import Windows
 from orders.domain.unpaid_limits import UnpaidLimits
 from orders.settings import Settings
 from orders.store.contacts import ContactEncryption
+from orders.store.receipts import ReceiptStore
 from orders.use_cases.delivery.issue_delivery_pin import PinIssuer
 
 
@@ -26,10 +28,13 @@ class Dependencies:
     cursors: CursorSigner
     windows: Windows
     unpaid_limits: UnpaidLimits
+    balance_refunds_enabled: bool
     cells: Cells | None
     address_hashes: AddressHashes
     contacts: ContactEncryption
     pins: PinIssuer
+    receipts: ReceiptStore
+    documents: DocumentRenderer
     image_processor: ImageProcessor
     media: MediaStore
     media_url: str

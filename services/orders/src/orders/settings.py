@@ -15,7 +15,9 @@ class Settings(MediaSettings):
     """Keys, time limits and retention of orders."""
 
     pin_key: PurposeKey = Field(
-        description="Key that encrypts delivery PINs and contacts at rest and keys the PINs' digests; at least 16 characters",
+        description=(
+            "Key that encrypts delivery PINs and contacts at rest and keys the PINs' digests; at least 16 characters"
+        ),
         examples=["<a random text for PINs at rest>"],
     )
     pin_key_previous: FurtherKey = Field(
@@ -24,7 +26,9 @@ class Settings(MediaSettings):
         examples=["<the key before the rotation>"],
     )
     pin_delivery_key: PurposeKey = Field(
-        description="Key that encrypts delivery PINs for notifications, which has the same value; at least 16 characters",
+        description=(
+            "Key that encrypts delivery PINs for notifications, which has the same value; at least 16 characters"
+        ),
         examples=["<a random text for PINs in events>"],
     )
     pin_delivery_key_previous: FurtherKey = Field(
@@ -53,8 +57,15 @@ class Settings(MediaSettings):
         default=50,
         ge=1,
         le=100,
-        description="Most of a product's stock, above 5 pieces, that the unpaid orders of one buyer reserve, in percent",
+        description=(
+            "Most of a product's stock, above 5 pieces, that the unpaid orders of one buyer reserve, in percent"
+        ),
         examples=[50],
+    )
+    balance_refunds_enabled: bool = Field(
+        default=True,
+        description="Whether a buyer may choose the balance as the destination of a refund; off: `refundTo` is 409",
+        examples=[True],
     )
     vendor_idle_seconds: int = Field(
         default=259_200,

@@ -7,8 +7,10 @@ from common.observability import telemetry
 from common.observability.logging import get_logger
 from common.primitives.lifecycles import Rejection
 from orders.dependencies import Dependencies
+from orders.domain.saved_items import BATCHES_MAX
 from orders.store import timers
 from orders.use_cases.orders.fire_timer import fire_timer
+from orders.use_cases.saved_items.publish_saved_product_change import publish_saved_product_change
 
 log = get_logger(__name__)
 
@@ -17,6 +19,20 @@ TIMERS_EVERY_SECONDS: Final = 1.0
 TIMERS_IDLE_SECONDS: Final = 4.0
 # Enough to catch up after an outage, and few enough for a prompt shutdown between two rounds.
 BATCH: Final = 100
+
+
+# A buyer may read of a lower price seconds later.
+SAVED_CHANGES_EVERY_SECONDS: Final = 2.0
+SAVED_CHANGES_IDLE_SECONDS: Final = 5.0
+
+
+async def publish_saved_product_changes_once(dependencies: Dependencies) -> int:
+    """Publish waiting changes of saved products in batches, a transaction each, and return the number of batches."""
+    for published in range(BATCHES_MAX):
+        async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            if not await publish_saved_product_change(uow):
+                return published
+    return BATCHES_MAX
 
 
 async def fire_timers_once(dependencies: Dependencies) -> int:

@@ -96,18 +96,18 @@ class Market(World):
 
     async def pay(self, order: dict[str, Any], **delivery: Any) -> Received:
         """Payments holds the order's escrow."""
-        return await self.receive(
-            EscrowHeld(
-                order_id=UUID(order["id"]),
-                buyer_id=UUID(order["buyerId"]),
-                vendor_id=UUID(order["vendorId"]),
-                amount_minor=order["totalMinor"],
-                commission_minor=1,
-                delivery_fee_minor=order["deliveryFeeMinor"],
-                reference="reference",
-                held_at="2026-01-01T00:00:00.000Z",
-            ),
-            **delivery,
+        return await self.receive(self.held(order), **delivery)
+
+    def held(self, order: dict[str, Any]) -> EscrowHeld:
+        return EscrowHeld(
+            order_id=UUID(order["id"]),
+            buyer_id=UUID(order["buyerId"]),
+            vendor_id=UUID(order["vendorId"]),
+            amount_minor=order["totalMinor"],
+            commission_minor=1,
+            delivery_fee_minor=order["deliveryFeeMinor"],
+            reference="reference",
+            held_at="2026-01-01T00:00:00.000Z",
         )
 
     async def release(self, order: dict[str, Any], *, remaining_minor: int = 0, **delivery: Any) -> Received:

@@ -8,7 +8,7 @@ import httpx
 
 from common.primitives.clock import iso
 from common.primitives.ids import new_id
-from contracts.identity import ProfileChanged
+from contracts.identity import ProfileChanged, VendorApproved
 from contracts.payments import EscrowHeld, EscrowState, EscrowStated
 
 from .conftest import Market
@@ -17,9 +17,24 @@ from .responses import data_of
 RETURN_REASON = "It is not what I ordered."
 
 
-async def put_in_cart(market: Any, product_id: UUID, quantity: Any = 1, buyer_id: UUID | None = None) -> Any:
+async def approve_vendor(market: Market) -> None:
+    """Receive the approval of the market's vendor: from then on it may create products."""
+    await market.receive(
+        VendorApproved(
+            vendor_id=market.vendor_id,
+            owner_user_id=market.merchant_id,
+            business_name="Ada's Kitchen",
+            legal_name="Ada Obi Ventures",
+            campus_id=market.campus_id,
+        )
+    )
+
+
+async def put_in_cart(
+    market: Any, product_id: UUID | str, quantity: Any = 1, buyer_id: UUID | None = None, **body: Any
+) -> Any:
     path = f"/api/carts/current/items/{product_id}"
-    return await market.client.put(path, json={"quantity": quantity}, headers=market.as_buyer(buyer_id))
+    return await market.client.put(path, json={"quantity": quantity, **body}, headers=market.as_buyer(buyer_id))
 
 
 async def nothing_happened(market: Market, product_id, stock):
@@ -95,7 +110,10 @@ async def delivered_order(market: Market, *lines, fee_minor=0):
     if fee_minor:
         hub = new_id()
         await market.fetch(
-            "INSERT INTO hubs (id, campus_id, name, delivery_fee_minor, active, sequence) VALUES ($1, $2, 'Gate', $3, true, 1)",
+            (
+                "INSERT INTO hubs (id, campus_id, name, delivery_fee_minor, active, sequence) VALUES ($1, $2, "
+                "'Gate', $3, true, 1)"
+            ),
             hub,
             market.campus_id,
             fee_minor,

@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from msgspec import structs
 
 from contracts.payments import ChargeQuarantined
 from orders.domain.order_updates import OrderNotReceived
@@ -70,7 +71,10 @@ async def test_finance_lists_no_orders(market: Market, role: str) -> None:
 async def test_finance_sees_neither_the_buyer_nor_where_the_order_goes(market: Market, role: str) -> None:
     order = await market.ordered(deliveryNote="Room 12, call 0803 000 0000")
     await market.fetch(
-        "INSERT INTO user_contacts (user_id, short_name, contact_encrypted, sequence) VALUES ($1, 'Ada O.', '', 1) RETURNING 1",
+        (
+            "INSERT INTO user_contacts (user_id, short_name, contact_encrypted, sequence) VALUES ($1, 'Ada O.', '', "
+            "1) RETURNING 1"
+        ),
         market.buyer_id,
     )
     await market.pay(order)
@@ -110,6 +114,26 @@ async def test_a_quarantined_charge_of_an_unknown_order_is_retried_and_one_of_no
     with pytest.raises(OrderNotReceived):
         await market.receive(quarantined(str(UUID(int=1))))
     await market.receive(quarantined(None))
+
+
+async def test_a_quarantined_charge_of_a_purchase_shows_finance_each_of_its_orders(market: Market) -> None:
+    orders = [await market.ordered() for _ in range(3)]
+    other = await market.ordered()
+    event = structs.replace(quarantined(orders[0]["id"]), order_ids=tuple(UUID(order["id"]) for order in orders))
+    await market.receive(event)
+    await market.receive(event)
+    assert await visible_ids(market, "orders", UUID(int=1), roles=FINANCE) == {order["id"] for order in orders}
+    assert (await market.show(orders[2], market.as_staff(FINANCE[0])))["number"] == orders[2]["number"]
+    response = await market.client.get(f"/api/orders/{other['id']}", headers=market.as_staff(FINANCE[0]))
+    assert error_of(response) == NOT_FOUND
+
+
+async def test_a_quarantined_charge_of_a_purchase_waits_for_all_its_orders(market: Market) -> None:
+    order = await market.ordered()
+    event = structs.replace(quarantined(order["id"]), order_ids=(UUID(order["id"]), UUID(int=1)))
+    with pytest.raises(OrderNotReceived):
+        await market.receive(event)
+    assert await visible_ids(market, "orders", UUID(int=1), roles=FINANCE) == set()
 
 
 async def test_a_second_quarantined_charge_keeps_the_instant_of_the_first(market: Market) -> None:

@@ -246,7 +246,10 @@ async def test_a_buyer_cannot_write_an_order_in_another_name_or_state_even_in_sq
     columns = (
         "id, number, buyer_id, vendor_id, campus_id, status, currency, total_amount, subtotal_minor, delivery_fee_minor"
     )
-    more = "commission_minor, refunded_minor, payment_due_at, idempotency_key, fingerprint, revision, created_at, updated_at"
+    more = (
+        "commission_minor, refunded_minor, payment_due_at, idempotency_key, fingerprint, revision, created_at, "
+        "updated_at"
+    )
     caller = await market.runtime.verifier.caller_of(market.token(market.buyer_id))
     for change in ({"buyer_id": "gen_random_uuid()"}, {"status": "'paid_escrow'"}):
         shown = {

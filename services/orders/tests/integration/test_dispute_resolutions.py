@@ -181,7 +181,8 @@ async def test_the_database_itself_refuses_a_second_decision_and_the_maker_as_ch
     await decide(market, resolution)
     with pytest.raises(asyncpg.UniqueViolationError, match="one_approved"):
         await market.fetch(
-            "INSERT INTO dispute_resolutions SELECT $1, order_id, outcome, refund_minor, release_minor, refund_id, status, "
+            "INSERT INTO dispute_resolutions SELECT $1, order_id, outcome, refund_minor, release_minor, "
+            "refund_id, status, "
             "prepared_by, prepared_at, decided_by, decided_at FROM dispute_resolutions",
             new_id(),
         )

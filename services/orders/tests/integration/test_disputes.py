@@ -1,4 +1,6 @@
-"""Disputes: who opens one, where the money goes by outcome, and in which order events may arrive (contract section 6)."""
+"""Disputes: who opens one, where the money goes by outcome, and in which order events may arrive
+(contract section 6).
+"""
 
 import asyncio
 from datetime import timedelta

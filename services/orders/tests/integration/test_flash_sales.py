@@ -270,8 +270,10 @@ async def test_the_database_gives_no_role_the_vendors_consent(market: Market) ->
     merchant = Caller(user_id=market.merchant_id, vendor_id=market.vendor_id, permissions=permissions_of(["merchant"]))
     database = market.database
     copy = (
-        "INSERT INTO flash_sales (id, product_id, vendor_id, campus_id, price_minor, quantity, per_buyer_limit, starts_at, "
-        "ends_at, created_by, created_at, approved_at) SELECT $1, product_id, vendor_id, campus_id, 1, 1, 1, starts_at, "
+        "INSERT INTO flash_sales (id, product_id, vendor_id, campus_id, price_minor, quantity, per_buyer_limit, "
+        "starts_at, "
+        "ends_at, created_by, created_at, approved_at) SELECT $1, product_id, vendor_id, campus_id, 1, 1, 1, "
+        "starts_at, "
         "ends_at, created_by, created_at, now() FROM flash_sales"
     )
     for caller, statement, values in (
@@ -339,7 +341,10 @@ async def test_the_database_lets_no_role_write_sold_units_or_reserve_without_an_
         "UPDATE flash_sales SET sold = 0",
         "UPDATE flash_sales SET quantity = 1000",
         "DELETE FROM flash_sales",
-        "INSERT INTO flash_sale_units VALUES (gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 1)",
+        (
+            "INSERT INTO flash_sale_units VALUES (gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), "
+            "gen_random_uuid(), 1)"
+        ),
     ):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             async with database.unit_of_work(acting_as=merchant) as uow:
@@ -386,6 +391,7 @@ async def test_the_product_shows_its_sale_while_it_runs(market: Market) -> None:
         "quantity": 20,
         "remaining": 19,
         "perBuyerLimit": 2,
+        "variantId": None,
         "startsAt": sale["startsAt"],
         "endsAt": sale["endsAt"],
     }

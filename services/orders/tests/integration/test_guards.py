@@ -32,6 +32,96 @@ TABLES: Final = {
             "DELETE cart_items_of_the_buyer": ("user",),
         },
     ),
+    "cart_variants": GuardedTable(
+        checks={"cart_variants_quantity_1_to_99": {"quantity": 0}},
+        unique={"cart_variants_pkey": {}},
+        triggers={"cart_variants_refuse_leaving_buyer": (InsertAfter(BUYER_ERASURE),)},
+        policies={
+            "SELECT cart_variants_of_the_buyer": ("user",),
+            "INSERT cart_variants_of_the_buyer": ("user",),
+            "UPDATE cart_variants_of_the_buyer": ("user",),
+            "DELETE cart_variants_of_the_buyer": ("user",),
+        },
+    ),
+    "conversation_messages": GuardedTable(
+        row={"author": "buyer"},
+        checks={
+            "conversation_messages_author_known": {"author": "x"},
+            "conversation_messages_hidden_for_a_reason": {"hidden_at": NOW},
+        },
+        unique={"conversation_messages_pkey": {}},
+        references={"conversation_messages_conversation": {"conversation_id": OTHERS}},
+        policies={
+            "SELECT conversation_messages_with_their_conversation": (
+                "user",
+                "vendor catalog:own",
+                "disputes:prepare",
+                "reports:decide",
+            )
+        },
+    ),
+    "conversation_offers": GuardedTable(
+        row={"created_at": NOW, "expires_at": LATER},
+        checks={
+            "conversation_offers_at_most_48_hours": {"expires_at": NOW},
+            "conversation_offers_ended_once": {"accepted_at": NOW},
+            "conversation_offers_price_above_zero": {"unit_price_minor": 0},
+            "conversation_offers_quantity_1_to_99": {"quantity": 0},
+        },
+        unique={
+            "conversation_offers_pkey": {"message_id": OTHERS},
+            "conversation_offers_one_of_message": {"id": OTHERS},
+        },
+        references={
+            "conversation_offers_message": {"message_id": OTHERS},
+            "conversation_offers_order": {"accepted_at": NOW, "order_id": OTHERS},
+            "conversation_offers_product": {"product_id": OTHERS},
+        },
+        policies={
+            "SELECT conversation_offers_with_their_message": (
+                "user",
+                "vendor catalog:own",
+                "disputes:prepare",
+                "reports:decide",
+            ),
+            "UPDATE conversation_offers_accepted_by_their_buyer": ("user",),
+        },
+    ),
+    "conversation_reads": GuardedTable(unique={"conversation_reads_pkey": {}}),
+    "conversations": GuardedTable(
+        row={"product_id": OURS},
+        checks={
+            "conversations_about_one_thing": {"product_id": None},
+            "conversations_blocked_by_a_party": {"blocked_by": "x"},
+        },
+        unique={
+            "conversations_pkey": {"product_id": OTHERS},
+            "conversations_one_of_buyer_and_product": {"id": OTHERS},
+            "conversations_one_of_order": ({"product_id": None, "order_id": OURS}, {"id": OTHERS}),
+        },
+        references={
+            "conversations_product": {"product_id": OTHERS},
+            "conversations_order": {"product_id": None, "order_id": OTHERS},
+        },
+        triggers={
+            "conversations_refuse_leaving_buyer": (InsertAfter(BUYER_ERASURE),),
+            "conversations_refuse_leaving_vendor": (InsertAfter(VENDOR_CLOSING),),
+        },
+        policies={
+            "SELECT conversations_of_their_parties": ("user", "vendor catalog:own"),
+            "SELECT conversations_of_disputes_and_returns": ("disputes:prepare",),
+            "SELECT conversations_of_reported_messages": ("reports:decide",),
+        },
+    ),
+    "document_counters": GuardedTable(unique={"document_counters_pkey": {}}),
+    "issued_documents": GuardedTable(
+        row={"recipient_id": OURS},
+        unique={
+            "issued_documents_pkey": {"vendor_id": OTHERS},
+            "issued_documents_number_once": {"subject_id": OTHERS},
+        },
+        policies={"SELECT issued_documents_of_their_buyer": ("user",)},
+    ),
     "dead_letter_closures": GuardedTable(unique={"dead_letter_closures_pkey": {}}),
     "dead_letters": GuardedTable(
         row={"replayed_at": NOW},
@@ -101,7 +191,10 @@ TABLES: Final = {
             "flash_sales_sold_with_consent": {"sold": 1},
         },
         unique={"flash_sales_pkey": {}},
-        references={"flash_sales_product": {"product_id": OTHERS}},
+        references={
+            "flash_sales_product": {"product_id": OTHERS},
+            "flash_sales_variant": {"variant_id": OTHERS},
+        },
         policies={
             "INSERT flash_sales_begun_by_their_vendor": ("vendor catalog:own",),
             "UPDATE flash_sales_ended_by_their_keeper": ("vendor catalog:own", "campus flash_sales:propose"),
@@ -114,6 +207,12 @@ TABLES: Final = {
         },
     ),
     "hash_keys": GuardedTable(unique={"hash_keys_pkey": {}}),
+    "followed_vendors": GuardedTable(
+        unique={"followed_vendors_pkey": {}},
+        references={"followed_vendors_vendor": {"vendor_id": OTHERS}},
+        triggers={"followed_vendors_refuse_leaving_buyer": (InsertAfter(BUYER_ERASURE),)},
+        policies={f"{command} followed_vendors_of_the_buyer": ("user",) for command in ("SELECT", "INSERT", "DELETE")},
+    ),
     "hubs": GuardedTable(unique={"hubs_pkey": {}}, policies={"SELECT hubs_known": ("public",)}),
     "idempotent_commands": GuardedTable(unique={"idempotent_commands_pkey": {}}),
     "inbox": GuardedTable(unique={"inbox_pkey": {}}),
@@ -173,7 +272,7 @@ TABLES: Final = {
             "order_items_quantity_1_to_99": {"quantity": -1, "unit_price_minor": -1},
         },
         unique={"order_items_pkey": {"order_id": OTHERS, "position": 0}, "order_items_of_order": {"id": OTHERS}},
-        references={"order_items_order": {"order_id": OTHERS}},
+        references={"order_items_order": {"order_id": OTHERS}, "order_items_variant": {"variant_id": OTHERS}},
         policies={
             "SELECT order_items_of_the_campus_admins_campus": ("campus campus_orders:read",),
             "SELECT order_items_of_their_parties": (
@@ -208,6 +307,7 @@ TABLES: Final = {
             "delivered_at": NOW,
             "escrow_sequence": 1,
             "number": "CM-0000-0000",
+            "purchase_id": OURS,
             "status": "Processing",
             "total_amount": 2,
         },
@@ -223,6 +323,7 @@ TABLES: Final = {
             "orders_number_once": {"buyer_id": OTHERS, "id": OTHERS, "idempotency_key": OTHERS},
             "orders_idempotency_key_once_per_buyer": {"id": OTHERS, "number": "CM-0000-0001"},
         },
+        references={"orders_purchase": {"purchase_id": OTHERS}},
         triggers={
             "orders_refuse_leaving_buyer": (InsertAfter(BUYER_ERASURE),),
             "orders_refuse_leaving_vendor": (InsertAfter(VENDOR_CLOSING),),
@@ -238,21 +339,74 @@ TABLES: Final = {
     ),
     "outbox": GuardedTable(row={"position": 1}, unique={"outbox_pkey": {}}),
     "outbox_sequences": GuardedTable(unique={"outbox_sequences_pkey": {}}),
+    "product_variants": GuardedTable(
+        row={"option_values": [1], "position": 0, "sku": "x", "active": True},
+        checks={
+            "product_variants_active_with_a_position": {"position": None},
+            "product_variants_at_most_100": {"position": 100},
+            "product_variants_options_1_to_3": {"option_values": []},
+            "product_variants_price_minor_positive": {"price_minor": 0},
+            "product_variants_stock_never_negative": {"stock": -1},
+        },
+        unique={
+            "product_variants_pkey": {"position": 1, "option_values": [2], "sku": "y"},
+            "product_variants_of_product": {"id": OTHERS, "option_values": [2], "sku": "y"},
+            "product_variants_distinct": {"id": OTHERS, "position": 1, "sku": "y"},
+            "product_variants_sku_once": {"id": OTHERS, "position": 1, "option_values": [2]},
+        },
+        references={"product_variants_product": {"product_id": OTHERS}},
+        policies={
+            "SELECT product_variants_with_their_product": ("public",),
+            "SELECT product_variants_written_by_their_vendor": ("vendor catalog:own",),
+            "INSERT product_variants_written_by_their_vendor": ("vendor catalog:own",),
+            "UPDATE product_variants_written_by_their_vendor": ("vendor catalog:own",),
+            "DELETE product_variants_written_by_their_vendor": ("vendor catalog:own",),
+        },
+    ),
     "products": GuardedTable(
         checks={
+            "products_condition_known": {"condition": "x"},
             "products_currency_ngn": {"currency": "x"},
+            "products_hidden_for_a_reason": {"hidden_at": NOW},
             "products_images_at_most_8": {"images": [1, 1, 1, 1, 1, 1, 1, 1, 1]},
+            "products_options_at_most_3": {"options": [1, 1, 1, 1]},
             "products_price_minor_positive": {"price_minor": 0},
             "products_stock_never_negative": {"stock": -1},
         },
-        unique={"products_pkey": {}},
+        unique={"products_pkey": {}, "products_sku_once": ({"sku": "x"}, {"id": OTHERS})},
         triggers={"products_refuse_leaving_vendor": (InsertAfter(VENDOR_CLOSING),)},
         policies={
             "UPDATE products_changed_by_their_vendor": ("vendor catalog:own",),
-            "SELECT products_on_the_shelf": ("public",),
+            "SELECT products_listed": ("public",),
             "INSERT products_written_by_their_vendor": ("vendor catalog:own",),
         },
-        rejected_rows={"products_on_the_shelf": ({"draft": True}, {"removed_at": NOW})},
+        rejected_rows={
+            "products_listed": ({"draft": True}, {"removed_at": NOW}, {"hidden_at": NOW, "hidden_because": "x"})
+        },
+    ),
+    "purchase_drafts": GuardedTable(
+        row={"purchase_id": OURS},
+        unique={"purchase_drafts_pkey": {"purchase_id": None}, "purchase_drafts_purchase_id_key": {"id": OTHERS}},
+        references={"purchase_drafts_purchase": {"purchase_id": OTHERS}},
+        triggers={"purchase_drafts_refuse_leaving_buyer": (InsertAfter(BUYER_ERASURE),)},
+        policies={
+            "SELECT purchase_drafts_of_the_buyer": ("user",),
+            "UPDATE purchase_drafts_checked_out_by_the_buyer": ("user",),
+        },
+    ),
+    "purchases": GuardedTable(
+        row={"number": "CP-0000-0000"},
+        checks={"purchases_number_in_base_32": {"number": "x"}},
+        unique={
+            "purchases_pkey": {"buyer_id": OTHERS, "idempotency_key": OTHERS, "number": "CP-0000-0001"},
+            "purchases_number_once": {"buyer_id": OTHERS, "id": OTHERS, "idempotency_key": OTHERS},
+            "purchases_idempotency_key_once_per_buyer": {"id": OTHERS, "number": "CP-0000-0001"},
+        },
+        policies={
+            "SELECT purchases_of_their_buyer": ("user", "orders:read"),
+            "INSERT purchases_placed_by_their_buyer": ("user orders:place",),
+            "SELECT purchases_with_a_charge": ("charged_orders:read",),
+        },
     ),
     "return_request_items": GuardedTable(
         checks={"return_request_items_quantity_positive": {"quantity": 0}},
@@ -285,8 +439,29 @@ TABLES: Final = {
             "SELECT return_requests_of_their_parties": ("user", "vendor orders:fulfil", "returns:decide", "orders:read")
         },
     ),
+    "reports": GuardedTable(
+        row={"kind": "message"},
+        checks={
+            "reports_decided_by_another_person": {"outcome": "hide", "decided_by": OURS, "decided_at": NOW},
+            "reports_decided_once": {"outcome": "hide"},
+            "reports_kind_known": {"kind": "x"},
+            "reports_outcome_known": {"outcome": "x", "decided_by": OTHERS, "decided_at": NOW},
+        },
+        unique={"reports_pkey": {"reporter_id": OTHERS}, "reports_one_open": {"id": OTHERS}},
+        policies={
+            "SELECT reports_of_their_reporter_and_staff": ("user", "reports:read", "campus vendors:suspend"),
+            "INSERT reports_made_by_their_reporter": ("user",),
+        },
+        rejected_rows={
+            "reports_made_by_their_reporter": ({"outcome": "hide", "decided_by": OTHERS, "decided_at": NOW},)
+        },
+    ),
     "reviews": GuardedTable(
-        checks={"reviews_hidden_by_somebody_for_a_reason": {"hidden_at": NOW}, "reviews_rating_1_to_5": {"rating": 0}},
+        checks={
+            "reviews_hidden_by_somebody_for_a_reason": {"hidden_at": NOW},
+            "reviews_rating_1_to_5": {"rating": 0},
+            "reviews_reply_has_a_time": {"reply_text": "x"},
+        },
         unique={
             "reviews_pkey": {"order_id": OTHERS},
             "reviews_one_of_the_vendor": {"id": OTHERS},
@@ -297,6 +472,7 @@ TABLES: Final = {
         policies={
             "INSERT reviews_by_the_buyer_of_a_delivered_order": ("user orders:place",),
             "UPDATE reviews_moderated": ("reviews:moderate",),
+            "UPDATE reviews_replied_to_by_their_vendor": ("vendor catalog:own",),
             "SELECT reviews_shown": ("public",),
         },
         restrictions={"reviews_never_of_ones_own_vendor": ("user vendor orders:place",)},
@@ -317,6 +493,18 @@ TABLES: Final = {
                 "ledger:read",
             )
         },
+    ),
+    "saved_product_changes": GuardedTable(
+        row={"id": OURS, "kind": "price_drop"},
+        checks={"saved_product_changes_kind_known": {"kind": "x"}},
+        unique={"saved_product_changes_pkey": {}},
+        references={"saved_product_changes_product": {"product_id": OTHERS}},
+    ),
+    "saved_products": GuardedTable(
+        unique={"saved_products_pkey": {}},
+        references={"saved_products_product": {"product_id": OTHERS}},
+        triggers={"saved_products_refuse_leaving_buyer": (InsertAfter(BUYER_ERASURE),)},
+        policies={f"{command} saved_products_of_the_buyer": ("user",) for command in ("SELECT", "INSERT", "DELETE")},
     ),
     "search_words": GuardedTable(
         unique={"search_words_pkey": {}},
@@ -341,7 +529,13 @@ TABLES: Final = {
 GUARDS: Final = Guards(
     "campus_orders_api",
     TABLES,
-    {"flash_sales.flash_sales_mark_their_product": "test_flash_sales", "reviews.reviews_keep_rating": "test_reviews"},
+    {
+        "flash_sales.flash_sales_mark_their_product": "test_flash_sales",
+        "product_variants.product_variants_match_their_product": "test_variants",
+        "products.products_match_their_variants": "test_variants",
+        "products.products_record_saved_change": "test_saved_items",
+        "reviews.reviews_keep_rating": "test_reviews",
+    },
 )
 
 

@@ -5,24 +5,10 @@ from typing import Any
 from uuid import UUID
 
 from contracts.identity import VendorChanged
-from contracts.payments import EscrowHeld
 from testkit.lock_order import Transaction, assert_no_deadlock, handle_batch
 
 from .conftest import Market
 from .responses import data_of
-
-
-def held(order: dict[str, Any]) -> EscrowHeld:
-    return EscrowHeld(
-        order_id=UUID(order["id"]),
-        buyer_id=UUID(order["buyerId"]),
-        vendor_id=UUID(order["vendorId"]),
-        amount_minor=order["totalMinor"],
-        commission_minor=1,
-        delivery_fee_minor=0,
-        reference="reference",
-        held_at="2026-01-01T00:00:00.000Z",
-    )
 
 
 async def test_all_pairs_of_transactions_do_not_deadlock(market: Market) -> None:
@@ -36,7 +22,7 @@ async def test_all_pairs_of_transactions_do_not_deadlock(market: Market) -> None
     def late_charges(*positions: int) -> Transaction:
         async def transaction() -> None:
             orders = [await cancelled(products[position]) for position in positions]
-            await handle_batch(market.app, [held(order) for order in reversed(orders)])
+            await handle_batch(market.app, [market.held(order) for order in reversed(orders)])
 
         return transaction
 
@@ -51,7 +37,7 @@ async def test_all_pairs_of_transactions_do_not_deadlock(market: Market) -> None
 
     async def pay_together() -> None:
         orders = [await market.ordered(products[position]) for position in (1, 0)]
-        await handle_batch(market.app, [held(order) for order in orders])
+        await handle_batch(market.app, [market.held(order) for order in orders])
 
     async def rename_vendor() -> None:
         changed = VendorChanged(

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from orders.store import flash_sales, orders, pins, refunds, returns, stock
+from orders.store import flash_sales, orders, pins, refunds, returns, sales, stock
 from orders.timers import fire_timers_once
 from testkit.locks import Locks, assert_locks, waits_for
 
@@ -19,9 +19,16 @@ async def lock_sales_of(uow: UnitOfWork, product_id: UUID) -> bool:
     return True
 
 
+async def lock_pin_of_attempt(uow: UnitOfWork, order_id: UUID) -> object:
+    issued, _ = await pins.lock_pin_and_find_verification(uow, order_id, UUID(int=1), UUID(int=1))
+    return issued
+
+
 LOCKS: Locks = {
     "order": ("SELECT id FROM orders", orders.lock_order),
+    "order of a sale": ("SELECT id FROM orders", sales.lock_line_totals),
     "PIN": ("SELECT order_id FROM delivery_pins", pins.lock_pin),
+    "PIN of an attempt": ("SELECT order_id FROM delivery_pins", lock_pin_of_attempt),
     "refund": (
         "SELECT (id, order_id) FROM order_refunds",
         lambda uow, ids: refunds.lock_refund(uow, *ids),

@@ -62,8 +62,8 @@ async def test_a_chargeback_after_the_pin_keeps_the_status_one_before_the_charge
     ids=str,
 )
 async def test_the_bank_s_decision_closes_no_dispute_and_is_shown(market: Market, charge_events, stands: str) -> None:
-    """Payments keeps the money frozen as well until staff resolve: the two never disagree, in whichever order the events
-    arrive.
+    """Payments keeps the money frozen as well until staff resolve: the two never disagree, in whichever order the
+    events arrive.
     """
     order = await market.paid()
     sequences = [2, 1] if charge_events[0] else range(1, 4)

@@ -141,8 +141,8 @@ async def test_a_cancellation_returns_no_stock_of_dispatched_units(market: Marke
 
 
 async def test_the_stock_of_a_late_charge_returns_once(market: Market) -> None:
-    """Stock is released at the end of the payment window, reserved again by the late charge, and released again when that
-    order is cancelled.
+    """Stock is released at the end of the payment window, reserved again by the late charge, and released again when
+    that order is cancelled.
     """
     product = await market.sell(stock=1)
     order = await market.ordered(product)

@@ -1,4 +1,6 @@
-"""The table of transitions through the service's endpoints: each row, and each pair without a row (contract section 6)."""
+"""The table of transitions through the service's endpoints: each row, and each pair without a row
+(contract section 6).
+"""
 
 import asyncio
 from datetime import timedelta
@@ -118,14 +120,16 @@ def overtaken_decisions(story, state):
     if state != "disputed":
         for outcome, refund in (("buyer", story.order["totalMinor"]), ("vendor", 0), ("split", 1)):
             prepared = (
-                "INSERT INTO dispute_resolutions (id, order_id, outcome, refund_minor, status, prepared_by, prepared_at) "
+                "INSERT INTO dispute_resolutions (id, order_id, outcome, refund_minor, status, prepared_by, "
+                "prepared_at) "
                 f"VALUES ($1, $2, '{outcome}', {refund}, 'prepared', gen_random_uuid(), now())"
             )
             yield "dispute_resolutions", "id", prepared, story.approve_resolution
     if state not in ("delivered", "paid"):
         for quantity in (1, 2):
             requested = (
-                "WITH request AS (INSERT INTO return_requests (id, order_id, buyer_id, vendor_id, reason, status, created_at) "
+                "WITH request AS (INSERT INTO return_requests (id, order_id, buyer_id, vendor_id, reason, "
+                "status, created_at) "
                 "SELECT $1, id, buyer_id, vendor_id, 'torn', 'requested', now() FROM orders WHERE id = $2) "
                 f"INSERT INTO return_request_items SELECT $1, id, {quantity} FROM order_items WHERE order_id = $2"
             )

@@ -80,7 +80,9 @@ async def test_every_table_of_the_api_role_has_row_security(market: Market) -> N
 
 
 async def test_the_row_policies_of_orders_read_the_caller_once_per_statement(market: Market) -> None:
-    """A policy that is evaluated for each row makes the planner expect one row, and a page sorts every order of its buyer."""
+    """A policy that is evaluated for each row makes the planner expect one row, and a page sorts every order of its
+    buyer.
+    """
     policies = await market.fetch(
         "SELECT qual FROM pg_policies WHERE tablename IN ('orders', 'order_items') AND cmd = 'SELECT'"
     )

@@ -75,9 +75,12 @@ async def test_a_verification_is_bound_to_its_callers_key_once(market: Market) -
         assert await record(uow, new_id(), key, order_id, Verification(b"theirs", 3), now)
         assert await record(uow, caller, key, order_id, Verification(b"own", None), now)
         assert not await record(uow, caller, key, order_id, Verification(b"again", 2), now)
-        assert await pins.find_verification(uow, caller, key) == Verification(b"own", None)
-        assert await pins.find_verification(uow, caller, uuid4()) is None
-        assert await pins.find_verification(uow, new_id(), key) is None
+        find, issued = pins.lock_pin_and_find_verification, await pins.lock_pin(uow, order_id)
+        assert issued is not None
+        assert await find(uow, order_id, caller, key) == (issued, Verification(b"own", None))
+        assert await find(uow, order_id, caller, uuid4()) == (issued, None)
+        assert await find(uow, order_id, new_id(), key) == (issued, None)
+        assert await find(uow, new_id(), caller, key) == (None, Verification(b"own", None))
 
 
 async def test_a_refund_counts_once_in_its_own_order(market: Market) -> None:

@@ -11,11 +11,11 @@ import pytest
 
 from common.auth.caller import Caller
 from common.primitives.ids import new_id
-from contracts.identity import VendorApproved
 from contracts.permissions import permissions_of
 
 from .conftest import Market
 from .responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of
+from .steps import approve_vendor
 
 SUYA = {
     "name": "Beef Suya",
@@ -29,15 +29,7 @@ SUYA = {
 @pytest.fixture
 async def shop(market: Market):
     """Return the market, whose vendor was approved."""
-    await market.receive(
-        VendorApproved(
-            vendor_id=market.vendor_id,
-            owner_user_id=market.merchant_id,
-            business_name="Ada's Kitchen",
-            legal_name="Ada Obi Ventures",
-            campus_id=market.campus_id,
-        )
-    )
+    await approve_vendor(market)
     return market
 
 
@@ -70,7 +62,9 @@ async def test_a_new_product_is_listed_and_published(shop) -> None:
     assert (product["vendorName"], product["campusId"]) == ("Ada's Kitchen", str(shop.campus_id))
     assert (product["status"], product["revision"], product["images"]) == ("published", 1, [])
     shown = (await shop.client.get(f"/api/products/{product['id']}")).json()["data"]
-    assert shown == {name: value for name, value in product.items() if name not in ("status", "updatedAt")}
+    assert shown == {
+        name: value for name, value in product.items() if name not in ("status", "updatedAt", "hiddenBecause")
+    }
     assert await events(shop) == [(100_000, True, False)]
 
 

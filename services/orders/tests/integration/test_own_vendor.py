@@ -87,7 +87,8 @@ async def test_no_user_reviews_their_own_vendor(shop: Any) -> None:
 async def test_the_database_refuses_an_order_of_the_owner(shop: Any) -> None:
     database, permissions = shop.database, permissions_of(["buyer"])
     place = (
-        "INSERT INTO orders (id, number, buyer_id, vendor_id, campus_id, status, currency, total_amount, subtotal_minor, "
+        "INSERT INTO orders (id, number, buyer_id, vendor_id, campus_id, status, currency, total_amount, "
+        "subtotal_minor, "
         "delivery_fee_minor, commission_minor, refunded_minor, payment_due_at, idempotency_key, fingerprint, revision, "
         "created_at, updated_at) VALUES ($1, 'CM-0000-0000', $2, $3, $4, 'Processing', 'NGN', 1, 1, 0, 0, 0, now(), "
         "$1, '', 1, now(), now())"

@@ -1,5 +1,5 @@
-"""Random walks over the lifecycles of orders, returns and resolutions, through the real use cases: each result is the one
-that a rule gives, and the database refuses every other change of state.
+"""Random walks over the lifecycles of orders, returns and resolutions, through the real use cases: each result is the
+one that a rule gives, and the database refuses every other change of state.
 """
 
 from collections.abc import AsyncIterator
@@ -59,7 +59,9 @@ JOIN return_request_items AS i ON i.return_request_id = r.id WHERE r.order_id = 
 
 
 class OrderWalker:
-    """One order of two units. A step is a command, an event or a timer at any time, and returns the expected outcome."""
+    """One order of two units. A step is a command, an event or a timer at any time, and returns the expected
+    outcome.
+    """
 
     def __init__(self, market: Market, changes: StateChanges) -> None:
         self.market, self.changes, self.story, self.sequences = market, changes, Story(market), count(10)

@@ -33,6 +33,7 @@ async def test_a_return_request_of_a_delivered_order_is_visible_to_its_parties(m
         {
             "itemId": item["id"],
             "productId": item["productId"],
+            "variantId": None,
             "name": item["name"],
             "quantity": 2,
             "unitPriceMinor": 150_000,
@@ -275,7 +276,9 @@ async def test_only_the_vendor_and_support_decide_and_never_the_buyer(market: Ma
 async def test_without_the_right_role_a_decision_is_refused_before_the_row_is_looked_for(
     market: Market, verb: str
 ) -> None:
-    """The order of checks (contract section 5): without the permission, known and unknown requests get the same response."""
+    """The order of checks (contract section 5): without the permission, known and unknown requests get the same
+    response.
+    """
 
     known = await requested_return(market, await delivered_order(market, (100_000, 1)), 1)
     for headers in (

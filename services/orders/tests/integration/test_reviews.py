@@ -72,7 +72,7 @@ async def test_the_buyer_of_a_delivered_order_reviews_its_vendor_and_its_product
     page = (await read(market, of_vendor)).json()
     assert (page["meta"]["rating"], page["meta"]["ratingCount"]) == (2.0, 1)
     assert [shown["rating"] for shown in page["data"]] == [2]
-    assert set(page["data"][0]) == {"id", "vendorId", "productId", "rating", "text", "createdAt"}
+    assert set(page["data"][0]) == {"id", "vendorId", "productId", "rating", "text", "createdAt", "reply"}
     events = await market.published("orders.review_posted.v1")
     assert [(event["rating"], event.get("productId")) for event in events] == [(4, str(product_id)), (2, None)]
 
@@ -218,3 +218,35 @@ async def test_a_review_needs_a_proven_mail_address(market: Market, known_vendor
         assert error_of(refused) == FORBIDDEN
         assert refused.json()["confirmationRequired"] is True
     assert (await post(market, f"products/{product_id}", order)).status_code == 201
+
+
+async def reply(market: Market, review_id: str, text: str = "Thank you", headers: Any = None) -> Any:
+    sent = headers or market.as_merchant()
+    return await market.client.post(f"/api/reviews/{review_id}/reply", json={"text": text}, headers=sent)
+
+
+async def test_the_reviewed_vendor_replies_once_in_public(market: Market, known_vendor) -> None:
+    await known_vendor()
+    subject = f"vendors/{market.vendor_id}"
+    review = data_of(await post(market, subject, await delivered(market)), 201)
+    assert review["reply"] is None
+    replied = data_of(await reply(market, review["id"], " Thank you "), 201)
+    assert (replied["reply"]["text"], "buyerId" in replied) == ("Thank you", False)
+    [shown] = data_of(await read(market, subject))
+    assert shown["reply"] == replied["reply"]
+    assert error_of(await reply(market, review["id"], "Again")) == CONFLICT
+    assert data_of(await read(market, subject)) == [shown]
+
+
+async def test_only_the_reviewed_vendor_replies_and_to_shown_reviews_only(market: Market, known_vendor) -> None:
+    await known_vendor()
+    review = data_of(await post(market, f"vendors/{market.vendor_id}", await delivered(market)), 201)
+    for headers in (market.as_merchant(new_id()), market.as_buyer()):
+        assert error_of(await reply(market, review["id"], headers=headers)) == FORBIDDEN
+    assert (await reply(market, str(uuid4()))).status_code == 404
+    for text in ("", "x" * 2_001):
+        assert (await reply(market, review["id"], text)).status_code == 422
+    moderator = market.as_staff("support_agent", stepped_up=True)
+    await market.client.post(f"/api/reviews/{review['id']}/hide", json={"reason": "Spam"}, headers=moderator)
+    assert (await reply(market, review["id"])).status_code == 404
+    assert await market.fetch("SELECT id FROM reviews WHERE replied_at IS NOT NULL") == []

@@ -15,6 +15,8 @@ from testkit.service_kit import OpenService, opened
 
 from .conftest import PIN_DELIVERY_KEY, PIN_KEY, SERVICE, Market
 from .responses import data_of
+from .steps import approve_vendor
+from .variant_steps import Shirts, item, variant
 
 ORDERS_MAX = 10
 
@@ -48,6 +50,21 @@ async def test_a_buyer_has_at_most_ten_unpaid_orders(market: Market) -> None:
     await market.pay(orders[0])
     await market.ordered(product)
     assert (await market.checkout(product)).status_code == 409
+
+
+async def test_a_purchase_counts_each_of_its_orders(market: Market) -> None:
+    own, theirs = await market.sell(stock=1_000), await market.sell(stock=1_000, vendor_id=new_id())
+    items = [{"productId": str(product), "quantity": 1} for product in (own, theirs)]
+
+    async def purchase() -> int:
+        headers = market.as_buyer(idempotency_key=uuid4())
+        return (await market.client.post("/api/purchases", json={"items": items}, headers=headers)).status_code
+
+    await market.ordered(own)
+    assert [await purchase() for _ in range(5)] == [201] * 4 + [409]
+    assert await market.stock_of(theirs) == 996
+    await market.ordered(own)
+    assert (await market.checkout(own)).status_code == 409
 
 
 async def test_a_repeated_checkout_is_no_further_order(market: Market) -> None:
@@ -107,3 +124,20 @@ async def test_a_cart_checkout_has_the_same_limits(market: Market) -> None:
         "/api/orders/checkout", json=body, headers={**headers, "Idempotency-Key": str(uuid4())}
     )
     assert share_problem(response, 4)
+
+
+async def test_the_share_counts_all_variants_of_a_product(market: Market) -> None:
+    await approve_vendor(market)
+    product = await Shirts(market).create(variants=[variant("Red", stock=10), variant("Blue", stock=10)])
+    red, blue = (each["id"] for each in product["variants"])
+
+    async def order(*lines: tuple[str, int]) -> httpx.Response:
+        body = {"items": [item(product, variant_id, quantity) for variant_id, quantity in lines]}
+        headers = market.as_buyer(idempotency_key=uuid4())
+        return await market.client.post("/api/orders/checkout", json=body, headers=headers)
+
+    refused = await order((red, 6), (blue, 5))
+    assert [param["name"] for param in refused.json()["invalid_params"]] == ["items.0.quantity", "items.1.quantity"]
+    data_of(await order((red, 5), (blue, 4)), 201)
+    assert share_problem(await order((blue, 2)), 10)
+    data_of(await order((blue, 1)), 201)

@@ -124,7 +124,7 @@ RUNNING = RunningSale(new_id(), price_minor=75_001, remaining=5, per_buyer_limit
 def test_a_buyer_pays_the_sale_price_to_the_limit_never_more_than_the_regular_one(
     changed, quantity: int, price: int
 ) -> None:
-    assert sale_price(replace(RUNNING, **changed), quantity, 80_000) == price
+    assert sale_price(replace(RUNNING, **changed), quantity, 80_000, position=0) == price
 
 
 @pytest.mark.parametrize(
@@ -141,4 +141,4 @@ def test_a_quantity_beyond_the_sale_is_rejected_and_never_sold_at_the_regular_pr
     changed, quantity: int, error
 ) -> None:
     with pytest.raises(error):
-        sale_price(replace(RUNNING, **changed), quantity, 80_000)
+        sale_price(replace(RUNNING, **changed), quantity, 80_000, position=0)

@@ -15,10 +15,10 @@ from orders.domain.errors import (
     VendorSuspended,
 )
 from orders.domain.flash_sales import RunningSale
-from orders.domain.quotes import Destination, Hub, Offer, QuotedLine, RequestedItem, quote
+from orders.domain.quotes import Destination, Hub, NamedHub, Offer, QuotedLine, RequestedItem, quote
 
 VENDOR, CAMPUS, OTHER_CAMPUS, PRODUCT, HUB = (new_id() for _ in range(5))
-ANYWHERE = Destination(campus_id=None, campus_known=False, hub_id=None, hub=None)
+ANYWHERE = Destination(campus_id=None, campus_known=False, requested_hub=None, hub=None)
 
 
 def offer(price_minor=100_000, stock=10, vendor_id=VENDOR, commission=None, **facts):
@@ -27,7 +27,7 @@ def offer(price_minor=100_000, stock=10, vendor_id=VENDOR, commission=None, **fa
 
 def to(**known):
     return Destination(
-        **{"campus_id": None, "campus_known": False, "hub_id": None, "hub": None, **known},
+        **{"campus_id": None, "campus_known": False, "requested_hub": None, "hub": None, **known},
     )
 
 
@@ -42,7 +42,7 @@ def test_a_quote_adds_up_and_its_commission_is_within_the_subtotal(lines, fee, c
         requested_item.product_id: offer(price, stock=99, commission=commission)
         for requested_item, (price, _) in zip(requested_items, lines, strict=True)
     }
-    quoted = quote(requested_items, offers, to(hub_id=HUB, hub=Hub(CAMPUS, fee)), None)
+    quoted = quote(requested_items, offers, to(requested_hub=NamedHub(HUB), hub=Hub(CAMPUS, fee)), None)
     assert quoted.subtotal_minor == sum(price * quantity for price, quantity in lines)
     assert quoted.total_minor == quoted.subtotal_minor + fee
     assert 0 <= quoted.commission_minor <= quoted.subtotal_minor
@@ -66,8 +66,8 @@ def test_commission_is_the_vendors_share_or_five_percent_half_to_even(
         (to(), CAMPUS),
         (to(campus_id=CAMPUS), CAMPUS),
         (to(campus_id=OTHER_CAMPUS, campus_known=True), OTHER_CAMPUS),
-        (to(hub_id=HUB, hub=Hub(OTHER_CAMPUS, 0)), OTHER_CAMPUS),
-        (to(campus_id=OTHER_CAMPUS, hub_id=HUB, hub=Hub(OTHER_CAMPUS, 0)), OTHER_CAMPUS),
+        (to(requested_hub=NamedHub(HUB), hub=Hub(OTHER_CAMPUS, 0)), OTHER_CAMPUS),
+        (to(campus_id=OTHER_CAMPUS, requested_hub=NamedHub(HUB), hub=Hub(OTHER_CAMPUS, 0)), OTHER_CAMPUS),
     ],
 )
 def test_the_campus_is_the_hubs_else_the_requested_else_the_vendors(destination, campus) -> None:
@@ -78,8 +78,8 @@ def test_the_campus_is_the_hubs_else_the_requested_else_the_vendors(destination,
     ("destination", "error"),
     [
         (to(campus_id=OTHER_CAMPUS), UnknownCampus),
-        (to(hub_id=HUB), UnknownHub),
-        (to(campus_id=CAMPUS, hub_id=HUB, hub=Hub(OTHER_CAMPUS, 0)), UnknownHub),
+        (to(requested_hub=NamedHub(HUB)), UnknownHub),
+        (to(campus_id=CAMPUS, requested_hub=NamedHub(HUB), hub=Hub(OTHER_CAMPUS, 0)), UnknownHub),
     ],
 )
 def test_a_destination_that_is_not_known_or_contradicts_itself_is_refused(destination, error) -> None:
@@ -108,8 +108,8 @@ def test_what_cannot_be_sold_is_refused_by_name(requested_items, expected_total:
     ("destination", "total"),
     [
         (ANYWHERE, 200_002),
-        (to(hub_id=HUB, hub=Hub(CAMPUS, 0)), 200_002),
-        (to(hub_id=HUB, hub=Hub(CAMPUS, 301)), 200_303),
+        (to(requested_hub=NamedHub(HUB), hub=Hub(CAMPUS, 0)), 200_002),
+        (to(requested_hub=NamedHub(HUB), hub=Hub(CAMPUS, 301)), 200_303),
     ],
 )
 def test_the_total_is_the_lines_and_the_fee_of_the_hub(destination, total: int) -> None:

@@ -7,15 +7,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from common.primitives.ids import new_id
-from orders.domain.errors import (
-    ForbiddenTransition,
+from orders.domain.errors import ForbiddenTransition
+from orders.domain.orders import Order
+from orders.domain.return_errors import (
     QuantityExceedsOrder,
     QuantityExceedsRemainder,
     RepeatedItem,
     ReturnWindowClosed,
     UnknownItem,
 )
-from orders.domain.orders import Order
 from orders.domain.returns import (
     OrderLine,
     PreviousRefunds,

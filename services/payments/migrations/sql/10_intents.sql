@@ -7,24 +7,50 @@ GRANT SELECT ON payable_orders TO campus_payments_api;
 CREATE POLICY payable_orders_visible ON payable_orders FOR SELECT
     USING (buyer_id = app_user_id() OR app_may('escrow:release'));
 
+ALTER TABLE purchases ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON purchases TO campus_payments_api;
+-- Written once.
+REVOKE UPDATE, DELETE ON purchases FROM campus_payments_service;
+CREATE POLICY purchases_visible ON purchases FOR SELECT
+    USING (buyer_id = app_user_id() OR app_may('ledger:read') OR app_may('payments:read'));
+
+ALTER TABLE purchase_orders ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON purchase_orders TO campus_payments_api;
+-- Written once.
+REVOKE UPDATE, DELETE ON purchase_orders FROM campus_payments_service;
+CREATE POLICY purchase_orders_visible ON purchase_orders FOR SELECT
+    USING (buyer_id = app_user_id() OR app_may('ledger:read') OR app_may('payments:read'));
+
 ALTER TABLE payment_intents ENABLE ROW LEVEL SECURITY;
 GRANT
     SELECT,
     INSERT,
-    UPDATE (reference, status, authorization_url, access_code, opening_until, query_at, gateway)
+    UPDATE (
+        reference, status, authorization_url, access_code, opening_until, query_at, gateway, transfer_bank_name,
+        transfer_account_number, transfer_account_name, transfer_amount_minor, transfer_expires_at
+    )
 ON payment_intents TO campus_payments_api;
 -- Written once.
 REVOKE UPDATE, DELETE ON payment_intents FROM campus_payments_service;
 GRANT
     UPDATE (
         reference, status, channel, callback_url, authorization_url, access_code, opening_until, paid_at,
-        failure_reason, failed_at, query_at, queries, gateway
+        failure_reason, failed_at, query_at, queries, gateway, transfer_bank_name, transfer_account_number,
+        transfer_account_name, transfer_amount_minor, transfer_expires_at, received_minor
     )
 ON payment_intents TO campus_payments_service;
 CREATE POLICY payment_intents_visible ON payment_intents FOR SELECT
     USING (buyer_id = app_user_id() OR app_may('ledger:read') OR app_may('payments:read'));
 CREATE POLICY payment_intents_started ON payment_intents FOR INSERT WITH CHECK (buyer_id = app_user_id());
 CREATE POLICY payment_intents_opened ON payment_intents FOR UPDATE USING (buyer_id = app_user_id());
+
+ALTER TABLE intent_orders ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT ON intent_orders TO campus_payments_api;
+-- Written once.
+REVOKE UPDATE, DELETE ON intent_orders FROM campus_payments_service;
+CREATE POLICY intent_orders_visible ON intent_orders FOR SELECT
+    USING (buyer_id = app_user_id() OR app_may('ledger:read') OR app_may('payments:read'));
+CREATE POLICY intent_orders_written ON intent_orders FOR INSERT WITH CHECK (buyer_id = app_user_id());
 
 ALTER TABLE payment_references ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, INSERT ON payment_references TO campus_payments_api;

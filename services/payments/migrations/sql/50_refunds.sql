@@ -2,17 +2,29 @@ ALTER TABLE refunds ENABLE ROW LEVEL SECURITY;
 GRANT
     SELECT (
         id, kind, charge_id, order_id, buyer_id, amount_minor, currency, status, reason, failure, created_at,
-        settled_at, attempt_id, needs_account_at
+        settled_at, attempt_id, needs_account_at, balance_minor
     )
 ON refunds TO campus_payments_api;
 -- Written once.
 REVOKE UPDATE, DELETE ON refunds FROM campus_payments_service;
 GRANT
     UPDATE (
-        amount_minor, status, reason, gateway_refund_id, failure, submitted_at, questions, due_at, settled_at,
-        attempt_id, recipient_code, needs_account_at, retry_recipient_code, transfer_fee_minor
+        amount_minor, status, reason, gateway_refund_id, failure, submitted_at, poll_count, questions, due_at, settled_at,
+        attempt_id, recipient_code, needs_account_at, retry_recipient_code, transfer_fee_minor, balance_minor
     )
 ON refunds TO campus_payments_service;
+-- The previous version counts in `questions` during an upgrade. Drop the function in the next release (decision 109).
+CREATE FUNCTION copy_renamed_count() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.questions <> OLD.questions THEN
+        NEW.poll_count := NEW.questions;
+    ELSE
+        NEW.questions := NEW.poll_count;
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER refunds_copy_renamed_count BEFORE UPDATE OF poll_count, questions ON refunds
+    FOR EACH ROW EXECUTE FUNCTION copy_renamed_count();
 CREATE POLICY refunds_visible ON refunds FOR SELECT
     USING (
         buyer_id = app_user_id()

@@ -8,11 +8,11 @@ from datetime import timedelta
 from functools import partial
 
 from common.database.trail import print_trail
-from common.database.unit_of_work import Signatures
 from common.ledger.chain_loops import CHECK_EVERY_SECONDS
 from common.observability.logging import get_logger
 from common.primitives.clock import read_instant
-from common.primitives.signatures import SigningKey
+from common.primitives.cursors import CursorSigner
+from common.primitives.signatures import Signatures, SigningKey
 from common.process.loops import Loop
 from common.process.runtime import Runtime, Service
 from payments.clients.flutterwave import FlutterwaveGateway
@@ -35,6 +35,7 @@ from payments.timers import (
     ALERT_DUE_EVERY_SECONDS,
     ISSUE_EVERY_SECONDS,
     METRICS_EVERY_SECONDS,
+    MOVE_REWARDS_EVERY_SECONDS,
     POLL_EVERY_SECONDS,
     QUERY_DISPUTES_EVERY_SECONDS,
     QUERY_REVISED_EVERY_SECONDS,
@@ -42,19 +43,23 @@ from payments.timers import (
     QUERY_UNPAID_EVERY_SECONDS,
     RECHECK_KEYS_EVERY_SECONDS,
     SUBMIT_RESPONSES_EVERY_SECONDS,
+    SWEEP_HOLDS_EVERY_SECONDS,
     alert_due_chargebacks_once,
     issue_statements_once,
+    move_rewards_once,
     query_disputes_once,
     query_revised_webhooks_once,
     query_unpaid_attempts_once,
     recheck_rejected_keys_once,
     reconcile_once,
     settle_refunds_once,
+    settle_withdrawals_once,
     submit_responses_once,
+    sweep_holds_once,
     update_metrics_once,
 )
 from payments.use_cases.escrow.publish_escrows import publish_escrows
-from payments.use_cases.gateways.alert_rejected_key import alert_rejected_key
+from payments.use_cases.gateways.record_rejected_key import record_rejected_key
 from payments.use_cases.reconciliation.reconcile import reconcile
 
 log = get_logger(__name__)
@@ -64,7 +69,9 @@ log = get_logger(__name__)
 async def compose(
     settings: Settings, runtime: Runtime, *, gateway_connect_seconds_max: float = CONNECT_SECONDS_MAX
 ) -> AsyncIterator[Dependencies]:
-    """Build the dependencies from the settings. Logs an empty webhook secret, because every webhook is then rejected."""
+    """Build the dependencies from the settings. Logs an empty webhook secret, because every webhook is then
+    rejected.
+    """
     if not settings.webhook_secrets:
         log.critical("GATEWAY_SECRET_KEY is empty: every payment webhook gets 401 until it is set")
     runtime.database.signatures = Signatures(signing_key=SigningKey(settings.release_signing_key))
@@ -73,7 +80,7 @@ async def compose(
             settings.gateway_api_url,
             settings.gateway_secret_key,
             connect_seconds_max=gateway_connect_seconds_max,
-            on_key_rejected=partial(alert_rejected_key, runtime.database, runtime.clock, PAYSTACK),
+            on_key_rejected=partial(record_rejected_key, runtime.database, runtime.clock, PAYSTACK),
             transfer_minimum_minor=settings.payout_transfer_minimum_minor,
         )
     ]
@@ -84,7 +91,7 @@ async def compose(
                 settings.flutterwave_secret_key,
                 settings.flutterwave_return_url,
                 connect_seconds_max=gateway_connect_seconds_max,
-                on_key_rejected=partial(alert_rejected_key, runtime.database, runtime.clock, FLUTTERWAVE),
+                on_key_rejected=partial(record_rejected_key, runtime.database, runtime.clock, FLUTTERWAVE),
                 transfer_minimum_minor=settings.payout_transfer_minimum_minor,
             )
         )
@@ -95,6 +102,7 @@ async def compose(
         yield Dependencies(
             clock=runtime.clock,
             database=runtime.database,
+            cursors=CursorSigner(settings.cursor_key),
             gateways=gateways,
             allowed_origins=settings.allowed_origins,
             webhook_secrets=settings.webhook_secrets,
@@ -104,6 +112,7 @@ async def compose(
             webhooks=webhooks,
             webhook_retention=timedelta(days=settings.webhooks_keep_days),
             chargeback_alert_lead=timedelta(hours=settings.chargeback_alert_before_due_hours),
+            withdrawal_approval_above_minor=settings.balance_withdrawal_two_person_minor,
         )
     finally:
         await webhooks.drain()
@@ -114,6 +123,7 @@ async def compose(
 def loops(dependencies: Dependencies) -> Sequence[Loop]:
     return [
         Loop("settle-refunds", lambda: settle_refunds_once(dependencies), POLL_EVERY_SECONDS),
+        Loop("settle-withdrawals", lambda: settle_withdrawals_once(dependencies), POLL_EVERY_SECONDS),
         Loop(
             "query-revised-webhooks",
             lambda: query_revised_webhooks_once(dependencies),
@@ -134,6 +144,8 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
         *LEDGER_CHAIN.loops(dependencies.database, dependencies.clock),
         Loop("update-payment-metrics", lambda: update_metrics_once(dependencies.database), METRICS_EVERY_SECONDS),
         Loop("issue-statements", lambda: issue_statements_once(dependencies.database), ISSUE_EVERY_SECONDS),
+        Loop("move-rewards", lambda: move_rewards_once(dependencies), MOVE_REWARDS_EVERY_SECONDS),
+        Loop("sweep-holds", lambda: sweep_holds_once(dependencies), SWEEP_HOLDS_EVERY_SECONDS),
         Loop("reconcile-gateway", lambda: reconcile_once(dependencies), CHECK_EVERY_SECONDS),
     ]
 
@@ -152,7 +164,9 @@ async def publish_escrows_command(dependencies: Dependencies) -> None:
 
 
 async def reconcile_command(dependencies: Dependencies, *arguments: str) -> None:
-    """`reconcile [--from <instant>] [--to <instant>]`: the last 7 days, or at most 92; status 1 while a case is open."""
+    """`reconcile [--from <instant>] [--to <instant>]`: the last 7 days, or at most 92; status 1 while a case is
+    open.
+    """
     now = dependencies.clock.now()
     parser = argparse.ArgumentParser(prog="reconcile")
     parser.add_argument("--from", dest="start", type=read_instant, default=now - LOOKBACK_PERIOD)
@@ -167,8 +181,8 @@ async def reconcile_command(dependencies: Dependencies, *arguments: str) -> None
     )
     if done.settled_minor:
         sys.stdout.write(
-            f"The gateway settled {done.settled_minor} kobo to the bank: automatic settlement is on. Payouts are paid from the "
-            "gateway's balance; turn automatic settlement off in its dashboard.\n"
+            f"The gateway settled {done.settled_minor} kobo to the bank: automatic settlement is on. Payouts are paid "
+            "from the gateway's balance; turn automatic settlement off in its dashboard.\n"
         )
     if done.unexplained.cases:
         sys.exit(1)

@@ -19,15 +19,17 @@ from contracts.orders import (
     OrderDisputed,
     OrderExpired,
     OrderPlaced,
+    PurchasePlaced,
     RefundRequested,
 )
+from contracts.payouts import BankDetailsChanged, BankDetailsQuarantined
 from payments.dependencies import Dependencies
 from payments.domain.errors import DisputeUnconfirmed, MalformedEvent
 from payments.domain.escrow import Parts
-from payments.domain.queues import REFUND_QUEUE, WEBHOOK_QUEUE
+from payments.domain.queues import REFUND_QUEUE, WEBHOOK_QUEUE, WITHDRAWAL_QUEUE
 from payments.domain.refunds import RefundUpdate
 from payments.metrics import WEBHOOKS_PROCESSED
-from payments.store import erasure, projections
+from payments.store import erasure, projections, withdrawals
 from payments.use_cases.erasure.evaluate_erasure import evaluate_erasure
 from payments.use_cases.escrow.close_order import close_order
 from payments.use_cases.escrow.freeze_escrow import freeze_escrow
@@ -41,6 +43,7 @@ from payments.use_cases.rewards.credit_reward import credit_reward
 from payments.use_cases.webhooks.confirm_webhook import confirm_webhook
 from payments.use_cases.webhooks.dead_letter_webhook import dead_letter_webhook
 from payments.use_cases.webhooks.process_webhook import WebhookResult, process_webhook
+from payments.use_cases.withdrawals.submit_withdrawal import submit_withdrawal
 
 
 class WebhookWork(msgspec.Struct, frozen=True, rename="camel"):
@@ -55,13 +58,19 @@ class RefundWork(msgspec.Struct, frozen=True, rename="camel"):
     refund_id: UUID
 
 
+class WithdrawalWork(msgspec.Struct, frozen=True, rename="camel"):
+    """The work item of `payments.withdrawals`."""
+
+    withdrawal_id: UUID
+
+
 async def on_user_provisioned(
     event: UserProvisioned, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     await projections.save_buyer(uow, event.user_id, event.email, dependencies.clock.now())
     # A confirmed address earns the reward: here, or by the first confirmation (contract section 10.1).
     if event.email_confirmed and event.referral.applied and event.referral.reward_minor > 0:
-        await credit_reward(uow, event.user_id, event.referral.reward_minor)
+        await credit_reward(uow, event.user_id, event.referral.reward_minor, dependencies.clock.now())
 
 
 async def on_email_confirmed(
@@ -69,7 +78,7 @@ async def on_email_confirmed(
 ) -> None:
     """May arrive before the profile's event, and twice: the posting key is the user's."""
     if event.referral_reward_minor > 0:
-        await credit_reward(uow, event.user_id, event.referral_reward_minor)
+        await credit_reward(uow, event.user_id, event.referral_reward_minor, dependencies.clock.now())
 
 
 async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
@@ -97,20 +106,29 @@ async def on_order_placed(event: OrderPlaced, received: Received, uow: UnitOfWor
         event.currency,
         datetime.fromisoformat(event.payment_due_at),
         event.number,
+        event.purchase_id,
     )
     await projections.record_order_if_new(uow, order, dependencies.clock.now())
+
+
+async def on_purchase_placed(
+    event: PurchasePlaced, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    await projections.record_purchase_if_new(
+        uow, event.purchase_id, event.buyer_id, event.number, event.order_ids, dependencies.clock.now()
+    )
 
 
 async def on_order_cancelled(
     event: OrderCancelled, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> Outcome:
-    return applied_if(await close_order(uow, event.order_id, "cancelled"))
+    return applied_if(await close_order(uow, event.order_id, "cancelled", dependencies.clock.now()))
 
 
 async def on_order_expired(
     event: OrderExpired, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> Outcome:
-    return applied_if(await close_order(uow, event.order_id, "expired"))
+    return applied_if(await close_order(uow, event.order_id, "expired", dependencies.clock.now()))
 
 
 async def on_order_delivered(
@@ -137,7 +155,16 @@ async def on_refund_requested(
     event: RefundRequested, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     now, of_items = dependencies.clock.now(), _parts_of_items(event)
-    await refund_order(uow, event.order_id, event.refund_id, event.amount_minor, event.reason, now, of_items)
+    await refund_order(
+        uow,
+        event.order_id,
+        event.refund_id,
+        event.amount_minor,
+        event.reason,
+        now,
+        of_items,
+        is_all_to_balance=event.refund_to == "balance",
+    )
 
 
 def _parts_of_items(event: RefundRequested) -> Parts | None:
@@ -200,6 +227,23 @@ async def on_refund_queued(item: RefundWork, received: Received, dependencies: D
         await submit_refund(database, gateways, clock, item.refund_id)
 
 
+async def on_withdrawal_queued(item: WithdrawalWork, received: Received, dependencies: Dependencies) -> None:
+    await submit_withdrawal(dependencies.database, dependencies.gateways, dependencies.clock, item.withdrawal_id)
+
+
+async def on_bank_details_quarantined(
+    event: BankDetailsQuarantined, received: Received, uow: UnitOfWork, _: object
+) -> None:
+    if event.bank_code is not None and event.last4 is not None:
+        await withdrawals.record_quarantined_account(uow, event.vendor_id, event.bank_code, event.last4)
+
+
+async def on_bank_details_changed(event: BankDetailsChanged, received: Received, uow: UnitOfWork, _: object) -> None:
+    """Forget a quarantined account once it is verified again: two people have released it."""
+    if event.verified:
+        await withdrawals.delete_quarantined_account(uow, event.vendor_id, event.bank_code, event.last4)
+
+
 SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(UserProvisioned, on_user_provisioned),
     Subscription(EmailConfirmed, on_email_confirmed),
@@ -207,15 +251,19 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(VendorClosed, on_vendor_closed, alone=True),
     Subscription(ErasureRequested, on_erasure_requested, alone=True),
     Subscription(OrderPlaced, on_order_placed),
+    Subscription(PurchasePlaced, on_purchase_placed),
     Subscription(OrderCancelled, on_order_cancelled),
     Subscription(OrderExpired, on_order_expired),
     Subscription(OrderDelivered, on_order_delivered),
     Subscription(OrderDisputed, on_order_disputed),
     Subscription(DisputeResolved, on_dispute_resolved),
     Subscription(RefundRequested, on_refund_requested),
+    Subscription(BankDetailsQuarantined, on_bank_details_quarantined),
+    Subscription(BankDetailsChanged, on_bank_details_changed),
 ]
 
 WORK: Final[list[WorkItem[Any]]] = [
     WorkItem(WEBHOOK_QUEUE, WebhookWork, on_webhook_queued, on_webhook_exhausted),
     WorkItem(REFUND_QUEUE, RefundWork, on_refund_queued),
+    WorkItem(WITHDRAWAL_QUEUE, WithdrawalWork, on_withdrawal_queued),
 ]

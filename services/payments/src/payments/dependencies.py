@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
+from common.primitives.cursors import CursorSigner
 from payments.clients.gateway import Gateways
 from payments.domain.charges import SurchargeBound
 from payments.streams.webhook_processor import WebhookProcessor
@@ -16,6 +17,7 @@ class Dependencies:
 
     clock: Clock
     database: Database
+    cursors: CursorSigner
     gateways: Gateways
     allowed_origins: tuple[str, ...]
     webhook_secrets: tuple[str, ...]
@@ -25,3 +27,4 @@ class Dependencies:
     webhooks: WebhookProcessor
     webhook_retention: timedelta
     chargeback_alert_lead: timedelta
+    withdrawal_approval_above_minor: int

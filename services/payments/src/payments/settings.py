@@ -40,13 +40,15 @@ class Settings(ServiceSettings):
     )
     gateway_signature_header: SignatureHeader = Field(
         default=SIGNATURE_HEADER_DEFAULT,
-        description="The header with the webhook's signature; Paystack's is `x-paystack-signature`. The gateway's setting of the same name "
+        description="The header with the webhook's signature; Paystack's is `x-paystack-signature`. The gateway's "
+        "setting of the same name "
         "lets it pass",
         examples=["x-paystack-signature"],
     )
     gateway_provider: GatewayName = Field(
         default=PAYSTACK,
-        description="The gateway of new payments: `paystack` or `flutterwave`. Payments, refunds and disputes of the other one "
+        description="The gateway of new payments: `paystack` or `flutterwave`. Payments, refunds and disputes of the "
+        "other one "
         "continue there while its secret key is set",
         examples=["paystack"],
     )
@@ -62,7 +64,10 @@ class Settings(ServiceSettings):
     )
     flutterwave_webhook_hash: str = Field(
         default="",
-        description="The secret hash of Flutterwave's webhooks; when it and FLUTTERWAVE_WEBHOOK_HASH_PREVIOUS are empty, each gets 401",
+        description=(
+            "The secret hash of Flutterwave's webhooks; when it and FLUTTERWAVE_WEBHOOK_HASH_PREVIOUS are "
+            "empty, each gets 401"
+        ),
         examples=["c2VjcmV0LWhhc2gtb2Ytd2ViaG9va3M"],
     )
     flutterwave_webhook_hash_previous: str = Field(
@@ -72,16 +77,20 @@ class Settings(ServiceSettings):
     )
     flutterwave_return_url: str = Field(
         default="",
-        description="The page that customers of Flutterwave return to when their payment names none; Flutterwave requires one",
+        description=(
+            "The page that customers of Flutterwave return to when their payment names none; Flutterwave requires one"
+        ),
         examples=["https://shop.example/paid"],
     )
     allowed_origins: Origins = Field(
         default=(),
-        description="Origins that `callbackUrl` may lead to, for instance `https://shop.example`, or `http://localhost:*` for any "
+        description="Origins that `callbackUrl` may lead to, for instance `https://shop.example`, or "
+        "`http://localhost:*` for any "
         "port of this machine; the gateway's setting of the same name decides which pages may call the API",
         examples=["https://shop.example,http://localhost:*"],
     )
-    # Only payments has it, because it authorizes payouts to vendors. Payouts has the public half in RELEASE_VERIFY_KEYS.
+    # Only payments has it, because it authorizes payouts to vendors. Payouts has the public half in
+    # RELEASE_VERIFY_KEYS.
     release_signing_key: Annotated[str, AfterValidator(SigningKey.check)] = Field(
         description="The Ed25519 private key that signs the amounts released to vendors: 32 bytes in base64url",
         examples=["AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="],
@@ -90,7 +99,10 @@ class Settings(ServiceSettings):
         default=200,
         ge=0,
         le=10_000,
-        description="The maximal surcharge of a payer in basis points of the principal, plus 10,000 kobo; a larger surcharge is refunded",
+        description=(
+            "The maximal surcharge of a payer in basis points of the principal, plus 10,000 kobo; a larger "
+            "surcharge is refunded"
+        ),
         examples=[200],
     )
     charge_surcharge_max_minor: int = Field(
@@ -100,8 +112,17 @@ class Settings(ServiceSettings):
         default=10_000,
         ge=1,
         le=AMOUNT_MINOR_MAX,
-        description="The smallest transfer that the payment gateway sends, in kobo; no smaller refund goes to a bank account",
+        description=(
+            "The smallest transfer that the payment gateway sends, in kobo; no smaller refund goes to a bank account"
+        ),
         examples=[10_000],
+    )
+    balance_withdrawal_two_person_minor: int = Field(
+        default=5_000_000,
+        ge=0,
+        le=AMOUNT_MINOR_MAX,
+        description="The largest withdrawal from a balance that is sent without two people of finance, in kobo",
+        examples=[5_000_000],
     )
     chargeback_alert_before_due_hours: int = Field(
         default=6,
@@ -113,7 +134,9 @@ class Settings(ServiceSettings):
     webhooks_keep_days: int = Field(
         default=90,
         ge=7,
-        description="The days that processed webhooks and their bodies are stored; longer than the gateway resends them",
+        description=(
+            "The days that processed webhooks and their bodies are stored; longer than the gateway resends them"
+        ),
         examples=[90],
     )
 
@@ -130,5 +153,7 @@ class Settings(ServiceSettings):
 
     @property
     def webhook_secrets(self) -> tuple[str, ...]:
-        """The secrets that verify a webhook, both during a rotation; none rejects every webhook (contract section 9)."""
+        """The secrets that verify a webhook, both during a rotation; none rejects every webhook
+        (contract section 9).
+        """
         return tuple(key for key in (self.gateway_secret_key, self.gateway_secret_key_previous) if key)

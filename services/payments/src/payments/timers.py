@@ -6,7 +6,7 @@ from common.ledger.chain_loops import DAILY, RUN_LEASE
 from common.observability.logging import get_logger
 from payments.clients.gateway import GatewayRejected, GatewayUnavailable
 from payments.dependencies import Dependencies
-from payments.domain.errors import MalformedEvent, RefundContradiction
+from payments.domain.errors import MalformedEvent, RefundContradiction, WithdrawalOutcomeUnknown
 from payments.domain.reconciliation import LOOKBACK_PERIOD, WEBHOOK_GRACE_PERIOD
 from payments.metrics import (
     AUDIT_BROKEN,
@@ -16,18 +16,30 @@ from payments.metrics import (
     QUARANTINED_CHARGES_WAITING,
 )
 from payments.queries.metrics import count_dead_webhooks, count_quarantined_charges, find_latest_audit, sum_held
-from payments.store import chargeback_responses, chargebacks, reconciliation, refunds, revisions, statements
-from payments.use_cases.chargebacks.alert_due_chargeback import alert_due_chargeback
+from payments.store import (
+    balances,
+    chargeback_responses,
+    chargebacks,
+    reconciliation,
+    refunds,
+    revisions,
+    statements,
+    withdrawals,
+)
+from payments.use_cases.balances.sweep_holds import sweep_holds
+from payments.use_cases.chargebacks.check_due_chargeback import check_due_chargeback
 from payments.use_cases.chargebacks.query_disputes import query_disputes
 from payments.use_cases.chargebacks.submit_response import submit_response
 from payments.use_cases.gateways.recheck_rejected_keys import recheck_rejected_keys
 from payments.use_cases.intents.query_unpaid_attempts import query_unpaid_attempts
-from payments.use_cases.reconciliation.alert_unexplained import alert_unexplained
+from payments.use_cases.reconciliation.check_unexplained import check_unexplained
 from payments.use_cases.reconciliation.recheck_cases import recheck_cases
 from payments.use_cases.reconciliation.reconcile import reconcile
 from payments.use_cases.refunds.poll_refund import poll_refund
+from payments.use_cases.rewards.move_rewards import MOVED_MAX, move_rewards
 from payments.use_cases.statements.issue_statement import issue_statement
 from payments.use_cases.webhooks.query_revised_webhook import query_revised_webhook
+from payments.use_cases.withdrawals.submit_withdrawal import submit_withdrawal
 
 log = get_logger(__name__)
 
@@ -47,6 +59,10 @@ RECHECK_KEYS_EVERY_SECONDS = 300.0
 # After an upgrade or a rotation payouts wait up to this long for statements of vendors without movements.
 ISSUE_EVERY_SECONDS = 15.0
 STATEMENTS_BATCH_MAX = 200
+# An earlier version credits rewards until the end of an upgrade.
+MOVE_REWARDS_EVERY_SECONDS = 600.0
+# Only the version before ends a payment without returning its hold.
+SWEEP_HOLDS_EVERY_SECONDS = 60.0
 
 
 async def settle_refunds_once(dependencies: Dependencies) -> int:
@@ -58,6 +74,26 @@ async def settle_refunds_once(dependencies: Dependencies) -> int:
             changed += await poll_refund(dependencies.database, dependencies.gateways, dependencies.clock, refund_id)
         except (GatewayUnavailable, GatewayRejected, MalformedEvent, RefundContradiction) as error:
             log.warning("refund poll failed, retrying later", refund_id=str(refund_id), error=str(error))
+    return changed
+
+
+async def settle_withdrawals_once(dependencies: Dependencies) -> int:
+    """Query the gateway about the due withdrawals; returns how many changed (contract section 7.9)."""
+    due = await withdrawals.list_due_withdrawals(dependencies.database.reads_for(THE_SERVICE), dependencies.clock.now())
+    changed = 0
+    for withdrawal_id in due:
+        try:
+            changed += await submit_withdrawal(
+                dependencies.database, dependencies.gateways, dependencies.clock, withdrawal_id
+            )
+        except (
+            GatewayUnavailable,
+            GatewayRejected,
+            MalformedEvent,
+            RefundContradiction,
+            WithdrawalOutcomeUnknown,
+        ) as error:
+            log.warning("withdrawal query failed, retrying later", withdrawal_id=str(withdrawal_id), error=str(error))
     return changed
 
 
@@ -113,21 +149,23 @@ async def alert_due_chargebacks_once(dependencies: Dependencies) -> int:
         dependencies.database.reads_for(THE_SERVICE), dependencies.clock.now() + lead
     )
     alerts = [
-        await alert_due_chargeback(dependencies.database, dependencies.gateways, dependencies.clock, found, lead)
+        await check_due_chargeback(dependencies.database, dependencies.gateways, dependencies.clock, found, lead)
         for found in due
     ]
     return sum(alerts)
 
 
 async def reconcile_once(dependencies: Dependencies) -> bool:
-    """Reconcile the last days once a day, in one of the workers; recheck the open cases in between. Whether it reconciled."""
+    """Reconcile the last days once a day, in one of the workers; recheck the open cases in between. Whether it
+    reconciled.
+    """
     database, gateways, clock = dependencies.database, dependencies.gateways, dependencies.clock
     now = clock.now()
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         is_due = await reconciliation.claim_run(uow, now, now + RUN_LEASE)
     if not is_due:
         await recheck_cases(database, gateways, clock)
-        await alert_unexplained(database, clock)
+        await check_unexplained(database, clock)
         return False
     await reconcile(database, gateways, clock, now - LOOKBACK_PERIOD, now - WEBHOOK_GRACE_PERIOD)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -144,6 +182,28 @@ async def issue_statements_once(database: Database) -> int:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             issued += await issue_statement(uow, vendor_id)
     return issued
+
+
+async def sweep_holds_once(dependencies: Dependencies) -> int:
+    """Return the holds of ended payments; returns how many."""
+    swept = 0
+    for reference in await balances.list_left_held(dependencies.database.reads_for(THE_SERVICE)):
+        async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            swept += await sweep_holds(uow, reference, dependencies.clock.now())
+    return swept
+
+
+async def move_rewards_once(dependencies: Dependencies) -> int:
+    """Move the rewards of earlier versions to the balances of their users; returns how many. Drop it in the next
+    release.
+    """
+    moved = 0
+    while True:
+        async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            batch = await move_rewards(uow, dependencies.clock.now())
+        moved += batch
+        if batch < MOVED_MAX:
+            return moved
 
 
 async def update_metrics_once(database: Database) -> None:

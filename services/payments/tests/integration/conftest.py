@@ -48,7 +48,8 @@ ORIGIN = "https://shop.example"
 WEBHOOK = "/functions/v1/gateway-webhook"
 
 
-# The gateway shares the event loop of the tests: on a busy machine a connection takes longer than the limit in production.
+# The gateway shares the event loop of the tests: on a busy machine a connection takes longer than the limit in
+# production.
 PATIENT_SERVICE = replace(SERVICE, compose=partial(compose, gateway_connect_seconds_max=WAIT_SECONDS_MAX))
 
 
@@ -56,13 +57,15 @@ FLUTTERWAVE_KEY, WEBHOOK_HASH = "FLWSECK_TEST-payments", "webhook-hash-of-paymen
 
 
 class ForwardingApp:
-    """An ASGI application that is set after its address is known; it records the calls of the gateway, and checks their shapes."""
+    """An ASGI application that is set after its address is known; it records the calls of the gateway, and checks their
+    shapes.
+    """
 
     def __init__(self) -> None:
         self.app: Any = None
         self.calls: list[str] = []
         self.checked = CheckedExchanges(
-            "/gateway", ("/transaction", "/refund"), paystack.check_request, paystack.check_response
+            "/gateway", ("/transaction", "/charge", "/refund"), paystack.check_request, paystack.check_response
         )
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -127,6 +130,12 @@ class Gateway:
     async def pay(self, reference: str, **fields: Any) -> dict[str, Any]:
         """Pay a transaction, with another `amount`, `currency` or `channel` if given; the body of its webhook."""
         await self.control("POST", f"charges/{reference}/pay", fields)
+        return await self.webhook("charge.success", reference)
+
+    async def transfer(self, reference: str, amount_minor: int | None = None) -> dict[str, Any]:
+        """Transfer into the account of a charge, its amount by default; the body of its webhook."""
+        body = {} if amount_minor is None else {"amount": amount_minor}
+        await self.control("POST", f"charges/{reference}/transfer", body)
         return await self.webhook("charge.success", reference)
 
     async def decline(self, reference: str, reason: str) -> dict[str, Any]:
@@ -246,10 +255,11 @@ class PaymentsApp(World):
         )
 
     async def request_intent(
-        self, order_id: UUID, *, key: UUID | None = None, user: UUID | None = None, **body: Any
+        self, order_id: UUID | None, *, key: UUID | None = None, user: UUID | None = None, **body: Any
     ) -> httpx.Response:
         headers = self.headers(user or self.buyer, idempotency_key=key or uuid4())
-        return await self.client.post("/api/payments/intent", headers=headers, json={"orderId": str(order_id), **body})
+        subject = {} if order_id is None else {"orderId": str(order_id)}
+        return await self.client.post("/api/payments/intent", headers=headers, json=subject | body)
 
     async def open_intent(self, order_id: UUID) -> dict[str, Any]:
         response = await self.request_intent(order_id)
@@ -321,7 +331,9 @@ class PaymentsApp(World):
         await self.work("payments.webhooks")
 
     async def quarantined(self, amount_minor: int = 500_000, **changes: Any) -> tuple[OrderPlaced, str]:
-        """Return an order with a charge in quarantine, and the quarantined charge's id; the changes are those of `pay`."""
+        """Return an order with a charge in quarantine, and the quarantined charge's id; the changes are those of
+        `pay`.
+        """
         placed = await self.place_order()
         intent = await self.open_intent(placed.order_id)
         await self.process_webhook(await self.pay(intent["reference"], amount_minor, **changes))
@@ -338,7 +350,9 @@ class PaymentsApp(World):
         return str(event.refund_id)
 
     async def report_refund(self, refund: dict[str, Any], outcome: str = "processed", **changes: Any) -> None:
-        """Settle a refund, as the gateway, and process its webhook. With changes its own record of it contradicts that."""
+        """Settle a refund, as the gateway, and process its webhook. With changes its own record of it contradicts
+        that.
+        """
         if refund["status"] == "pending":
             await self.gateway.settle_refund(refund, outcome)
         else:
@@ -359,11 +373,14 @@ class PaymentsApp(World):
     async def crashing(
         self, condition: str = "true", *, operation: str = "INSERT", table: str = "outbox"
     ) -> AsyncIterator[None]:
-        """Fail every transaction whose operation on the table meets the condition, as a crash before the commit does."""
+        """Fail every transaction whose operation on the table meets the condition, as a crash before the commit
+        does.
+        """
         owner = await asyncpg.connect(self.urls.owner)
         await owner.execute(
             "CREATE FUNCTION crash() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'crash'; END $$;"
-            f"CREATE TRIGGER crash BEFORE {operation} ON {table} FOR EACH ROW WHEN ({condition}) EXECUTE FUNCTION crash()"
+            f"CREATE TRIGGER crash BEFORE {operation} ON {table} FOR EACH ROW WHEN ({condition}) EXECUTE "
+            "FUNCTION crash()"
         )
         try:
             yield
@@ -392,7 +409,8 @@ class PaymentsApp(World):
     async def snapshot(self) -> dict[str, list[Any]]:
         """All rows of the service's tables, to prove that a rejected request changed nothing."""
         tables = await self.fetch(
-            "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY relname"
+            "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY "
+            "relname"
         )
         names = [row["relname"] for row in tables if row["relname"] != "alembic_version"]
         return {
@@ -525,7 +543,9 @@ def client(app: PaymentsApp) -> httpx.AsyncClient:
 
 @pytest.fixture
 def connect_as() -> ConnectAs:
-    """Yield a connection past the service's roles (`owner`, `admin`, or `api` and `service` bare), for making it fail."""
+    """Yield a connection past the service's roles (`owner`, `admin`, or `api` and `service` bare), for making it
+    fail.
+    """
 
     @asynccontextmanager
     async def connected(app: PaymentsApp, role: str = "owner") -> AsyncIterator[asyncpg.Connection]:

@@ -1,6 +1,7 @@
 """Each invariant of the audit about payments is violated by hand, and the audit names the row."""
 
 from typing import Any
+from uuid import uuid4
 
 import pytest_asyncio
 
@@ -13,7 +14,9 @@ from operations.audit.invariants import INVARIANTS
 from payments.domain.postings import settlement
 from payments.domain.settlements import Settlement
 
+from .balances import credit_refund
 from .conftest import ConnectAs, PaymentsApp
+from .purchases import paid_purchase
 
 OFFENDING_ROWS = {line.rule: line.offending for line in INVARIANTS if line.service == "payments"}
 
@@ -70,13 +73,36 @@ TAMPERINGS = {
     "the postings to vendors, commission and delivery fees equal the releases of the orders": """
         UPDATE ledger_entries SET account = 'vendor_payable:somebody' WHERE account LIKE 'vendor_payable:%' AND amount_minor < 0
         RETURNING account""",
-    "the held escrow of each order is its total, for its own parties, paid by one charge": """
+    "a paid charge is its escrows, its surplus and its surcharge, kobo for kobo": """
+        UPDATE escrows SET held_minor = held_minor + 1, locked_vendor_minor = locked_vendor_minor + 1
+        WHERE charge_id IS NOT NULL RETURNING charge_id::text""",
+    "no charge returns more than it took, beside the losses of its chargebacks": """
+        UPDATE chargebacks SET amount_minor = amount_minor + 10000000 WHERE status = 'lost' RETURNING charge_id::text""",
+    "the held escrow of each order is its total, for its own parties, paid by one charge that asked for it": """
         UPDATE escrows SET held_minor = held_minor + 1, locked_vendor_minor = locked_vendor_minor + 1 RETURNING order_id::text""",
     "every release of an order is posted, and every posted release has its row": """
         UPDATE ledger_entries SET account = 'escrow:' || gen_random_uuid() FROM ledger_transactions t
         WHERE t.id = transaction_id AND t.type = 'release' AND account LIKE 'escrow:%' RETURNING t.posting_key""",
     "every referral is rewarded once": """
         UPDATE ledger_transactions SET posting_key = posting_key || ':again' WHERE type = 'referral_reward' RETURNING posting_key""",
+    "each buyer's balance in the ledger is its rewards and refunds": """
+        UPDATE buyer_balances SET refunds_minor = refunds_minor + 1 RETURNING user_id::text""",
+    "every line of a buyer's balance continues the one before it, and the last one is the balance": """
+        UPDATE balance_lines SET balance_minor = balance_minor + 1 RETURNING user_id::text""",
+    "the money held for payments equals the holds of live payments, and each balance's held amount": """
+        UPDATE balance_holds SET status = 'returned' WHERE status = 'held' RETURNING intent_id::text""",
+    "each order has from the balance what its payment spent, and returns to it what its refunds credited": """
+        UPDATE escrows SET balance_minor = balance_minor + 1 RETURNING order_id::text""",
+    "every refund to a balance is posted as its row has it": """
+        UPDATE refunds SET balance_minor = balance_minor + 1 RETURNING id::text""",
+    "each withdrawal's money is due, paid or returned, as its row has it": """
+        UPDATE withdrawals SET amount_minor = amount_minor + 1 WHERE status = 'paid' RETURNING id::text""",
+    "the platform bears what a paid withdrawal took beyond its balance, and nothing else of them": """
+        UPDATE withdrawals SET loss_minor = loss_minor + 1 WHERE status = 'paid' RETURNING 'withdrawal_loss'""",
+    "a withdrawal that two people decide on is sent only with the approval of a second one": """
+        INSERT INTO withdrawal_decisions (id, withdrawal_id, outcome, reason, status, prepared_by, prepared_at)
+        SELECT gen_random_uuid(), id, 'pay', 'x', 'prepared', gen_random_uuid(), now() FROM withdrawals
+        WHERE status = 'paid' RETURNING withdrawal_id::text""",
     "a refund goes to a bank account only with the approval of a second person": """
         UPDATE refunds SET recipient_code = 'RCP_somebody' WHERE status = 'submitted' RETURNING id::text""",
 }
@@ -108,6 +134,28 @@ async def _refund_to_account(app: PaymentsApp) -> None:
     await app.process_webhook(await app.gateway.move_transfer(transfer["reference"], "succeed"))
 
 
+async def _withdraw(app: PaymentsApp) -> None:
+    """Pay a withdrawal with the gateway's fee, and let another one fail."""
+    await credit_refund(app, 300_000)
+    for amount_minor, action in ((100_000, "succeed"), (200_000, "fail")):
+        headers = app.headers(app.buyer, idempotency_key=uuid4(), stepped_up=True)
+        body = {"amountMinor": amount_minor, "accountNumber": "0123456789", "bankCode": "058"}
+        assert (await app.client.post("/api/balance/withdrawals", headers=headers, json=body)).status_code == 201
+        await app.work("payments.withdrawals")
+        transfer = (await app.gateway.transfers())[-1]
+        await app.process_webhook(await app.gateway.move_transfer(transfer["reference"], action))
+
+
+async def _pay_from_balance(app: PaymentsApp) -> None:
+    """Refund one order that the balance paid alone, and leave a hold for another one."""
+    await credit_refund(app, 300_000)
+    for total_minor in (100_000, 500_000):
+        placed = await app.place_order(total_minor, 0, 0)
+        assert (await app.request_intent(placed.order_id, balanceMinor=100_000)).status_code == 201
+        if total_minor == 100_000:
+            await app.receive(app.refund_requested(placed, 40_000))
+
+
 @pytest_asyncio.fixture(loop_scope="session")
 async def busy(app: PaymentsApp) -> Any:
     """Return a service with money in every account that the audit checks."""
@@ -126,6 +174,10 @@ async def busy(app: PaymentsApp) -> Any:
     await app.work("payments.refunds")
     # The refund is at the gateway already: the uncovered amount is a loss.
     await _record_lost_chargeback(app, reference, 500_000)
+    purchase, reference = await paid_purchase(app)
+    await app.receive(app.refund_requested(purchase.orders[0], 100_000))
+    await _record_lost_chargeback(app, reference, 100_001)
+    await _pay_from_balance(app)
     await app.quarantined(499_999)
     _, charge_id = await app.quarantined(paid_in="GHS")
     path = f"/api/quarantined-charges/{charge_id}"
@@ -134,6 +186,7 @@ async def busy(app: PaymentsApp) -> Any:
     async with app.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await ledger.post(uow, settlement(Settlement("3090024", "settled", 100_000, "NGN")))
     await _refund_to_account(app)
+    await _withdraw(app)
     failed = await app.failed_refund()
     prepared = {"action": "retry", "reason": "the card works again"}
     assert (await app.post_as(f"/api/refunds/{failed}/prepare", prepared, "finance_maker")).status_code == 200

@@ -182,7 +182,8 @@ async def test_more_than_is_disputed_or_left_by_refunds_is_not_accepted(sandbox_
     placed, chargeback, _ = await disputed_charge(app, sandbox)
     assert (await _respond(app, chargeback, "resolve", {**ACCEPT, "amountMinor": 500_001})).status_code == 422
     await app.fetch(
-        "INSERT INTO refunds (id, attempt_id, kind, charge_id, order_id, amount_minor, currency, status, reason, created_at)"
+        "INSERT INTO refunds (id, attempt_id, kind, charge_id, order_id, amount_minor, currency, status, reason, "
+        "created_at)"
         " SELECT $1, $1, 'overpayment', charge_id, order_id, 400000, 'NGN', 'submitted', 'x', opened_at"
         " FROM chargebacks WHERE order_id = $2 RETURNING 1",
         uuid4(),

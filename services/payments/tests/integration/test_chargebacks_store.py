@@ -47,8 +47,7 @@ async def row_of(app: PaymentsApp, chargeback: Disputed) -> Any:
 
 
 async def locked(uow: UnitOfWork, disputed: Disputed) -> chargebacks.Chargeback:
-    found = await chargebacks.lock_chargeback(uow, disputed.identity)
-    assert found is not None
+    [found] = await chargebacks.lock_chargebacks(uow, disputed.identity)
     return found
 
 
@@ -114,7 +113,10 @@ async def test_a_dispute_is_known_by_its_identity_and_open_until_it_is_decided(
         assert await chargebacks.list_opened_identities(uow, "paystack") == [other.identity]
         assert not await chargebacks.was_charged_back(uow, own.order_id)
         await uow.execute(
-            "UPDATE escrows SET charged_back_minor = 1, locked_vendor_minor = locked_vendor_minor - 1 WHERE order_id = $1",
+            (
+                "UPDATE escrows SET charged_back_minor = 1, locked_vendor_minor = locked_vendor_minor - 1 WHERE "
+                "order_id = $1"
+            ),
             other.order_id,
         )
         assert not await chargebacks.was_charged_back(uow, own.order_id)
@@ -141,7 +143,7 @@ async def test_a_loss_is_allocated_and_a_refund_is_counted_against_it(
         assert not await chargebacks.refund_is_held(uow, refund.id)
         assert await chargebacks.refund_is_held(uow, events[0].refund_id)
         [chargeback] = await chargebacks.lock_lost_chargebacks(uow, own.charge_id)
-        assert chargeback == await chargebacks.lock_chargeback(uow, own.identity)
+        assert [chargeback] == await chargebacks.lock_chargebacks(uow, own.identity)
         kept = ChargebackAllocation((), Parts(1, 2, 3), Parts(4, 5, 6), 7)
         assert (chargeback.id, chargeback.status, chargeback.allocation) == (own.id, "lost", kept)
         less = ChargebackAllocation((), Parts(1, 2, 3), Parts(3, 5, 6), 7)
@@ -149,7 +151,9 @@ async def test_a_loss_is_allocated_and_a_refund_is_counted_against_it(
         [chargeback] = await chargebacks.lock_lost_chargebacks(uow, own.charge_id)
         assert chargeback.allocation == less
         await chargebacks.reduce_refund(uow, refund)
-        assert await chargebacks.lock_unsent_refunds(uow, own.charge_id) == [UnsentRefund(refund.id, 200_000)]
+        assert await chargebacks.lock_unsent_refunds(uow, own.charge_id) == [
+            UnsentRefund(refund.id, 200_000, own.order_id)
+        ]
         assert await chargebacks.list_waiting_refunds(uow, own.charge_id) == [refund.id]
         # The parts of one refund are added, and given back once.
         assert await chargebacks.claim_refund_parts(uow, own.id) == [UnsentRefund(refund.id, 100_001)]

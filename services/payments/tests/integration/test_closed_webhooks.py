@@ -108,7 +108,10 @@ async def test_an_earlier_dead_letter_of_a_closed_webhook_is_not_replayed(app: P
     await app.fetch("UPDATE processed_webhook_events SET outcome = 'dead' RETURNING 1")
     later = str(uuid4())
     await app.fetch(
-        "INSERT INTO dead_letter_webhooks (id, webhook_id, event_type, error, attempts) VALUES ($1, $2, 'x', 'x', 6) RETURNING 1",
+        (
+            "INSERT INTO dead_letter_webhooks (id, webhook_id, event_type, error, attempts) VALUES ($1, $2, 'x', "
+            "'x', 6) RETURNING 1"
+        ),
         later,
         EVENT_ID,
     )

@@ -75,9 +75,9 @@ async def test_a_paid_intent_is_never_spent_for_another_status(app: PaymentsApp)
     await app.open_intent(other.order_id)
     own, reference = await paid(app)
     async with app.unit_of_work() as uow:
-        order = await charges.lock_payable_order(uow, reference)
-        assert order is not None
-        await charges.save_intent_spent(uow, order.intent_id, "overpaid")
+        payable = await charges.lock_payable_orders(uow, reference)
+        assert payable is not None
+        await charges.save_intent_spent(uow, payable.intent_id, "overpaid")
     assert await intent_statuses(app) == {own.order_id: "paid", other.order_id: "pending"}
 
 

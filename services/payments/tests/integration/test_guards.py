@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from testkit.fixtures import DatabaseFactory
-from testkit.guards import LATER, NOW, OTHERS, OURS, GuardedTable, Guards, Violation
+from testkit.guards import LATER, NOW, OTHERS, OURS, GuardedTable, Guards, InsertAfter, Violation
 
 ONE_SIDED_ENTRY: Final = (
     "INSERT INTO ledger_entries (position, transaction_id, account, amount_minor, currency) OVERRIDING SYSTEM VALUE "
@@ -30,6 +30,31 @@ TABLES: Final = {
         checks={"audits_end_after_their_start": {"started_at": LATER}, "audits_verdict_known": {"verdict": "x"}},
         unique={"audits_pkey": {}},
         policies={"SELECT audits_visible": ("audits:read",)},
+    ),
+    "balance_holds": GuardedTable(
+        row={"status": "held"},
+        checks={
+            "balance_holds_rewards_within_amount": {"amount_minor": 0},
+            "balance_holds_status_known": {"status": "x"},
+        },
+        unique={"balance_holds_pkey": {}},
+        references={"balance_holds_balance": {"user_id": OTHERS}, "balance_holds_intent": {"intent_id": OTHERS}},
+    ),
+    "balance_lines": GuardedTable(
+        row={"kind": "reward"},
+        checks={
+            "balance_lines_balance_never_negative": {"balance_minor": -1},
+            "balance_lines_kind_known": {"kind": "x"},
+            "balance_lines_sign_of_kind": {"kind": "spent"},
+        },
+        unique={"balance_lines_pkey": {"sequence": 2}, "balance_lines_sequence_once": {"id": OTHERS}},
+        references={"balance_lines_balance": {"user_id": OTHERS}},
+        policies={"SELECT balance_lines_own": ("user",)},
+    ),
+    "buyer_balances": GuardedTable(
+        checks={"buyer_balances_never_negative": {"held_minor": -1}},
+        unique={"buyer_balances_pkey": {}},
+        policies={"SELECT buyer_balances_own": ("user",)},
     ),
     "buyers": GuardedTable(unique={"buyers_pkey": {}}, policies={"SELECT buyers_own": ("user",)}),
     "chargeback_refunds": GuardedTable(
@@ -79,13 +104,20 @@ TABLES: Final = {
     "chargebacks": GuardedTable(
         row={"status": "opened"},
         checks={
-            "chargebacks_amount_above_zero": {"amount_minor": 0},
+            "chargebacks_amount_not_negative": {"amount_minor": -1},
             "chargebacks_decided_when_not_open": {"status": "won"},
             "chargebacks_never_negative": {"locked_vendor_minor": -1},
             "chargebacks_status_known": {"status": "x", "decided_at": NOW},
         },
-        unique={"chargebacks_pkey": {"identity": "0123456789"}, "chargebacks_identity_once": {"id": OTHERS}},
-        references={"chargebacks_charge": {"charge_id": OTHERS}},
+        unique={
+            "chargebacks_pkey": {"identity": "0123456789"},
+            "chargebacks_identity_once": {"id": OTHERS},
+            "chargebacks_of_part": (
+                {"part_of": OURS, "order_id": OURS},
+                {"id": OTHERS, "identity": "0123456789"},
+            ),
+        },
+        references={"chargebacks_charge": {"charge_id": OTHERS}, "chargebacks_part_of": {"part_of": OTHERS}},
         policies={"SELECT chargebacks_visible": ("ledger:read", "escrow:release")},
     ),
     "charges": GuardedTable(
@@ -127,13 +159,14 @@ TABLES: Final = {
         unique={"dead_letters_pkey": {}},
     ),
     "escrows": GuardedTable(
-        row={"held_minor": 6, "locked_vendor_minor": 0},
+        row={"held_minor": 6, "locked_vendor_minor": 0, "charge_id": OURS, "balance_minor": 0},
         checks={
             "escrows_account_for_all": {"held_minor": 1},
             "escrows_charged_back_never_negative": {"locked_vendor_minor": 1, "charged_back_minor": -1},
             "escrows_never_negative": {"locked_vendor_minor": -1, "locked_commission_minor": 2},
         },
         unique={"escrows_pkey": {}},
+        triggers={"escrows_within_charge": (InsertAfter("DELETE FROM releases; DELETE FROM escrows"),)},
         references={"escrows_charge": {"charge_id": OTHERS}, "escrows_order": {"order_id": OTHERS}},
         policies={"UPDATE escrows_released": ("escrow:release",), "SELECT escrows_visible": ("escrow:release",)},
     ),
@@ -202,6 +235,18 @@ TABLES: Final = {
     "ledger_unsealed": GuardedTable(unique={"ledger_unsealed_pkey": {}}),
     "outbox": GuardedTable(row={"position": 1}, unique={"outbox_pkey": {}}),
     "outbox_sequences": GuardedTable(unique={"outbox_sequences_pkey": {}}),
+    "intent_orders": GuardedTable(
+        checks={"intent_orders_amount_above_zero": {"amount_minor": 0}},
+        unique={"intent_orders_pkey": {}},
+        references={
+            "intent_orders_intent": {"intent_id": OTHERS},
+            "intent_orders_order": {"order_id": OTHERS},
+        },
+        policies={
+            "INSERT intent_orders_written": ("user",),
+            "SELECT intent_orders_visible": ("user", "ledger:read", "payments:read"),
+        },
+    ),
     "payable_orders": GuardedTable(
         row={"total_minor": 2, "status": "Processing"},
         checks={
@@ -220,9 +265,17 @@ TABLES: Final = {
     "payment_intents": GuardedTable(
         row={"status": "opening"},
         checks={
+            "payment_intents_account_whole": {"transfer_account_number": "9000000001"},
             "payment_intents_failure_has_words": {"status": "failed"},
             "payment_intents_open_has_address": {"status": "pending"},
+            "payment_intents_received_above_zero": {"received_minor": 0},
             "payment_intents_status_known": {"status": "x"},
+            "payment_intents_transfer_above_zero": {
+                "transfer_bank_name": "Titan",
+                "transfer_account_number": "9000000001",
+                "transfer_amount_minor": 0,
+                "transfer_expires_at": "2026-01-01T00:15:00Z",
+            },
         },
         unique={
             "payment_intents_pkey": {"order_id": OTHERS, "reference": "0123456789"},
@@ -235,6 +288,16 @@ TABLES: Final = {
             "INSERT payment_intents_started": ("user",),
             "SELECT payment_intents_visible": ("user", "ledger:read", "payments:read"),
         },
+    ),
+    "purchase_orders": GuardedTable(
+        checks={"purchase_orders_position_from_zero": {"position": -1}},
+        unique={"purchase_orders_pkey": {"order_id": OTHERS}, "purchase_orders_order_once": {"position": 2}},
+        references={"purchase_orders_purchase": {"purchase_id": OTHERS}},
+        policies={"SELECT purchase_orders_visible": ("user", "ledger:read", "payments:read")},
+    ),
+    "purchases": GuardedTable(
+        unique={"purchases_pkey": {}},
+        policies={"SELECT purchases_visible": ("user", "ledger:read", "payments:read")},
     ),
     "payment_references": GuardedTable(
         unique={"payment_references_pkey": {}},
@@ -249,6 +312,32 @@ TABLES: Final = {
             "UPDATE processed_webhook_events_replayed": ("webhooks:replay",),
             "SELECT processed_webhook_events_visible": ("dead_letters:read", "webhooks:replay"),
         },
+    ),
+    "quarantined_accounts": GuardedTable(unique={"quarantined_accounts_pkey": {}}),
+    "withdrawal_decisions": GuardedTable(
+        row={"outcome": "pay", "status": "prepared"},
+        checks={
+            "withdrawal_decisions_by_two": {"status": "approved", "decided_by": OURS, "decided_at": NOW},
+            "withdrawal_decisions_decided_once": {"status": "approved"},
+            "withdrawal_decisions_outcome_known": {"outcome": "x"},
+            "withdrawal_decisions_status_known": {"status": "x", "decided_by": OTHERS, "decided_at": NOW},
+        },
+        unique={
+            "withdrawal_decisions_pkey": {"withdrawal_id": OTHERS},
+            "withdrawal_decisions_one_stands": {"id": OTHERS},
+        },
+        references={"withdrawal_decisions_withdrawal": {"withdrawal_id": OTHERS}},
+        policies={"SELECT withdrawal_decisions_visible": ("ledger:read", "refunds:prepare", "refunds:approve")},
+    ),
+    "withdrawals": GuardedTable(
+        row={"status": "pending", "rewards_minor": 0, "loss_minor": 0},
+        checks={
+            "withdrawals_parts_within_amount": {"loss_minor": -1},
+            "withdrawals_status_known": {"status": "x"},
+        },
+        unique={"withdrawals_pkey": {}},
+        references={"withdrawals_balance": {"user_id": OTHERS}},
+        policies={"SELECT withdrawals_visible": ("user", "ledger:read", "refunds:prepare", "refunds:approve")},
     ),
     "quarantine_decisions": GuardedTable(
         row={"outcome": "accept", "status": "prepared"},
@@ -322,8 +411,8 @@ TABLES: Final = {
     "refunds": GuardedTable(
         row={"buyer_id": OURS, "kind": "order", "status": "pending"},
         checks={
-            "refunds_amount_above_zero": {"amount_minor": 0},
             "refunds_kind_known": {"kind": "x"},
+            "refunds_parts_above_zero": {"amount_minor": 0, "balance_minor": 0},
             "refunds_status_known": {"status": "x"},
         },
         unique={"refunds_pkey": {"attempt_id": OTHERS}, "refunds_attempt_once": {"id": OTHERS}},
@@ -358,7 +447,8 @@ TABLES: Final = {
         unique={"webhook_revisions_pkey": {}}, references={"webhook_revisions_webhook": {"webhook_id": "missing"}}
     ),
 }
-GUARDS: Final = Guards("campus_payments_api", TABLES, {})
+EFFECTS: Final = {"refunds.refunds_copy_renamed_count": "test_refunds_store"}
+GUARDS: Final = Guards("campus_payments_api", TABLES, EFFECTS)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

@@ -1,4 +1,6 @@
-"""The verification of the hash chain: rows outside it, earlier reports, long chains, its lease, its gauges and its alert."""
+"""The verification of the hash chain: rows outside it, earlier reports, long chains, its lease, its gauges and its
+alert.
+"""
 
 from datetime import timedelta
 from typing import Any
@@ -172,7 +174,7 @@ async def test_a_link_registers_the_missing_accounts_of_its_batch_only(app: Paym
     await _tamper(app, connect_as, "DELETE FROM ledger_accounts")
     async with app.unit_of_work() as uow:
         assert await ledger.post(uow, postings.referral_reward(new_id(), 700))
-    [reward] = [name for name in await _accounts(app) if name.startswith("buyer_reward:")]
+    [reward] = [name for name in await _accounts(app) if name.startswith("buyer_balance:")]
     # Another registered account hides nothing.
     await _tamper(app, connect_as, "DELETE FROM ledger_accounts WHERE account = $1", reward)
     assert await LEDGER_CHAIN.extend(app.database) == 1

@@ -32,10 +32,13 @@ async def test_an_intent_has_the_orders_amount_and_the_gateways_url(app: Payment
     assert intent == {
         "orderId": str(placed.order_id),
         "amountMinor": 500_000,
+        "balanceMinor": 0,
+        "gatewayMinor": 500_000,
         "currency": "NGN",
         "status": "pending",
         "authorizationUrl": f"{app.gateway.address}/pay/{access_code}",
         "expiresAt": "2026-01-01T00:15:00.000Z",
+        "bankTransfer": None,
     }
     opened = await app.gateway.transaction(reference)
     assert (opened["amount"], opened["currency"], opened["channel"]) == (500_000, "NGN", "card")
@@ -91,7 +94,7 @@ async def test_a_key_that_a_concurrent_request_binds_to_another_order_is_rejecte
     caller = Caller(user_id=app.buyer, permissions=frozenset({"orders:place"}))
     request = PaymentRequest(one.order_id, None, None, key)
     async with app.unit_of_work(caller) as uow:
-        first = await prepare_intent(uow, request, app.buyer, app.clock.now(), "paystack")
+        first = await prepare_intent(uow, request, app.buyer, app.clock.now(), "paystack", as_service=False)
         second = asyncio.create_task(app.request_intent(other.order_id, key=key))
         await eventually(second_waits)
     response = await second

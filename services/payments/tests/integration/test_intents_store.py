@@ -1,6 +1,9 @@
-"""The store of payment intents: each statement finds and changes the intent that it names, in the states that it names."""
+"""The store of payment intents: each statement finds and changes the intent that it names, in the states that it
+names.
+"""
 
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -11,7 +14,8 @@ import pytest_asyncio
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.idempotency import IdempotencyKeyReused
 from common.primitives.ids import new_id
-from payments.store import intents
+from payments.domain.bank_transfers import TransferAccount
+from payments.store import closed_intents, intents
 from payments.store.intents import Intent
 
 from .conftest import PaymentsApp
@@ -39,7 +43,7 @@ class Intents:
             self.until, "paystack",
         )  # fmt: skip
         return await intents.record_claimed_intent_if_new(
-            uow, intent, self.app.buyer, self.until, key or uuid4(), FINGERPRINT, self.now
+            uow, intent, [], self.app.buyer, self.until, key or uuid4(), FINGERPRINT, self.now
         )
 
     async def row(self, intent: Intent) -> Any:
@@ -174,6 +178,85 @@ async def test_an_unpaid_attempt_is_claimed_at_its_time_by_one_worker(
         assert [attempt.id for attempt in await intents.claim_unpaid_attempts(uow, store.until)] == [other.id]
 
 
+ACCOUNT = TransferAccount("Titan", "9000000001", None, 500_000, datetime(2025, 12, 31, 23, tzinfo=UTC))
+
+
+async def with_account(store: Intents, intent: Intent) -> None:
+    """Open the intent as a bank transfer, with an account until `ACCOUNT.expires_at`."""
+    statement = "UPDATE payment_intents SET channel = 'bank_transfer', opening_until = NULL WHERE id = $1 RETURNING 1"
+    await store.app.fetch(statement, intent.id)
+    async with store.unit_of_work() as uow:
+        await intents.save_opened(uow, intent.id, intent.reference, "https://pay", "code", store.until, ACCOUNT)
+
+
+async def test_an_account_is_shown_until_the_orders_can_be_paid(store: Intents, pair: tuple[Intent, Intent]) -> None:
+    own, other = pair
+    before = await store.row(other)
+    late = replace(ACCOUNT, expires_at=own.expires_at + timedelta(hours=8))
+    async with store.unit_of_work() as uow:
+        opened = await intents.save_opened(uow, own.id, own.reference, "https://pay", "code", store.until, late)
+    assert opened is not None
+    assert opened.transfer_expires_at == own.expires_at
+    assert (opened.transfer_bank_name, opened.transfer_amount_minor) == ("Titan", 500_000)
+    assert await store.row(other) == before
+
+
+async def test_an_intent_is_replaced_once_its_account_has_ended(store: Intents, pair: tuple[Intent, Intent]) -> None:
+    own, _ = pair
+    for intent in pair:
+        await with_account(store, intent)
+    async with store.unit_of_work() as uow:
+        early = ACCOUNT.expires_at - timedelta(seconds=1)
+        assert not await closed_intents.close_replaced_intents(uow, own.order_id, store.app.buyer, early)
+        assert not await closed_intents.close_replaced_intents(uow, own.order_id, uuid4(), ACCOUNT.expires_at)
+        assert await closed_intents.close_replaced_intents(uow, own.order_id, store.app.buyer, ACCOUNT.expires_at)
+    assert [(await store.row(intent))["status"] for intent in pair] == ["closed", "pending"]
+    async with store.unit_of_work() as uow:
+        assert not await closed_intents.close_replaced_intents(uow, own.order_id, store.app.buyer, ACCOUNT.expires_at)
+
+
+async def test_an_intent_of_another_channel_is_replaced_when_no_call_is_under_way(
+    store: Intents, pair: tuple[Intent, Intent]
+) -> None:
+    own, _ = pair
+    async with store.unit_of_work() as uow:
+        early = store.until - timedelta(seconds=1)
+        assert not await closed_intents.close_replaced_intents(uow, own.order_id, store.app.buyer, early)
+        assert await closed_intents.close_replaced_intents(uow, own.order_id, store.app.buyer, store.until)
+    assert [(await store.row(intent))["status"] for intent in pair] == ["closed", "opening"]
+
+
+async def test_a_reference_is_renewed_while_the_intent_opens_under_it(
+    store: Intents, pair: tuple[Intent, Intent]
+) -> None:
+    own, other = pair
+    before = await store.row(other)
+    later, reference = store.until + timedelta(minutes=1), f"ch-{new_id().hex}"
+    async with store.unit_of_work() as uow:
+        assert await intents.renew_reference(uow, own, reference, later)
+        assert not await intents.renew_reference(uow, own, f"ch-{new_id().hex}", later)
+        renewed = own._replace(reference=reference)
+        await intents.save_opened(uow, own.id, reference, "https://pay", "code", store.until)
+        assert not await intents.renew_reference(uow, renewed, f"ch-{new_id().hex}", later)
+    assert (await store.row(own))["reference"] == reference
+    assert await store.row(other) == before
+
+
+async def test_all_references_of_an_account_are_queried(store: Intents, pair: tuple[Intent, Intent]) -> None:
+    own, other = pair
+    await with_account(store, own)
+    page, settlement = f"ch-{new_id().hex}", str(own.amount_minor)
+    async with store.unit_of_work() as uow:
+        await intents.save_opened(uow, other.id, other.reference, "https://pay", "code", store.until)
+        for intent, reference in ((own, page), (other, f"ch-{new_id().hex}")):
+            await intents.record_reference(
+                uow, reference, intent.id, store.app.buyer, settlement, store.now, "paystack"
+            )
+        claimed = await intents.claim_unpaid_attempts(uow, store.until)
+    queried = {attempt.id: set(attempt.references) for attempt in claimed}
+    assert queried == {own.id: {own.reference, page}, other.id: {other.reference}}
+
+
 async def test_a_key_is_bound_once(store: Intents, pair: tuple[Intent, Intent]) -> None:
     own, other = pair
     async with store.unit_of_work() as uow:
@@ -181,11 +264,13 @@ async def test_a_key_is_bound_once(store: Intents, pair: tuple[Intent, Intent]) 
         for expected, intent in ((True, own), (False, other)):
             bound = await intents.bind_key_if_new(uow, store.app.buyer, new_key, b"x", intent.id, store.now)
             assert bound is expected
-        order, key = await intents.find_own_order_and_key(uow, own.order_id, store.app.buyer, new_key)
+        found = await intents.find_requested(uow, own.order_id, None, store.app.buyer, new_key)
+        [order] = found.orders
         assert order is not None
-        assert (order.total_minor, key) == (500_000, (b"x", own.id))
-        assert await intents.find_own_order_and_key(uow, own.order_id, uuid4(), new_key) == (None, None)
-        assert await intents.find_own_order_and_key(uow, uuid4(), store.app.buyer, uuid4()) == (None, None)
+        assert (order.total_minor, found.bound) == (500_000, (b"x", own.id))
+        assert await intents.find_requested(uow, own.order_id, None, uuid4(), new_key) == ((), None, None)
+        found = await intents.find_requested(uow, uuid4(), None, store.app.buyer, uuid4())
+        assert (found.orders, found.bound) == ((), None)
 
 
 async def test_a_concurrent_request_with_key_or_reference_of_another_intent_is_an_error(

@@ -180,7 +180,7 @@ async def test_the_export_has_every_entry_of_the_period_once(app: PaymentsApp, m
     assert len(lines) == 20
     assert len({line[0] for line in lines}) == 10
     assert sum(int(line[6]) for line in lines) == 0
-    assert {line[5].split(":")[0] for line in lines} == {"referral_expense", "buyer_reward"}
+    assert {line[5].split(":")[0] for line in lines} == {"referral_expense", "buyer_balance"}
     before = {"from": (now - timedelta(days=15)).isoformat(), "to": (now - timedelta(days=14)).isoformat()}
     assert _rows(await _get(app, "/api/transactions/export", **before)) == [list(exports.COLUMNS)]
     for wide in ({}, {"from": "2000-01-01"}, {"to": "2100-01-01"}, {"from": "2000-01-01", "to": "2100-01-01"}):

@@ -6,9 +6,11 @@ from uuid import uuid4
 
 from common.database.unit_of_work import UnitOfWork
 from payments.store import (
+    balances,
     chargeback_responses,
     chargebacks,
     charges,
+    closed_intents,
     decisions,
     escrow,
     intents,
@@ -18,6 +20,7 @@ from payments.store import (
 )
 from testkit.locks import Locks, assert_locks
 
+from .balances import credit_reward
 from .conftest import PaymentsApp
 from .stories import chargeback_story, quarantine_story
 
@@ -28,8 +31,18 @@ async def lock_charge(uow: UnitOfWork, charge_id: Any) -> bool:
 
 
 LOCKS: Locks = {
+    "balance": ("SELECT user_id FROM buyer_balances", balances.lock_balance),
+    "hold": ("SELECT intent_id FROM balance_holds", balances.lock_hold),
+    "unpaid orders": (
+        "SELECT id FROM payable_orders WHERE status = 'Processing'",
+        lambda uow, order_id: closed_intents.lock_unpaid_orders(uow, [order_id]),
+    ),
     "respondable chargeback": ("SELECT id FROM chargebacks", chargeback_responses.lock_respondable),
-    "chargeback": ("SELECT identity FROM chargebacks", chargebacks.lock_chargeback),
+    "chargebacks": ("SELECT identity FROM chargebacks", chargebacks.lock_chargebacks),
+    "escrows of a charge": (
+        "SELECT id FROM charges WHERE verdict = 'covered'",
+        escrow.lock_escrows_of_charge,
+    ),
     "lost chargebacks": ("SELECT charge_id FROM chargebacks WHERE status = 'lost'", chargebacks.lock_lost_chargebacks),
     "disputed charge": (
         "SELECT reference FROM charges",
@@ -41,7 +54,7 @@ LOCKS: Locks = {
     ),
     "charge": ("SELECT id FROM charges", lock_charge),
     "unsent refunds": ("SELECT charge_id FROM refunds WHERE status = 'pending'", chargebacks.lock_unsent_refunds),
-    "payable order": ("SELECT reference FROM charges WHERE order_id IS NOT NULL", charges.lock_payable_order),
+    "payable orders": ("SELECT reference FROM charges WHERE order_id IS NOT NULL", charges.lock_payable_orders),
     "quarantined charge": ("SELECT id FROM quarantined_charges", decisions.lock_quarantined),
     "escrow": ("SELECT order_id FROM escrows", escrow.lock_escrow),
     "attempt of a payment": ("SELECT reference FROM charges WHERE order_id IS NOT NULL", intents.lock_attempt),
@@ -59,4 +72,8 @@ async def test_a_lock_holds_its_own_rows_only(app: PaymentsApp) -> None:
     for _ in range(2):
         await app.receive(app.refund_requested(await app.paid_order(), 1_000))
         await anext(quarantine_story(replace(app, buyer=uuid4(), vendor=uuid4())))
+        own = replace(app, buyer=uuid4(), vendor=uuid4())
+        await credit_reward(own, 50_000)
+        held = await own.place_order()
+        assert (await own.request_intent(held.order_id, balanceMinor=50_000)).status_code == 201
     await assert_locks(app.database, LOCKS)

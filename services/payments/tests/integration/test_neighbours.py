@@ -6,9 +6,12 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from msgspec import structs
 
+from contracts.orders import OrderExpired
 from testkit.neighbours import Story, assert_isolated
 
+from .balances import balance_of, credit_refund, credit_reward
 from .conftest import PaymentsApp
 from .disputes import CREATE, LOST, RESOLVE, WON, dispute, numbers, paid
 from .steps import OTHER_DESTINATION, RETRY
@@ -75,6 +78,31 @@ async def overtaken_story(app: PaymentsApp) -> AsyncIterator[str]:
     yield "settled"
 
 
+async def balance_story(app: PaymentsApp) -> AsyncIterator[str]:
+    """Hold a balance, return it, hold it again by a late charge, and refund the order by its sources."""
+    await credit_refund(app, 70_000)
+    await credit_reward(app, 50_000)
+    yield "credited"
+    placed = await app.place_order()
+    response = await app.request_intent(placed.order_id, balanceMinor=120_000)
+    reference = response.json()["data"]["reference"]
+    assert await balance_of(app) == {"availableMinor": 0, "heldMinor": 120_000, "currency": "NGN"}
+    yield "held"
+    await app.receive(OrderExpired(**app.parties(placed), reason="payment window"))
+    assert (await balance_of(app))["availableMinor"] == 120_000
+    yield "returned"
+    await app.process_webhook(await app.pay(reference))
+    assert await order_balances(app, placed.order_id) == {"escrow": -500_000}
+    yield "spent"
+    await app.receive(app.refund_requested(placed, 420_000))
+    assert (await balance_of(app))["availableMinor"] == 40_000
+    yield "refunded in part"
+    request = app.refund_requested(placed, 80_000)
+    await app.receive(structs.replace(request, refund_to="balance"))
+    assert (await balance_of(app))["availableMinor"] == 120_000
+    yield "refunded"
+
+
 async def lost_after_release_story(app: PaymentsApp) -> AsyncIterator[str]:
     """Staff release a part, the delivery the rest, and the bank returns all of it."""
     placed, reference = await paid(app)
@@ -108,6 +136,7 @@ async def charge_disputed(app: PaymentsApp, order_id: UUID) -> list[dict[str, An
     "story",
     [
         refund_story,
+        balance_story,
         overtaken_story,
         quarantine_story,
         chargeback_story,

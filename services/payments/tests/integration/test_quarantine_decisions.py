@@ -10,7 +10,7 @@ import pytest
 from payments.domain.chargebacks import ChargebackUpdate, Outcome
 from payments.metrics import QUARANTINED_CHARGES_WAITING
 from payments.timers import update_metrics_once
-from payments.use_cases.chargebacks.steps import record_chargeback_update
+from payments.use_cases.chargebacks.record_dispute import record_dispute
 from testkit.fixtures import eventually
 
 from .conftest import ConnectAs, PaymentsApp
@@ -258,12 +258,13 @@ async def test_a_concurrently_disputed_charge_is_not_accepted(
         async with connect_as(app, "admin") as server:
             return bool(
                 await server.fetchval(
-                    "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database())"
+                    "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = "
+                    "current_database())"
                 )
             )
 
     async with app.unit_of_work() as uow:
-        assert await record_chargeback_update(uow, event, update, "webhook", app.clock.now())
+        assert await record_dispute(uow, event, update, "webhook", app.clock.now())
         approval = asyncio.create_task(_approve(app, charge_id))
         await eventually(waits_for_the_dispute)
 

@@ -1,4 +1,6 @@
-"""Disputes, refunds and releases in random order: the audit's invariants hold after every step, and no money is paid twice."""
+"""Disputes, refunds and releases in random order: the audit's invariants hold after every step, and no money is paid
+twice.
+"""
 
 import os
 import random

@@ -1,4 +1,6 @@
-"""Random walks over the lifecycles of payments, through the real use cases: each result is the one that a rule gives."""
+"""Random walks over the lifecycles of payments, through the real use cases: each result is the one that a rule
+gives.
+"""
 
 import os
 import random

@@ -1,7 +1,8 @@
 """Random sequences of events on the real database, drawn by hypothesis: the ledgers are right after every step, and
 rejected and repeated events change nothing.
 
-The seed is printed with a failure, and `SEQUENCES_SEED` in the environment runs it again; `SEQUENCES_EXAMPLES` runs more.
+The seed is printed with a failure, and `SEQUENCES_SEED` in the environment runs it again; `SEQUENCES_EXAMPLES` runs
+more.
 """
 
 import asyncio

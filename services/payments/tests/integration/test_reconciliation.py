@@ -11,7 +11,7 @@ from common.primitives.ids import new_id
 from contracts.orders import RefundRequested
 from payments.app import reconcile_command
 from payments.timers import DAILY, reconcile_once
-from payments.use_cases.reconciliation.alert_unexplained import alert_unexplained
+from payments.use_cases.reconciliation.check_unexplained import check_unexplained
 from payments.use_cases.reconciliation.reconcile import Reconciled, reconcile
 from testkit.fixtures import eventually
 
@@ -189,10 +189,10 @@ async def test_a_case_that_does_not_resolve_itself_within_an_hour_is_alerted(
     await _pay(app, sandbox)
     await _reconcile(app)
     app.clock.advance(timedelta(minutes=59, seconds=59))
-    await alert_unexplained(app.database, app.clock)
+    await check_unexplained(app.database, app.clock)
     assert await app.published("operations.alert_raised.v1") == []
     app.clock.advance(timedelta(seconds=1))
-    await alert_unexplained(app.database, app.clock)
+    await check_unexplained(app.database, app.clock)
     [alert] = await app.published("operations.alert_raised.v1")
     assert (alert["severity"], alert["runbook"]) == ("SEV-2", "unexplained-kobo")
     assert "500000 kobo" in alert["detail"]

@@ -67,7 +67,7 @@ async def test_each_change_is_one_of_its_own_refund(app: PaymentsApp, pair: tupl
             lambda uow, refund_id: refunds.save_refund_submitted(uow, refund_id, f"7-{refund_id}", due_at),
             {"status": "submitted", "gateway_refund_id": f"7-{own}", "due_at": due_at},
         ),
-        (lambda uow, refund_id: refunds.save_refund_poll(uow, refund_id, later), {"questions": 1, "due_at": later}),
+        (lambda uow, refund_id: refunds.save_refund_poll(uow, refund_id, later), {"poll_count": 1, "due_at": later}),
         (lambda uow, refund_id: refunds.save_polls_finished(uow, refund_id), {"due_at": None}),
         (
             lambda uow, refund_id: refunds.save_refund_failed(uow, refund_id, "closed", f"9-{refund_id}", now),
@@ -80,7 +80,7 @@ async def test_each_change_is_one_of_its_own_refund(app: PaymentsApp, pair: tupl
         ),
         (
             lambda uow, refund_id: refunds.save_refund_retried(uow, refund_id, due_at),
-            {"status": "submitted", "needs_account_at": None, "questions": 0, "due_at": due_at},
+            {"status": "submitted", "needs_account_at": None, "poll_count": 0, "due_at": due_at},
         ),
         (
             lambda uow, refund_id: refunds.save_refund_failed(uow, refund_id, "closed", None, now),
@@ -261,3 +261,18 @@ def test_a_transaction_is_named_by_the_id_that_its_gateway_accepts() -> None:
     assert transaction(None, "paystack") == "ch-1"
     assert transaction("flw-1", "flutterwave") == "flw-1"
     assert transaction(None, "flutterwave") == "ch-1"
+
+
+async def test_the_polls_of_both_versions_are_counted_together(app: PaymentsApp, pair: tuple[UUID, UUID]) -> None:
+    own, other = pair
+    now = app.clock.now()
+    async with app.unit_of_work() as uow:
+        await refunds.save_refund_poll(uow, own, now)
+        # The previous version writes the old name of the column during an upgrade (decision 109).
+        await uow.execute("UPDATE refunds SET questions = questions + 1 WHERE id = $1", own)
+        await refunds.save_refund_poll(uow, own, now)
+    counts = [(row["poll_count"], row["questions"]) for row in (await row_of(app, own), await row_of(app, other))]
+    assert counts == [(3, 3), (0, 0)]
+    async with app.unit_of_work() as uow:
+        await uow.execute("UPDATE refunds SET questions = 0 WHERE id = $1", own)
+    assert (await row_of(app, own))["poll_count"] == 0

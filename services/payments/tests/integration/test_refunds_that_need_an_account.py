@@ -1,4 +1,6 @@
-"""A refund that the gateway cannot return by the payer's own means: maker and checker name the payer's account (section 7)."""
+"""A refund that the gateway cannot return by the payer's own means: maker and checker name the payer's account
+(section 7).
+"""
 
 from datetime import timedelta
 from typing import Any

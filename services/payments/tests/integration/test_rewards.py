@@ -41,7 +41,7 @@ async def test_repeated_concurrent_events_credit_once(app: PaymentsApp) -> None:
     repeated = [app.receive(event, event_id=event_id) for _ in range(8)]
     republished = [app.receive(event) for _ in range(8)]
     await asyncio.gather(*repeated, *republished)
-    assert await app.balances() == {"referral_expense": 50_000, f"buyer_reward:{app.buyer}": -50_000}
+    assert await app.balances() == {"referral_expense": 50_000, f"buyer_balance:{app.buyer}": -50_000}
     assert await published_rewards(app) == 1
 
 
@@ -50,7 +50,7 @@ async def test_an_unproven_address_earns_nothing_before_its_proof(app: PaymentsA
     await app.receive(newcomer(app, proven=proven))
     assert (await app.balances(), await published_rewards(app)) == ({}, 0)
     await app.receive(proof(app))
-    assert await app.balances() == {"referral_expense": 50_000, f"buyer_reward:{app.buyer}": -50_000}
+    assert await app.balances() == {"referral_expense": 50_000, f"buyer_balance:{app.buyer}": -50_000}
 
 
 @pytest.mark.parametrize("proven", [False, True])
@@ -59,7 +59,7 @@ async def test_proof_and_profile_in_any_order_and_number_credit_once(app: Paymen
     for event in events:
         await app.receive(event)
     await asyncio.gather(*(app.receive(event) for event in events * 4))
-    assert await app.balances() == {"referral_expense": 50_000, f"buyer_reward:{app.buyer}": -50_000}
+    assert await app.balances() == {"referral_expense": 50_000, f"buyer_balance:{app.buyer}": -50_000}
     assert await published_rewards(app) == 1
 
 
@@ -82,7 +82,7 @@ async def test_a_crash_before_the_commit_credits_once(app: PaymentsApp) -> None:
     assert (await app.balances(), await published_rewards(app)) == ({}, 0)
     await app.receive(event, event_id=event_id)
     await app.receive(event, event_id=event_id)
-    assert await app.balances() == {"referral_expense": 50_000, f"buyer_reward:{app.buyer}": -50_000}
+    assert await app.balances() == {"referral_expense": 50_000, f"buyer_balance:{app.buyer}": -50_000}
     assert await published_rewards(app) == 1
 
 
@@ -103,4 +103,4 @@ async def test_an_older_event_does_not_restore_an_erased_address(app: PaymentsAp
         await app.receive(event)
     rows = await app.fetch("SELECT user_id, email FROM buyers")
     assert [(row["user_id"], row["email"]) for row in rows] == [(app.buyer, "")]
-    assert await app.balances() == {"referral_expense": 50_000, f"buyer_reward:{app.buyer}": -50_000}
+    assert await app.balances() == {"referral_expense": 50_000, f"buyer_balance:{app.buyer}": -50_000}

@@ -155,7 +155,7 @@ async def test_a_referral_reward_is_credited_once_and_read_by_its_owner(app: Pay
     received = await app.receive(event)
     await app.receive(event, event_id=received.event_id)
     await app.receive(event)
-    assert await app.balances() == {"referral_expense": 50_000, f"buyer_reward:{app.buyer}": -50_000}
+    assert await app.balances() == {"referral_expense": 50_000, f"buyer_balance:{app.buyer}": -50_000}
     assert await app.published("payments.reward_credited.v1") == [
         {"userId": str(app.buyer), "amountMinor": 50_000, "reason": "referral"}
     ]

@@ -52,7 +52,8 @@ async def test_the_response_follows_the_commit_of_row_and_work_item(app: Payment
     assert json.loads(bytes(row["raw"])) == row["payload"]
     assert row["outcome"] == "queued"
     [work] = await app.fetch(
-        "SELECT id, queue, type, source, subject, payload, trace, sequence, created_at FROM outbox WHERE published_at IS NULL"
+        "SELECT id, queue, type, source, subject, payload, trace, sequence, created_at FROM outbox WHERE "
+        "published_at IS NULL"
     )
     assert work["queue"] == "payments.webhooks"
     assert json.loads(bytes(work["payload"])) == {"webhookId": "charge.success:11"}

@@ -1,4 +1,6 @@
-"""The store of webhooks, their dead letters and their revisions: each statement finds and changes the webhook that it names."""
+"""The store of webhooks, their dead letters and their revisions: each statement finds and changes the webhook that it
+names.
+"""
 
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,7 @@
 """The table of section 7 by row, and the edge cases of section 14."""
 
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from hypothesis import example, given
@@ -9,6 +9,7 @@ from hypothesis import strategies as some
 
 from payments.clients.paystack_records import read_charge
 from payments.domain.charges import (
+    Charge,
     Covered,
     ExpectedPayment,
     ForeignCurrency,
@@ -29,7 +30,8 @@ BOUND = SurchargeBound(basis_points_max=200, minor_max=200_000)
 
 def _classify(data: dict[str, Any], *, is_paid: bool = False, known: bool = True) -> Any:
     charge = read_charge({"id": 1, "reference": "ch-1", "amount": TOTAL, "currency": "NGN", **data}, "webhook")
-    return classify_charge(charge, ExpectedPayment(ORDER, TOTAL, str(TOTAL), is_paid) if known else None, BOUND)
+    expected = ExpectedPayment(frozenset({ORDER}), TOTAL, 0 if is_paid else TOTAL, str(TOTAL))
+    return classify_charge(charge, expected if known else None, BOUND)
 
 
 def _metadata(**fields: Any) -> dict[str, Any]:
@@ -63,6 +65,25 @@ def _metadata(**fields: Any) -> dict[str, Any]:
 )
 def test_what_a_charge_of_an_unpaid_order_is_worth(data: dict[str, Any], verdict: Any) -> None:
     assert _classify(data) == verdict
+
+
+@pytest.mark.parametrize(
+    ("amount", "requested", "verdict"),
+    [
+        (TOTAL, TOTAL, Covered(TOTAL, 0, 0)),
+        (TOTAL + 7_500, TOTAL, Covered(TOTAL, 7_500, 0)),
+        # The gateway asked for its fee too.
+        (TOTAL + 7_500, TOTAL + 7_000, Covered(TOTAL, 500, 7_000)),
+        (TOTAL + 6_999, TOTAL + 7_000, Covered(TOTAL, 0, 6_999)),
+        (TOTAL + 100_000, TOTAL + 50_000, Covered(TOTAL, 100_000, 0)),
+        (TOTAL + 7_500, TOTAL - 1, Covered(TOTAL, 7_500, 0)),
+        (TOTAL - 1, TOTAL, Underpaid()),
+    ],
+)
+def test_a_transfer_above_the_requested_amount_is_surplus(amount: int, requested: int, verdict: Any) -> None:
+    data = {"id": 1, "reference": "ch-1", "amount": amount, "currency": "NGN", "metadata": {"settlement": str(TOTAL)}}
+    expected = ExpectedPayment(frozenset({ORDER}), TOTAL, TOTAL, str(TOTAL), requested)
+    assert classify_charge(read_charge(data, "webhook"), expected, BOUND) == verdict
 
 
 @pytest.mark.parametrize(
@@ -122,7 +143,7 @@ def test_a_covering_charge_is_split_without_remainder(
     principal, bound = total + above_total, SurchargeBound(basis_points, minor_max)
     data = {"reference": "ch-1", "amount": principal + on_top, "currency": "NGN"}
     charge = read_charge({**data, "metadata": {"settlement": str(principal)}}, "webhook")
-    verdict = classify_charge(charge, ExpectedPayment(ORDER, total, str(principal), False), bound)
+    verdict = classify_charge(charge, ExpectedPayment(frozenset({ORDER}), total, total, str(principal)), bound)
     assert isinstance(verdict, Covered)
     assert verdict.escrow_minor == total
     assert verdict.escrow_minor + verdict.surplus_minor + verdict.surcharge_minor == principal + on_top
@@ -134,6 +155,20 @@ def test_a_second_charge_is_returned_or_quarantined() -> None:
     assert _classify({}, is_paid=True) == SecondCharge()
     assert _classify({"amount": TOTAL - 1}, is_paid=True) == Underpaid()
     assert _classify({"currency": "GHS"}, is_paid=True) == ForeignCurrency()
+
+
+def test_the_charge_of_a_purchase_pays_its_unpaid_orders_and_may_name_any_of_it() -> None:
+    """An order of 200,000 of 700,000 was paid before: its total is due to the payer."""
+    orders = [uuid4() for _ in range(3)]
+    expected = ExpectedPayment(frozenset(orders), 700_000, 500_000, "700000")
+    for named in (None, *map(str, orders)):
+        charge = Charge("ch-1", "1", 700_100, "NGN", named, None, "card")
+        assert classify_charge(charge, expected, BOUND) == Covered(500_000, 200_100, 0)
+    for charge, verdict in (
+        (Charge("ch-1", "1", 699_999, "NGN", None, None, "card"), Underpaid()),
+        (Charge("ch-1", "1", 700_000, "NGN", str(uuid4()), None, "card"), OrderMismatch()),
+    ):
+        assert classify_charge(charge, expected, BOUND) == verdict
 
 
 def test_a_reference_that_is_not_ours_is_unknown() -> None:

@@ -4,6 +4,7 @@ import base64
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 from pydantic import ValidationError
@@ -20,7 +21,7 @@ from payments.domain.chargeback_responses import (
 from payments.domain.errors import ResponseInDashboard, ResponseNotAccepted
 from payments.schemas.chargebacks import ResolveChargebackRequest
 
-OPEN = RespondableChargeback("dispute:1", 500_000, "opened", False, False, 500_000, "paystack")
+OPEN = RespondableChargeback(UUID(int=1), "dispute:1", 500_000, "opened", False, False, 500_000, "paystack")
 
 
 def test_an_open_dispute_accepts_a_response() -> None:

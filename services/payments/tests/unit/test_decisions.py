@@ -32,7 +32,7 @@ OF_REFUND = RefundDecision(
 
 
 def _expected(total_minor: int = 500, *, is_paid: bool = False) -> ExpectedPayment:
-    return ExpectedPayment(uuid4(), total_minor, str(total_minor), is_paid)
+    return ExpectedPayment(frozenset({uuid4()}), total_minor, 0 if is_paid else total_minor, str(total_minor))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -14,6 +15,7 @@ from common.primitives.money import AMOUNT_MINOR_MAX
 from payments.clients import flutterwave_records as records
 from payments.clients.flutterwave import FlutterwaveGateway
 from payments.clients.gateway import GatewayRejected, GatewayUnavailable
+from payments.domain.bank_transfers import TransferAccount
 from payments.domain.errors import MalformedEvent
 from payments.domain.revisions import GatewaySubject
 from testkit.providers.flutterwave import chargebacks, fields, refunds, settlements, transactions, transfers
@@ -163,6 +165,74 @@ async def test_a_payment_is_opened_with_documented_fields(
     valid(transactions.CREATE_PAYMENT, body)
     assert Decimal(body["amount"]) * 100 == amount_minor
     assert body["redirect_url"] == (callback_url or "https://shop.example/paid")
+
+
+ACCOUNT: dict[str, Any] = {
+    "transfer_reference": "FLWRef-1673365225183",
+    "transfer_account": "0067100155",
+    "transfer_bank": "WEMA BANK",
+    "account_expiration": 1_767_226_500_000,
+    "transfer_note": "Please make a bank transfer to Campus Marketplace",
+    "transfer_amount": "2500.50",
+    "mode": "banktransfer",
+}
+FULL = TransferAccount(
+    "WEMA BANK", "0067100155", "Campus Marketplace", 250_050, datetime(2026, 1, 1, 0, 15, tzinfo=UTC)
+)
+
+
+def charged(**changes: Any) -> dict[str, Any]:
+    return {"status": "success", "message": "Charge initiated", "meta": {"authorization": ACCOUNT | changes}}
+
+
+async def charge_transfer(gateway: FlutterwaveGateway) -> TransferAccount | None:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    return await gateway.charge_bank_transfer(
+        email="buyer@unilag.edu.ng",
+        amount_minor=250_050,
+        reference="ch-1",
+        now=now,
+        expires_at=now + timedelta(minutes=15),
+        metadata={"orderId": "order-1"},
+    )
+
+
+async def test_a_charge_by_bank_transfer_has_documented_fields() -> None:
+    valid(transactions.BANK_TRANSFER, charged())
+    gateway, calls = gateway_with(lambda _: (200, charged()))
+    assert await charge_transfer(gateway) == FULL
+    [call] = calls
+    assert (call.method, call.url.path, dict(call.url.params)) == ("POST", "/v3/charges", {"type": "bank_transfer"})
+    body = body_of(call)
+    valid(transactions.CREATE_BANK_TRANSFER, body)
+    assert (body["amount"], body["tx_ref"], body["bank_transfer_options"]) == ("2500.50", "ch-1", {"expires": 900})
+
+
+@pytest.mark.parametrize(
+    ("changes", "account"),
+    [
+        ({"account_expiration": "2026-01-01 00:15:00"}, FULL),
+        ({"account_expiration": "1767226500000"}, FULL),
+        ({"transfer_amount": 2500.5}, FULL),
+        ({"transfer_note": "Mock note"}, replace(FULL, account_name=None)),
+        ({"transfer_note": None}, replace(FULL, account_name=None)),
+        ({"transfer_account": None}, None),
+        ({"transfer_bank": ""}, None),
+        ({"transfer_amount": "2500.505"}, None),
+        ({"transfer_amount": 0}, None),
+        ({"account_expiration": None}, None),
+        ({"account_expiration": 10**18}, None),
+        ({"account_expiration": "N/A"}, None),
+    ],
+)
+async def test_an_account_is_read_whole_or_not_at_all(changes: dict[str, Any], account: TransferAccount | None) -> None:
+    gateway, _ = gateway_with(lambda _: (200, charged(**changes)))
+    assert await charge_transfer(gateway) == account
+
+
+async def test_no_call_shows_an_account_again() -> None:
+    gateway, calls = gateway_with(lambda _: (200, charged()))
+    assert (await gateway.find_transfer_account("ch-1"), calls) == (None, [])
 
 
 @pytest.mark.parametrize("amount_minor", [1, 99, 100, 100_025, 123_456_789_01, AMOUNT_MINOR_MAX - 1])

@@ -1,9 +1,11 @@
-"""Every documented shape of Paystack's transactions, refunds and their events has its expected reading; no odd one breaks it."""
+"""Every documented shape of Paystack's transactions, refunds and their events has its expected reading; no odd one
+breaks it.
+"""
 
 import asyncio
 import copy
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
@@ -14,6 +16,7 @@ from hypothesis import strategies as some
 from payments.clients.gateway import GatewayRejected, GatewayUnavailable
 from payments.clients.paystack import PaystackGateway
 from payments.clients.paystack_records import KNOWN_EVENTS, identify, read_event, subject_of
+from payments.domain.bank_transfers import TransferAccount
 from payments.domain.charges import Charge
 from payments.domain.errors import MalformedEvent
 from payments.domain.refunds import RefundEvent, RefundUpdate
@@ -294,6 +297,75 @@ async def _open(gateway: PaystackGateway) -> Any:
         channel="bank_transfer",
         metadata={"orderId": "1"},
     )
+
+
+PENDING = {
+    "status": "pending_bank_transfer",
+    "display_text": "Please make a transfer to the account specified",
+    "reference": "ch-1",
+    "amount": 250_000,
+    "account_name": "PAYSTACK CHECKOUT",
+    "account_number": "1231057042",
+    "bank": {"slug": "titan-paystack", "name": "Titan", "id": 629},
+    "account_expires_at": "2026-03-04T10:50:30.000Z",
+}
+PENDING_ACCOUNT = TransferAccount(
+    "Titan", "1231057042", "PAYSTACK CHECKOUT", 250_000, datetime(2026, 3, 4, 10, 50, 30, tzinfo=UTC)
+)
+
+
+async def _charge_transfer(gateway: PaystackGateway) -> TransferAccount | None:
+    now = datetime(2026, 3, 4, 10, 20, 30, tzinfo=UTC)
+    return await gateway.charge_bank_transfer(
+        email="payer@unilag.edu.ng",
+        amount_minor=250_000,
+        reference="ch-1",
+        now=now,
+        expires_at=now + timedelta(minutes=15),
+        metadata={"orderId": "1"},
+    )
+
+
+async def test_a_charge_by_bank_transfer_has_the_documented_shapes() -> None:
+    calls: list[httpx.Request] = []
+    check_response("POST", "/charge", 200, _success(PENDING))
+    assert await _charge_transfer(_gateway(200, _success(PENDING), calls)) == PENDING_ACCOUNT
+    assert await _gateway(200, _success(PENDING), calls).find_transfer_account("ch-1") == PENDING_ACCOUNT
+    for call in calls:
+        check_request(call.method, call.url.path, dict(call.url.params), json.loads(call.content or "null"))
+    assert [call.url.path for call in calls] == ["/charge", "/charge/ch-1"]
+
+
+@pytest.mark.parametrize(
+    "lacks",
+    [
+        {"status": "success"},
+        {"account_number": None},
+        {"account_number": ""},
+        {"bank": None},
+        {"bank": {"name": 7}},
+        {"amount": 0},
+        {"amount": "much"},
+        {"account_expires_at": None},
+        {"account_expires_at": "soon"},
+    ],
+)
+async def test_a_charge_without_a_whole_account_has_none(lacks: dict[str, Any]) -> None:
+    assert await _charge_transfer(_gateway(200, _success(PENDING | lacks))) is None
+    assert await _gateway(200, _success(PENDING | lacks)).find_transfer_account("ch-1") is None
+
+
+@pytest.mark.parametrize("status", [400, 404, 422])
+async def test_an_unknown_charge_has_no_account(status: int) -> None:
+    assert await _gateway(status, FAULT).find_transfer_account("ch-1") is None
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome"), [("duplicate_reference", GatewayUnavailable), ("invalid_params", GatewayRejected)]
+)
+async def test_only_a_used_reference_of_a_charge_is_queried(code: str, outcome: Any) -> None:
+    with pytest.raises(outcome):
+        await _charge_transfer(_gateway(400, FAULT | {"code": code}))
 
 
 async def test_every_call_about_transactions_and_refunds_has_the_specified_request() -> None:

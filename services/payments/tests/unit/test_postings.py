@@ -10,8 +10,8 @@ from payments.domain.settlements import Settlement
 
 ORDER, REFUND, VENDOR, RELEASE, USER, CHARGEBACK, OTHER_REFUND = (UUID(int=number) for number in range(1, 8))
 
-# The normal side of each kind of account, and whether its balance must stay on it. An account that every posting of a kind
-# changes is not guarded, because its lock would serialize them.
+# The normal side of each kind of account, and whether its balance must stay on it. An account that every posting of a
+# kind changes is not guarded, because its lock would serialize them.
 ACCOUNTS = {
     "gateway_cash": ("debit", False),
     "gateway_fees": ("debit", False),
@@ -22,6 +22,8 @@ ACCOUNTS = {
     "charge_surcharge": ("credit", False),
     "commission": ("credit", False),
     "delivery_fee": ("credit", False),
+    "balance_held": ("credit", True),
+    "buyer_balance": ("credit", True),
     "buyer_reward": ("credit", False),
     "escrow": ("credit", True),
     "refund_payable": ("credit", True),
@@ -41,12 +43,13 @@ def _lines(posting: Posting) -> dict[str, int]:
 
 def test_charge() -> None:
     posting = postings.charge(
-        "ch-1/7", ORDER, REFUND, amount_minor=130, escrow_minor=100, surplus_minor=20, surcharge_minor=10
+        "ch-1/7", {ORDER: 60, RELEASE: 40}, REFUND, amount_minor=130, surplus_minor=20, surcharge_minor=10
     )
     assert (posting.type, posting.key, posting.currency) == ("charge", "charge:ch-1/7", "NGN")
     assert _lines(posting) == {
         "gateway_cash": 130,
-        f"escrow:{ORDER}": -100,
+        f"escrow:{ORDER}": -60,
+        f"escrow:{RELEASE}": -40,
         f"refund_payable:{REFUND}": -20,
         "charge_surcharge": -10,
     }
@@ -97,7 +100,10 @@ def test_refund_settled_and_referral_reward() -> None:
     )
     reward = postings.referral_reward(USER, 50_000)
     assert (reward.type, reward.key) == ("referral_reward", f"referral_reward:{USER}")
-    assert _lines(reward) == {"referral_expense": 50_000, f"buyer_reward:{USER}": -50_000}
+    assert _lines(reward) == {"referral_expense": 50_000, f"buyer_balance:{USER}": -50_000}
+    moved = postings.reward_moved(USER, 50_000)
+    assert (moved.type, moved.key) == ("reward_moved", f"reward_moved:{USER}")
+    assert _lines(moved) == {f"buyer_reward:{USER}": 50_000, f"buyer_balance:{USER}": -50_000}
 
 
 def test_transfer_fee_and_the_part_that_is_returned() -> None:
@@ -109,13 +115,11 @@ def test_transfer_fee_and_the_part_that_is_returned() -> None:
 
 def test_quarantine_release_to_an_order_and_to_a_refund() -> None:
     accepted = postings.quarantine_release(
-        "ch-1/9", "ch-1", "NGN", order_id=ORDER, refund_id=REFUND, escrow_minor=100, refund_minor=20
+        "ch-1/9", "ch-1", "NGN", totals_minor={ORDER: 100}, refund_id=REFUND, refund_minor=20
     )
     assert (accepted.type, accepted.key) == ("quarantine_release", "quarantine_release:ch-1/9")
     assert _lines(accepted) == {"quarantine:ch-1": 120, f"escrow:{ORDER}": -100, f"refund_payable:{REFUND}": -20}
-    returned = postings.quarantine_release(
-        "ch-1/9", "ch-1", "GHS", order_id=None, refund_id=REFUND, escrow_minor=0, refund_minor=120
-    )
+    returned = postings.quarantine_release("ch-1/9", "ch-1", "GHS", totals_minor={}, refund_id=REFUND, refund_minor=120)
     assert returned.currency == "GHS"
     assert _lines(returned) == {"quarantine:ch-1:GHS": 120, f"refund_payable:{REFUND}": -120}
 
@@ -220,3 +224,22 @@ def test_an_offset_refund_repays_the_loss_instead_of_the_payer() -> None:
 def test_an_event_names_each_currency_but_naira() -> None:
     assert accounts.foreign_currency("NGN") is None
     assert accounts.foreign_currency("GHS") == "GHS"
+
+
+def test_the_postings_of_a_hold() -> None:
+    held = postings.balance_hold(RELEASE, 1, USER, 70)
+    assert (held.type, held.key) == ("balance_hold", f"balance_hold:{RELEASE}")
+    assert _lines(held) == {f"buyer_balance:{USER}": 70, f"balance_held:{RELEASE}": -70}
+    assert postings.balance_hold(RELEASE, 2, USER, 70).key == f"balance_hold:{RELEASE}:2"
+    returned = postings.balance_returned(RELEASE, 2, USER, 20)
+    assert (returned.type, returned.key) == ("balance_returned", f"balance_returned:{RELEASE}:2")
+    assert _lines(returned) == {f"balance_held:{RELEASE}": 20, f"buyer_balance:{USER}": -20}
+    spent = postings.balance_spent(RELEASE, {ORDER: 30, VENDOR: 20})
+    assert (spent.type, spent.key) == ("balance_spent", f"balance_spent:{RELEASE}")
+    assert _lines(spent) == {f"balance_held:{RELEASE}": 50, f"escrow:{ORDER}": -30, f"escrow:{VENDOR}": -20}
+
+
+def test_a_refund_to_the_balance() -> None:
+    posting = postings.balance_refund(REFUND, USER, 40)
+    assert (posting.type, posting.key) == ("balance_refund", f"balance_refund:{REFUND}")
+    assert _lines(posting) == {f"refund_payable:{REFUND}": 40, f"buyer_balance:{USER}": -40}

@@ -1,4 +1,6 @@
-"""Other content under a recorded key: the time of the query to the gateway, its response's key, and the differing fields."""
+"""Other content under a recorded key: the time of the query to the gateway, its response's key, and the differing
+fields.
+"""
 
 import json
 from datetime import UTC, datetime, timedelta

@@ -6,7 +6,7 @@ import pytest
 
 from common.primitives.lifecycles import Lifecycle, Rejection
 from payments.domain.refunds import NEEDS_ACCOUNT, RefundUpdate, trigger_of, trigger_of_outside
-from payments.domain.transitions import CHARGEBACK, PAYMENT, QUARANTINE, REFUND
+from payments.domain.transitions import CHARGEBACK, HOLD, PAYMENT, QUARANTINE, REFUND
 
 # `.` the same state, `r` repeated, `s` stale, `-` forbidden; otherwise the next state.
 REFUNDS = """
@@ -15,6 +15,7 @@ sent                  submitting r          s         s       s        s
 not_sent              -          pending    -         -       -        -
 query_rejected        failed     failed     -         -       -        -
 rejected_by_gateway   -          failed     -         -       -        -
+credited_to_balance   settled    -          -         -       -        -
 offset                settled    -          -         -       settled  settled
 retried_with_account  -          submitted  .         -       -        -
 account_rejected      -          failed     failed    -       -        -
@@ -59,6 +60,12 @@ lost           lost   -    r
 won_after_loss -      -    won
 lost_after_win -      lost -
 """
+HOLDS = """
+.          held     spent returned
+spent      spent    -     -
+returned   returned -     -
+held_again -        -     held
+"""
 REJECTIONS = {"r": Rejection.REPEATED, "s": Rejection.STALE, "-": Rejection.FORBIDDEN}
 
 
@@ -80,6 +87,7 @@ def cells(lifecycle: Lifecycle[Any, Any], table: str) -> list[tuple[Lifecycle[An
         *cells(PAYMENT, PAYMENTS),
         *cells(QUARANTINE, QUARANTINES),
         *cells(CHARGEBACK, CHARGEBACKS),
+        *cells(HOLD, HOLDS),
     ],
 )
 def test_each_state_and_trigger_has_its_outcome(lifecycle, state, trigger, cell) -> None:

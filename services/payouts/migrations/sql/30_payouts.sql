@@ -34,10 +34,22 @@ GRANT SELECT ON payout_transfers TO campus_payouts_api;
 REVOKE UPDATE, DELETE ON payout_transfers FROM campus_payouts_service;
 GRANT
     UPDATE (
-        batch_id, status, recipient_code, transfer_code, failure, submissions, asks, due_at, updated_at,
+        batch_id, status, recipient_code, transfer_code, failure, submissions, poll_count, asks, due_at, updated_at,
         called_at, fee, gateway
     )
 ON payout_transfers TO campus_payouts_service;
+-- The previous version counts in `asks` during an upgrade. Drop the function in the next release (decision 109).
+CREATE FUNCTION copy_renamed_count() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.asks <> OLD.asks THEN
+        NEW.poll_count := NEW.asks;
+    ELSE
+        NEW.asks := NEW.poll_count;
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER payout_transfers_copy_renamed_count BEFORE UPDATE OF asks, poll_count ON payout_transfers
+    FOR EACH ROW EXECUTE FUNCTION copy_renamed_count();
 CREATE POLICY payout_transfers_select ON payout_transfers FOR SELECT TO campus_payouts_api
     USING ((vendor_id = app_vendor_id() AND app_may('wallet:own')) OR app_may('payouts:read'));
 -- Staff count attempts and query the gateway for the reference of one in trouble.
@@ -55,3 +67,12 @@ END $$;
 REVOKE UPDATE, DELETE ON transfer_observations FROM campus_payouts_service;
 CREATE TRIGGER transfer_observations_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON transfer_observations
     FOR EACH STATEMENT EXECUTE FUNCTION observations_refuse_change();
+-- The previous version writes and reads `heard_from` during an upgrade. Drop the function in the next release (decision 109).
+CREATE FUNCTION copy_renamed_source() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.heard_from := coalesce(NEW.heard_from, NEW.update_source);
+    NEW.update_source := NEW.heard_from;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER transfer_observations_copy_renamed_source BEFORE INSERT ON transfer_observations
+    FOR EACH ROW EXECUTE FUNCTION copy_renamed_source();

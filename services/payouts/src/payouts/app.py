@@ -15,11 +15,11 @@ from common.database.hash_keys import ensure_hash_key
 from common.database.reencryption import COMMAND as REENCRYPT
 from common.database.reencryption import reencrypt_by_command
 from common.database.retention import Rule
-from common.database.unit_of_work import Signatures
+from common.documents.rendering import DocumentRenderer
 from common.primitives.clock import iso, read_instant
 from common.primitives.cursors import CursorSigner
 from common.primitives.encryption import Encryptor
-from common.primitives.signatures import VerifyKeys
+from common.primitives.signatures import Signatures, VerifyKeys
 from common.process.loops import Loop
 from common.process.runtime import Runtime, Service
 from common.web.provider_client import provider_client
@@ -37,7 +37,7 @@ from payouts.queries.own_actions import OWN_ACTIONS
 from payouts.queries.pending_work import PENDING_WORK
 from payouts.queries.personal_records import SECTIONS
 from payouts.settings import Settings
-from payouts.store import found_transfers, retention
+from payouts.store import found_transfers, release_checkpoints, retention
 from payouts.store.account_numbers import AccountNumbers, previous_release_fingerprint_key
 from payouts.timers import (
     check_failures_once,
@@ -77,7 +77,6 @@ BANKS_EVERY_SECONDS = 900.0
 @asynccontextmanager
 async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Dependencies]:
     """Open the client of the payment gateway and builds the dependencies."""
-    runtime.database.signatures = Signatures(verify_keys=VerifyKeys(settings.release_verify_keys))
     shared = (settings.sealing_key, settings.sealing_key_previous)
 
     def at_rest(purpose: str) -> Encryptor:
@@ -85,6 +84,9 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
         # The previous release's processes may still run: they must be able to read what is written here.
         return Encryptor(f"payouts: {purpose}", *keys, old_keys=shared, writes_old_format=bool(settings.sealing_key))
 
+    runtime.database.signatures = Signatures(
+        verify_keys=VerifyKeys(settings.release_verify_keys), checkpoints=at_rest("release checkpoints")
+    )
     encryptor, hash_key_encryptor = at_rest("account numbers"), at_rest("hash key")
     # A wrong key stops the start. Otherwise the first payout would fail.
     await check_encryption_key(runtime.database, encryptor)
@@ -105,6 +107,8 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
         if settings.flutterwave_secret_key:
             client = _client(settings, settings.flutterwave_api_url, settings.flutterwave_secret_key)
             adapters.append(_flutterwave(settings, runtime, await clients.enter_async_context(client), numbers))
+        documents = DocumentRenderer()
+        clients.callback(documents.close)
         yield Dependencies(
             settings,
             runtime.clock,
@@ -113,6 +117,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             Gateways(adapters, settings.gateway_provider),
             numbers,
             hash_key_encryptor,
+            documents,
         )
 
 
@@ -193,7 +198,9 @@ def retention_rules(dependencies: Dependencies) -> Sequence[Rule]:
 
 
 async def verify_ledger_command(dependencies: Dependencies, *earlier: str) -> None:
-    """`verify-ledger [<length> <head>]`: verifies the ledger's hash chain. Exits with 1 and names the first broken row."""
+    """`verify-ledger [<length> <head>]`: verifies the ledger's hash chain. Exits with 1 and names the first broken
+    row.
+    """
     await LEDGER.verify_by_command(dependencies.database, *earlier)
 
 
@@ -211,7 +218,8 @@ async def compare_command(dependencies: Dependencies, *arguments: str) -> None:
         for found in await found_transfers.list_open(uow):
             account = f"{found.bank_code} ...{found.account_last4}"
             sys.stdout.write(
-                f"unknown: {found.reference}, {found.amount_minor} {found.currency} kobo to {account}, {iso(found.created_at)}\n"
+                f"unknown: {found.reference}, {found.amount_minor} {found.currency} kobo to {account}, "
+                f"{iso(found.created_at)}\n"
             )
     if not done.is_complete:
         sys.exit(1)
@@ -219,7 +227,9 @@ async def compare_command(dependencies: Dependencies, *arguments: str) -> None:
 
 async def re_encrypt_command(dependencies: Dependencies, option: str = "") -> None:
     """`python -m payouts re-encrypt [--count]`."""
-    rows = dependencies.account_numbers.encrypted_rows(dependencies.hash_key_encryptor)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        checkpoints = release_checkpoints.authenticated_rows(uow.checkpoints)
+    rows = [*dependencies.account_numbers.encrypted_rows(dependencies.hash_key_encryptor), checkpoints]
     await reencrypt_by_command(dependencies.database, rows, option=option)
 
 

@@ -7,8 +7,8 @@ from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
 from contracts import demo
 from contracts.payouts import BankDetailsChanged
-from payouts import queries
 from payouts.domain.bank_accounts import NameCheck, check_digit_valid
+from payouts.queries.bank_details import find_bank_details
 from payouts.store import bank_details, wallets
 from payouts.store.account_numbers import AccountNumbers
 
@@ -20,7 +20,7 @@ async def load_demo_data(database: Database, numbers: AccountNumbers, clock: Clo
     for vendor, bank_code, account_number in _ACCOUNTS:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await wallets.lock_wallet(uow, vendor.id)
-            if await queries.find_bank_details(uow, vendor.id) is not None:
+            if await find_bank_details(uow, vendor.id) is not None:
                 continue
             details = bank_details.BankDetails(
                 vendor.id,

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from common.database.unit_of_work import Database
+from common.documents.rendering import DocumentRenderer
 from common.primitives.clock import Clock
 from common.primitives.cursors import CursorSigner
 from common.primitives.encryption import Encryptor
@@ -22,6 +23,7 @@ class Dependencies:
     gateways: Gateways
     account_numbers: AccountNumbers
     hash_key_encryptor: Encryptor
+    documents: DocumentRenderer
 
     @property
     def gateway(self) -> Gateway:

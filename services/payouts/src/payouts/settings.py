@@ -34,7 +34,8 @@ class Settings(ServiceSettings):
     )
     gateway_provider: GatewayName = Field(
         default=PAYSTACK,
-        description="The gateway of new transfers: `paystack` or `flutterwave`. Transfers of the other one are settled there "
+        description="The gateway of new transfers: `paystack` or `flutterwave`. Transfers of the other one are "
+        "settled there "
         "while its secret key is set",
         examples=["paystack"],
     )
@@ -77,7 +78,9 @@ class Settings(ServiceSettings):
     bank_details_cooling_seconds: int = Field(
         default=86_400,
         ge=0,
-        description="Wait of payouts to changed bank details, in seconds, so that the owner can notice a foreign change",
+        description=(
+            "Wait of payouts to changed bank details, in seconds, so that the owner can notice a foreign change"
+        ),
         examples=[86_400],
     )
     payout_minimum_minor: int = Field(
@@ -96,7 +99,8 @@ class Settings(ServiceSettings):
     )
     payout_transfer_fees: Annotated[str, AfterValidator(_check_fees)] = Field(
         default="500000:1000,5000000:2500,*:5000",
-        description="The payment gateway's fees of transfers, which its balance must cover too: `<up to>:<fee>` in kobo, an "
+        description="The payment gateway's fees of transfers, which its balance must cover too: `<up to>:<fee>` in "
+        "kobo, an "
         "ascending comma list, `*` for any amount",
         examples=["500000:1000,5000000:2500,*:5000"],
     )
@@ -109,7 +113,10 @@ class Settings(ServiceSettings):
         default=15.0,
         gt=0,
         le=20,
-        description="Longest time of a call to the payment gateway, in seconds; four calls must be shorter than the lease of 90 s",
+        description=(
+            "Longest time of a call to the payment gateway, in seconds; four calls must be shorter than the "
+            "lease of 90 s"
+        ),
         examples=[15.0],
     )
     payout_observation_window_seconds: int = Field(
@@ -122,7 +129,10 @@ class Settings(ServiceSettings):
     payout_observation_attempts_min: int = Field(
         default=1,
         ge=1,
-        description="Fewest attempts in the window that can raise the alert of the failure rate; 1 is the specification's literal rule",
+        description=(
+            "Fewest attempts in the window that can raise the alert of the failure rate; 1 is the "
+            "specification's literal rule"
+        ),
         examples=[20],
     )
     payout_observation_calm_seconds: int = Field(

@@ -113,7 +113,8 @@ async def check_releases_once(database: Database, clock: Clock) -> int:
     for vendor_id in vendors:
         now = clock.now()
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            await hold_vendors(uow, await check_released_credits(uow, [vendor_id], now), now)
+            checks = await check_released_credits(uow, [vendor_id], now, saves_checkpoints=True)
+            await hold_vendors(uow, checks, now)
     return len(vendors)
 
 

@@ -137,7 +137,10 @@ class Staff:
     async def returns(self, case: Case) -> list[str]:
         """Return the kinds of the payout's returns in the ledger."""
         rows = await self.scenario.fetch(
-            "SELECT type FROM ledger_transactions WHERE posting_key IN ('restitution:' || $1::text, 'reversal:' || $1::text)",
+            (
+                "SELECT type FROM ledger_transactions WHERE posting_key IN ('restitution:' || $1::text, 'reversal:' "
+                "|| $1::text)"
+            ),
             case.payout_id,
         )
         return [row["type"] for row in rows]
@@ -171,7 +174,8 @@ class Staff:
             "SELECT coalesce(-sum(e.amount_minor), 0)::bigint AS minor FROM ledger_transactions AS t "
             "JOIN ledger_entries AS e ON e.transaction_id = t.id AND e.account = 'gateway_cash' WHERE t.posting_key IN "
             "('payout_processed:' || $1::text, 'reversal:' || $1::text) OR t.posting_key IN "
-            "(SELECT source_key FROM wallet_lines WHERE payout_id = $1::uuid AND kind IN ('recovery', 'recovery_returned'))",
+            "(SELECT source_key FROM wallet_lines WHERE payout_id = $1::uuid AND kind IN ('recovery', "
+            "'recovery_returned'))",
             case.payout_id,
         )
         return int(rows[0]["minor"])

@@ -23,7 +23,10 @@ TAMPERINGS = {
         RETURNING b.account""",
     ),
     "a vendor's debt equals the unpaid advances of the statement, and a vendor with debt has an empty wallet": (
-        "UPDATE wallet_lines SET net_minor = net_minor - 1 WHERE kind = 'debt_taken' RETURNING 'vendor_debt:' || vendor_id",
+        (
+            "UPDATE wallet_lines SET net_minor = net_minor - 1 WHERE kind = 'debt_taken' RETURNING 'vendor_debt:' || "
+            "vendor_id"
+        ),
         "DELETE FROM ledger_balances WHERE account LIKE 'vendor_debt:%' RETURNING account",
         """UPDATE ledger_balances AS w SET balance_minor = w.balance_minor + 1 FROM ledger_balances AS d
         WHERE d.account LIKE 'vendor_debt:%' AND w.account = replace(d.account, 'vendor_debt:', 'wallet:') RETURNING d.account""",

@@ -42,12 +42,12 @@ async def at_once(staff, cases, act, other):
     """Run both actions of each round concurrently. In every second round the other action starts after the first one's
     query, and two rounds have a fixed order, so that both outcomes occur on any machine.
     """
-    poll_count = "SELECT asks FROM payout_transfers WHERE reference = $1"
+    poll_count = "SELECT poll_count FROM payout_transfers WHERE reference = $1"
 
     async def once_polled(case, before):
         async def is_polled():
             [row] = await staff.scenario.fetch(poll_count, case.reference)
-            return row["asks"] > before
+            return row["poll_count"] > before
 
         await eventually(is_polled)
         return await other(case)
@@ -58,7 +58,7 @@ async def at_once(staff, cases, act, other):
         if number == 1:
             return (await other(case), await act(case))[::-1]
         [row] = await staff.scenario.fetch(poll_count, case.reference)
-        second = other(case) if number % 2 else once_polled(case, row["asks"])
+        second = other(case) if number % 2 else once_polled(case, row["poll_count"])
         return await asyncio.gather(act(case), second)
 
     return await asyncio.gather(*(round_of(*numbered) for numbered in enumerate(cases)))

@@ -39,7 +39,8 @@ async def an_event_of(scenario: Scenario, event):
     if event in (VendorApproved, VendorChanged, VendorSuspended, VendorReinstated):
         reason = {"reason": "Complaints"} if event in (VendorSuspended, VendorReinstated) else {}
         return event(
-            vendor_id=vendor.id, owner_user_id=vendor.owner, business_name="B", legal_name="Another Name", campus_id=new_id(),
+            vendor_id=vendor.id, owner_user_id=vendor.owner, business_name="B", legal_name="Another Name",
+            campus_id=new_id(),
             **reason,
         )  # fmt: skip
     if event is VendorClosed:
@@ -49,7 +50,8 @@ async def an_event_of(scenario: Scenario, event):
     ids = {"order_id": new_id(), "buyer_id": new_id(), "vendor_id": vendor.id}
     if event is EscrowHeld:
         return EscrowHeld(
-            **ids, amount_minor=900, commission_minor=1, delivery_fee_minor=2, reference="ch", held_at="2026-01-01T00:00:00.000Z"
+            **ids, amount_minor=900, commission_minor=1, delivery_fee_minor=2, reference="ch",
+            held_at="2026-01-01T00:00:00.000Z"
         )  # fmt: skip
     if event is EscrowReleased:
         return EscrowReleased(
@@ -63,7 +65,8 @@ async def an_event_of(scenario: Scenario, event):
         )  # fmt: skip
     if event is ChargeDisputed:
         return ChargeDisputed(
-            **ids, amount_minor=1_100, chargeback_id=new_id(), vendor_minor=1_000, remaining_minor=0, remaining_vendor_minor=0
+            **ids, amount_minor=1_100, chargeback_id=new_id(), vendor_minor=1_000, remaining_minor=0,
+            remaining_vendor_minor=0
         )  # fmt: skip
     if event is OutsideRefundRecorded:
         return OutsideRefundRecorded(

@@ -1,4 +1,6 @@
-"""Money that the ledger returned and the gateway reports as paid is held until two people decide (contract section 8)."""
+"""Money that the ledger returned and the gateway reports as paid is held until two people decide
+(contract section 8).
+"""
 
 from datetime import timedelta
 from typing import Any
@@ -70,6 +72,22 @@ async def test_a_success_after_a_return_is_held_at_once_and_stops_the_next_payou
     await staff.process_queued_transfers()
     assert await money(staff, case) == (AMOUNT - 100, AMOUNT, 0)
     assert await staff.minor_sent_by_gateway(case) == AMOUNT
+
+
+@pytest.mark.parametrize("how", ["restitution", "reversal"])
+@pytest.mark.parametrize("days", [1, 7])
+async def test_a_success_after_a_return_is_held_although_its_webhook_is_lost(staff: Staff, how: str, days: int) -> None:
+    case = await returned(staff, how)
+    if days == 7:
+        staff.scenario.clock.advance(timedelta(days=1))
+        await staff.run_timers()
+    await staff.settle_at_gateway(case.reference, "succeed")
+    staff.scenario.clock.advance(timedelta(days=days))
+    await staff.run_timers()
+    assert await money(staff, case) == (0, AMOUNT, 0)
+    await contradicted(staff, case)
+    assert (await staff.reconcile(case))["kind"] == "recovery"
+    await staff.assert_ledger_matches_gateway(case)
 
 
 async def test_a_success_after_a_return_is_posted_as_paid_by_two_users(staff: Staff) -> None:

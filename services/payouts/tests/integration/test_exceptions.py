@@ -413,7 +413,8 @@ async def test_row_policies_hide_exceptions_without_any_filter(shared_scenario: 
     async with database.unit_of_work(acting_as=ops) as uow:
         assert await uow.fetch_value("SELECT count(*) FROM payout_exception_acts") > 0
     insert = (
-        "INSERT INTO payout_exception_acts (id, exception_id, kind, acted_by, severity_before, severity_after, cause_before, "
+        "INSERT INTO payout_exception_acts (id, exception_id, kind, acted_by, severity_before, severity_after, "
+        "cause_before, "
         "cause_after, note, acted_at) VALUES ($1, $2, $3, $4, 'SEV-1', 'SEV-3', 'reversed', 'reversed', 'x', now())"
     )
     forbidden = (

@@ -226,8 +226,10 @@ async def test_a_gateway_with_open_transfers_is_observed_after_a_change_of_the_s
         for name in ("paystack", "flutterwave"):
             assert GATEWAY_BALANCE_TIME.labels(name)._value.get() == parts.clock.now().timestamp()
         await staff.settle_at_gateway(case.reference, "fail")
-        staff.scenario.clock.advance(timedelta(hours=1))
-        await staff.run_timers()
+        for wait in (timedelta(hours=1), timedelta(days=1), timedelta(days=6)):
+            assert len(await list_gateways_in_use(parts.database, parts.gateways)) == 2
+            staff.scenario.clock.advance(wait)
+            await staff.run_timers()
         used = await list_gateways_in_use(parts.database, parts.gateways)
         assert [gateway.name for gateway in used] == ["flutterwave"]
         await observe_balances_once(parts.database, parts.gateways, parts.clock)

@@ -76,7 +76,8 @@ async def test_an_account_belongs_to_each_vendor_who_ever_had_it_at_that_bank(
         # The previous release wrote numbers in plain text: there the bank is compared too.
         version = (await owners("1234567890", "044"))[vendors[0].id]
         await uow.execute(
-            "UPDATE bank_detail_versions SET account_number = '1234567890', account_sealed = NULL, account_fingerprint = NULL "
+            "UPDATE bank_detail_versions SET account_number = '1234567890', account_sealed = NULL, "
+            "account_fingerprint = NULL "
             "WHERE id = $1",
             version,
         )

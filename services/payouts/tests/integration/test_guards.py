@@ -89,6 +89,17 @@ TABLES: Final = {
         },
         unique={"chargebacks_pkey": {}},
     ),
+    "document_counters": GuardedTable(unique={"document_counters_pkey": {}}),
+    "issued_documents": GuardedTable(
+        unique={
+            "issued_documents_pkey": {"vendor_id": OTHERS},
+            "issued_documents_number_once": {"subject_id": OTHERS},
+        },
+        policies={
+            "SELECT issued_documents_of_the_vendor": ("vendor wallet:own",),
+            "SELECT issued_documents_for_finance": ("payouts:read",),
+        },
+    ),
     "dead_letter_closures": GuardedTable(unique={"dead_letter_closures_pkey": {}}),
     "dead_letters": GuardedTable(
         row={"replayed_at": NOW},
@@ -348,6 +359,13 @@ TABLES: Final = {
         },
         policies={"SELECT reconciliations_select": ("payouts:read",)},
     ),
+    "release_checkpoints": GuardedTable(
+        checks={
+            "release_checkpoints_received_by_last_line": {"last_received": 2, "last_line": 1},
+            "release_checkpoints_name_a_statement": {"sequence": 0},
+        },
+        unique={"release_checkpoints_pkey": {}},
+    ),
     "release_statements": GuardedTable(
         checks={"release_statements_counts_from_one": {"sequence": 0}}, unique={"release_statements_pkey": {}}
     ),
@@ -454,7 +472,11 @@ TABLES: Final = {
         },
     ),
 }
-GUARDS: Final = Guards("campus_payouts_api", TABLES, {})
+EFFECTS: Final = {
+    "payout_transfers.payout_transfers_copy_renamed_count": "test_renamed_columns",
+    "transfer_observations.transfer_observations_copy_renamed_source": "test_renamed_columns",
+}
+GUARDS: Final = Guards("campus_payouts_api", TABLES, EFFECTS)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

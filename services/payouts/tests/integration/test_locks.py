@@ -14,6 +14,7 @@ from payouts.store import (
     exceptions,
     found_transfers,
     payouts,
+    projections,
     reconciliations,
     returns,
     schedules,
@@ -115,6 +116,32 @@ async def test_the_locks_of_one_thing_hold_another(scenario: Scenario, sandbox: 
         lambda uow: payouts.lock_payouts(uow, [payout_id]),
     )
     assert await waits_for(database, found_transfers.lock_comparison, found_transfers.lock_comparison)
+
+
+async def test_the_wallet_is_locked_before_the_share_of_an_order(scenario: Scenario) -> None:
+    """The share that a waiting transaction will change is still free, though both are one statement."""
+    vendor = await scenario.vendor()
+    order_id = (await scenario.hold(vendor, 500)).order_id
+    free = "SELECT FROM order_shares WHERE order_id = $1 FOR UPDATE SKIP LOCKED"
+    shares_free = []
+
+    async def save(uow: UnitOfWork) -> None:
+        assert await projections.save_order_share(uow, order_id, vendor.id, 400, 9)
+
+    async def hold_wallet(uow: UnitOfWork) -> None:
+        await wallets.lock_wallet_unread(uow, vendor.id)
+        fetch_value = uow.fetch_value
+
+        async def observe(statement: str, *values: object) -> object:
+            is_blocked = await fetch_value(statement, *values)
+            if is_blocked:
+                shares_free.append(len(await scenario.database.fetch_for(THE_SERVICE, free, order_id)))
+            return is_blocked
+
+        uow.fetch_value = observe  # type: ignore[method-assign]
+
+    assert await waits_for(scenario.database, hold_wallet, save)
+    assert shares_free == [1]
 
 
 async def test_what_one_worker_has_claimed_is_skipped_by_another(scenario: Scenario, sandbox: Sandbox) -> None:

@@ -1,5 +1,5 @@
-"""Random walks over the lifecycles of payouts, transfers, holds, exceptions and reconciliations, through the real use cases:
-each result is the one that a rule gives, and the database refuses every other change of state.
+"""Random walks over the lifecycles of payouts, transfers, holds, exceptions and reconciliations, through the real use
+cases: each result is the one that a rule gives, and the database refuses every other change of state.
 """
 
 from collections.abc import AsyncIterator

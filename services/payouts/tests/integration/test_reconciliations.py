@@ -114,7 +114,10 @@ async def test_the_maker_cannot_decide_under_another_role_or_session(staff) -> N
     assert await staff.returns(case) == []
     with pytest.raises(asyncpg.CheckViolationError, match="decided_by_another"):
         await staff.scenario.fetch(
-            "UPDATE reconciliations SET status = 'approved', decided_by = prepared_by, decided_at = now() WHERE id = $1",
+            (
+                "UPDATE reconciliations SET status = 'approved', decided_by = prepared_by, decided_at = now() WHERE "
+                "id = $1"
+            ),
             prepared["id"],
         )
 

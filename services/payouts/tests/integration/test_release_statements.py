@@ -1,6 +1,9 @@
-"""Payouts sends only money that payments released: each vendor's wallet is compared with payments' signed statements."""
+"""Payouts sends only money that payments released: each vendor's wallet is compared with payments' signed
+statements.
+"""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from itertools import permutations
 from typing import Any
@@ -10,7 +13,6 @@ import asyncpg
 import msgspec
 import pytest
 
-from common.database.unit_of_work import Signatures
 from common.primitives.ids import new_id
 from common.primitives.signatures import SigningKey, VerifyKeys
 from contracts.payments import VendorStatementIssued
@@ -355,10 +357,10 @@ async def test_both_keys_are_valid_during_a_rotation(scenario: Any) -> None:
     signatures = database.signatures
     try:
         # The next key alone: statements of the old key prove nothing until they are signed again.
-        object.__setattr__(database, "signatures", Signatures(verify_keys=VerifyKeys.of(OTHER_KEY)))
+        object.__setattr__(database, "signatures", replace(signatures, verify_keys=VerifyKeys.of(OTHER_KEY)))
         assert await skip_reason(scenario, payout) == "credit_not_released"
         both = VerifyKeys([OTHER_KEY.public_text, RELEASE_KEY.public_text])
-        object.__setattr__(database, "signatures", Signatures(verify_keys=both))
+        object.__setattr__(database, "signatures", replace(signatures, verify_keys=both))
         await run_timer_once(scenario)
         assert await exceptions(scenario, vendor) == []
         scenario.payments.key = OTHER_KEY
@@ -366,7 +368,7 @@ async def test_both_keys_are_valid_during_a_rotation(scenario: Any) -> None:
             vendor_id=vendor.id, statement=scenario.payments.statement(vendor.id, f"opening:{vendor.id}", 0)
         )
         await scenario.app.deliver_unsigned(renewed)
-        object.__setattr__(database, "signatures", Signatures(verify_keys=VerifyKeys.of(OTHER_KEY)))
+        object.__setattr__(database, "signatures", replace(signatures, verify_keys=VerifyKeys.of(OTHER_KEY)))
         assert await skip_reason(scenario, payout) is None
     finally:
         object.__setattr__(database, "signatures", signatures)

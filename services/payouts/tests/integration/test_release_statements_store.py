@@ -11,7 +11,7 @@ import asyncpg
 import pytest
 
 from common.primitives.ids import new_id
-from payouts.domain.release_statements import Statement
+from payouts.domain.release_statements import ReleaseCheckpoint, Statement
 from payouts.domain.severity import ExceptionContext
 from payouts.store import exceptions, release_statements
 from payouts.store.exceptions import OpeningException
@@ -49,7 +49,7 @@ def by_hand(urls: DatabaseUrls) -> ByHand:
 
 async def ledger_of(scenario: Scenario, vendor: Vendor) -> VendorLedger:
     async with scenario.unit_of_work() as uow:
-        [ledger] = await release_statements.read_vendor_ledgers(uow, [vendor.id])
+        [ledger] = await release_statements.read_vendor_ledgers(uow, [ReleaseCheckpoint(vendor.id)])
     return ledger
 
 
@@ -79,7 +79,9 @@ async def test_a_vendors_totals_are_those_of_its_own_lines_accounts_and_statemen
     assert [(line.sequence, line.net_minor, line.ordinal) for line in ledger.statements] == [(2, 700, 2), (1, 1_000, 1)]
     assert (ledger.totals.gap_since, ledger.totals.upgraded_at) == (None, None)
     async with scenario.unit_of_work() as uow:
-        both = await release_statements.read_vendor_ledgers(uow, [other.id, own.id])
+        both = await release_statements.read_vendor_ledgers(
+            uow, [ReleaseCheckpoint(other.id), ReleaseCheckpoint(own.id)]
+        )
     assert {each.totals.vendor_id: each.totals.lines_minor for each in both} == {other.id: 5_000, own.id: 700}
 
 
@@ -181,8 +183,10 @@ async def test_an_undecided_return_is_an_oddity_of_its_own_vendor(
         async def decide(case: Any, of: str, status: str) -> None:
             await connection.execute("DELETE FROM reconciliations")
             await connection.execute(
-                "INSERT INTO reconciliations (id, payout_id, kind, status, reason, postings, hash, prepared_by, prepared_at, "
-                "decided_by, decided_at, rejection, transfer_id) VALUES ($1, $2, $3, $4, 'x', '[]', $5, $6, now(), $7, now(), $8, "
+                "INSERT INTO reconciliations (id, payout_id, kind, status, reason, postings, hash, prepared_by, "
+                "prepared_at, "
+                "decided_by, decided_at, rejection, transfer_id) VALUES ($1, $2, $3, $4, 'x', '[]', $5, $6, "
+                "now(), $7, now(), $8, "
                 "CASE $3 WHEN 'recovery_returned' THEN (SELECT id FROM payout_transfers WHERE payout_id = $2) END)",
                 new_id(), UUID(case.payout_id), of, status, "0" * 64, new_id(), new_id(),
                 "x" if status == "rejected" else None,

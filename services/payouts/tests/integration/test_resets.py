@@ -24,7 +24,8 @@ def staff(shared_scenario: Scenario, shared_sandbox: Sandbox):
 
 async def rows(staff, case):
     return await staff.scenario.fetch(
-        "SELECT p.status, p.retry_count, p.transfer_failure, t.attempt, t.reference, t.due_at FROM payout_requests AS p "
+        "SELECT p.status, p.retry_count, p.transfer_failure, t.attempt, t.reference, t.due_at FROM "
+        "payout_requests AS p "
         "JOIN payout_transfers AS t ON t.payout_id = p.id WHERE p.id = $1 ORDER BY t.attempt",
         case.payout_id,
     )

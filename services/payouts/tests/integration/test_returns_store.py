@@ -1,4 +1,6 @@
-"""The store of returns and exceptions: each statement reads and changes the payout, attempt or exception that it names."""
+"""The store of returns and exceptions: each statement reads and changes the payout, attempt or exception that it
+names.
+"""
 
 from datetime import timedelta
 from typing import Any
@@ -137,7 +139,8 @@ async def test_a_reset_reserves_one_more_attempt_of_its_own_payout(scenario: Sce
             await returns.mark_failed(uow, own.payout_id, "closed again", now)
         assert (await rows_of(uow, own))[0]["payout_status"] == "failed"
         await uow.execute("UPDATE payout_requests SET status = 'pending' WHERE id = $1", own.payout_id)
-        await returns.save_reset(uow, own.payout_id, second, reference, "again", later, now, "paystack")
+        attempt = returns.Retry(second, reference, "paystack", later)
+        await returns.save_reset(uow, own.payout_id, attempt, "again", now)
         first, retry = await rows_of(uow, own)
         assert (retry["id"], retry["attempt"], retry["status"], retry["reference"]) == (
             second,

@@ -1,4 +1,6 @@
-"""Lines that take released money back show gross, commission, delivery fee and net, and add up (contract section 8.1)."""
+"""Lines that take released money back show gross, commission, delivery fee and net, and add up
+(contract section 8.1).
+"""
 
 from typing import Any
 

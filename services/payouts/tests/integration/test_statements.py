@@ -14,7 +14,7 @@ import pytest
 
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
-from payouts.domain.naira import format_naira
+from common.primitives.money import format_naira
 from payouts.responses.exports import PAGE_LINES
 
 from .conftest import Scenario, released
@@ -174,7 +174,8 @@ async def test_a_months_closing_balance_opens_the_next_month(scenario: Scenario,
 async def test_a_long_month_has_the_same_lines_as_file_and_page(scenario: Scenario, clock: ManualClock) -> None:
     vendor, count = await scenario.vendor(), 2 * PAGE_LINES + 1
     await scenario.fetch(
-        "INSERT INTO wallet_lines (id, vendor_id, kind, source_key, order_id, gross_minor, net_minor, balance_minor, at) "
+        "INSERT INTO wallet_lines (id, vendor_id, kind, source_key, order_id, gross_minor, net_minor, "
+        "balance_minor, at) "
         "SELECT gen_random_uuid(), $1, 'release', 'release:' || n, gen_random_uuid(), 100, 100, n * 100, $2 "
         "FROM generate_series(1, $3::int) AS n RETURNING id",
         vendor.id,

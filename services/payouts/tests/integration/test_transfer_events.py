@@ -133,14 +133,14 @@ async def test_a_success_over_another_amount_completes_nothing(scenario: Scenari
 async def test_an_event_of_an_unrecorded_transfer_is_retried(scenario: Scenario, sent) -> None:
     with pytest.raises(TransferNotRecorded):
         await scenario.receive(transfer_event(TransferSucceeded, "po-" + "0" * 32))
-    assert await scenario.fetch("SELECT id FROM transfer_observations WHERE heard_from = 'webhook'") == []
+    assert await scenario.fetch("SELECT id FROM transfer_observations WHERE update_source = 'webhook'") == []
 
 
 async def test_observations_are_append_only(scenario: Scenario, sent) -> None:
     _, reference = sent
     for event in (TransferSucceeded, TransferSucceeded, TransferReversed, TransferFailed):
         await scenario.receive(transfer_event(event, reference))
-    rows = await scenario.fetch("SELECT heard_from, status, verdict FROM transfer_observations ORDER BY position")
+    rows = await scenario.fetch("SELECT update_source, status, verdict FROM transfer_observations ORDER BY position")
     assert [tuple(row) for row in rows] == [
         ("call", "pending", "advanced"),
         ("webhook", "success", "advanced"),

@@ -42,14 +42,14 @@ async def test_a_locked_transfer_has_its_own_history(scenario: Scenario, pair: t
         assert locked is not None
         assert (locked.id, locked.payout_id, locked.reference) == (own.transfer_id, own.payout_id, own.reference)
         assert (locked.payout_status, locked.effective_status) == ("pending", "pending")
-        assert (locked.arrived_at, locked.returned, locked.has_other_attempts) == (None, False, False)
+        assert (locked.ended_at, locked.returned, locked.has_other_attempts) == (None, False, False)
         assert locked == await transfers.lock_transfer(uow, reference=own.reference)
-        # Only a report with an effect is the effective one; any success shows that the money arrived.
+        # Only a report with an effect is the effective one; any end counts as the first one.
         await observe(uow, scenario, own.transfer_id, "webhook", "failed", "stale")
         await observe(uow, scenario, own.transfer_id, "webhook", "success", "contradiction")
         locked = await transfers.lock_transfer(uow, transfer_id=own.transfer_id)
         assert locked is not None
-        assert (locked.effective_status, locked.arrived_at) == ("pending", now)
+        assert (locked.effective_status, locked.ended_at) == ("pending", now)
         await observe(uow, scenario, own.transfer_id, "query", "failed", "confirmed")
         # A payout that is not processed was not returned by a reversal.
         await append_line(uow, scenario, own, "reversal")
@@ -168,7 +168,7 @@ async def test_a_report_is_saved_on_its_own_attempt_and_payout(scenario: Scenari
         await transfers.schedule_poll(uow, own.transfer_id, later, polled=False)
         row = await row_of(uow, own)
         assert (row["fee"], row["recipient_code"], row["due_at"]) == (100, "RCP_own", later)
-        assert row["asks"] == locked.poll_count + 1
+        assert row["poll_count"] == locked.poll_count + 1
         await transfers.claim_transfer(uow, transfers.DueTransfer(own.transfer_id, "failed"), "unknown", later)
         found = await transfers.find_transfer(uow, own.transfer_id)
         assert found == (own.payout_id, 1, own.reference, "unknown", "paystack")

@@ -1,4 +1,6 @@
-"""The stores of a vendor's bank details, disputed charges, schedule and wallet: each statement is one of its own vendor."""
+"""The stores of a vendor's bank details, disputed charges, schedule and wallet: each statement is one of its own
+vendor.
+"""
 
 from dataclasses import replace
 from datetime import date, timedelta
@@ -107,7 +109,8 @@ async def test_a_payout_awaits_its_restitution_once(scenario: Scenario, sandbox:
         assert await bank_details.find_present_attempt(uow, own.payout_id) is None
         await uow.execute(
             "INSERT INTO payout_transfers (id, payout_id, vendor_id, attempt, reference, status, amount, currency, "
-            "bank_details_version_id, created_at, updated_at, gateway) SELECT $2, payout_id, vendor_id, 2, $3, 'reserved', amount, "
+            "bank_details_version_id, created_at, updated_at, gateway) SELECT $2, payout_id, vendor_id, 2, $3, "
+            "'reserved', amount, "
             "currency, bank_details_version_id, created_at, updated_at, gateway FROM payout_transfers WHERE id = $1",
             own.transfer_id, second, f"po-{new_id().hex}",
         )  # fmt: skip
@@ -169,7 +172,9 @@ async def test_plaintext_numbers_of_one_vendor_are_encrypted_together(scenario: 
 async def test_numbers_that_another_worker_encrypts_are_encrypted_once(
     scenario: Scenario, plain: tuple[str, ...]
 ) -> None:
-    """A worker that read the plaintext before would replace what the first one wrote, or the details that a vendor put."""
+    """A worker that read the plaintext before would replace what the first one wrote, or the details that a vendor
+    put.
+    """
     vendor = await scenario.ready_vendor(100)
     numbers = scenario.dependencies.account_numbers
     tables = ("bank_detail_versions", "vendor_bank_details")

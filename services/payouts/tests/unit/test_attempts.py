@@ -139,17 +139,18 @@ def test_no_call_starts_after_the_lease_of_ninety_seconds() -> None:
     assert not may_start_call(NOW - timedelta(seconds=90), NOW)
 
 
-def test_a_paid_transfer_is_polled_after_a_day_and_a_week() -> None:
+def test_an_ended_transfer_is_polled_after_a_day_and_a_week() -> None:
     day, polls, at = timedelta(days=1), [], NOW
     while (poll := next_poll(NOW, at)) is not None:
         polls.append(poll)
         at = poll
     assert polls == [NOW + day, NOW + 7 * day]
     assert next_poll(NOW, NOW + 3 * day) == NOW + 7 * day
-    arrived = transfer("success", arrived_at=NOW)
-    assert update_after_query(arrived, reported("success"), NOW + 2 * day).poll_at == NOW + 7 * day
-    assert update_after_query(arrived, reported("reversed"), NOW + 2 * day).poll_at is None
-    assert update_after_query(arrived, Unclear("timeout"), NOW + 2 * day).opens is None
+    ended = transfer("success", ended_at=NOW)
+    for status in ("success", "failed", "reversed"):
+        assert update_after_query(ended, reported(status), NOW + 2 * day).poll_at == NOW + 7 * day
+        assert update_after_query(ended, reported(status), NOW + 7 * day).poll_at is None
+    assert update_after_query(ended, Unclear("timeout"), NOW + 2 * day).opens is None
 
 
 def test_a_claimed_submission_becomes_unknown() -> None:
@@ -213,7 +214,7 @@ def test_a_rejection_fails_and_a_pending_transfer_is_polled() -> None:
     assert not refused.is_unknown
     assert update_after_call(transfer(), reported("pending"), FIRST_CALL, NOW).poll_at == NOW + timedelta(minutes=10)
     assert update_after_call(transfer(), reported("success"), FIRST_CALL, NOW).poll_at == NOW + timedelta(days=1)
-    assert update_after_call(transfer(), reported("failed"), FIRST_CALL, NOW).poll_at is None
+    assert update_after_call(transfer(), reported("failed"), FIRST_CALL, NOW).poll_at == NOW + timedelta(days=1)
 
 
 def test_the_fifth_poll_opens_an_exception() -> None:

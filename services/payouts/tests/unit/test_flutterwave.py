@@ -1,4 +1,6 @@
-"""Flutterwave's adapter for transfers: its calls follow the documentation, and every documented or odd shape is read."""
+"""Flutterwave's adapter for transfers: its calls follow the documentation, and every documented or odd shape is
+read.
+"""
 
 import json
 from datetime import UTC, datetime
@@ -197,7 +199,8 @@ async def test_no_odd_field_ends_a_list(odd: Any) -> None:
 
 @pytest.mark.parametrize(
     ("effective", "gateway", "expected"),
-    [("success", "flutterwave", "reversed"), ("reversed", "flutterwave", "reversed"), ("pending", "flutterwave", "failed"),
+    [("success", "flutterwave", "reversed"), ("reversed", "flutterwave", "reversed"),
+    ("pending", "flutterwave", "failed"),
      (None, "flutterwave", "failed"), ("success", "paystack", "failed")],
 )  # fmt: skip
 def test_a_failure_after_a_success_is_a_reversal_where_there_is_no_word_for_one(

@@ -12,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from common.primitives.clock import LAGOS
+from common.primitives.money import format_naira
 from common.primitives.problems import ValidationFailed
-from payouts.domain.lagos import LAGOS, Month
-from payouts.domain.naira import decimal_naira, format_naira
+from payouts.domain.lagos import Month
+from payouts.domain.naira import decimal_naira
 from payouts.domain.schedules import Schedule, due_after, latest_due, period_of, skip_reason
 from payouts.domain.wallet import WalletSnapshot
 from payouts.responses.exports import csv_heading, csv_of_lines
@@ -171,7 +173,8 @@ def test_gateway_text_is_never_a_formula(reason: str) -> None:
 
 def test_the_page_escapes_every_text_and_its_policy_names_its_own_style_only() -> None:
     summary = StatementMonth(
-        vendor_id=UUID(int=1), month="2026-02", time_zone="Africa/Lagos", begin="", end="", is_over=True, currency="NGN",
+        vendor_id=UUID(int=1), month="2026-02", time_zone="Africa/Lagos", begin="", end="", is_over=True,
+        currency="NGN",
         opening_balance_minor=0, closing_balance_minor=0, net_minor=0, lines=1, kinds=[],
     )  # fmt: skip
     evil = "<script>alert(1)</script>\"'&"

@@ -27,7 +27,8 @@ AMOUNTS = st.integers(-(2**62), 2**62)
 
 def received(lines_minor: int = 100, **changes: Any) -> ReceivedTotals:
     values = {
-        "vendor_id": new_id(), "lines_minor": lines_minor, "balances_minor": lines_minor, "gap_since": None, "has_lines": True,
+        "vendor_id": new_id(), "lines_minor": lines_minor, "balances_minor": lines_minor, "gap_since": None,
+        "has_lines": True,
         "has_new_lines": True, "upgraded_at": None, **changes,
     }  # fmt: skip
     return ReceivedTotals(**values)

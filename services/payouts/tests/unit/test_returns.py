@@ -41,12 +41,15 @@ TABLE = [
     ("processed", None, "success recovered-reversed", "PayoutNotPending", "PayoutNotPending", "reversal"),
     ("processed", None, "reversed recovered", "PayoutNotPending", "PayoutNotPending", "reversal"),
     ("processed", None, "reversed success", "PayoutNotPending", "PayoutNotPending", "NothingToReconcile"),
-    ("processed", "reversal", "success recovered-reversed", "AmountAlreadyReturned", "AmountAlreadyReturned", "NothingToReconcile"),
-    ("processed", "reversal", "reversed recovered-reversed", "AmountAlreadyReturned", "AmountAlreadyReturned", "recovery_returned"),
+    ("processed", "reversal", "success recovered-reversed", "AmountAlreadyReturned", "AmountAlreadyReturned",
+        "NothingToReconcile"),
+    ("processed", "reversal", "reversed recovered-reversed", "AmountAlreadyReturned", "AmountAlreadyReturned",
+        "recovery_returned"),
     ("processed", "reversal", "reversed", "AmountAlreadyReturned", "AmountAlreadyReturned", "NothingToReconcile"),
     # A payout with a contradicted transfer is not reconciled before its query.
     ("processed", None, "reversed contradicted", "PayoutNotPending", "PayoutNotPending", "TransferContradicted"),
-    ("processed", "reversal", "recovered-reversed contradicted", "AmountAlreadyReturned", "AmountAlreadyReturned", "TransferContradicted"),
+    ("processed", "reversal", "recovered-reversed contradicted", "AmountAlreadyReturned", "AmountAlreadyReturned",
+        "TransferContradicted"),
     # Failed without a return: no repetition of one.
     ("failed", None, "failed", "PayoutNotPending", "PayoutNotPending", "NothingToReconcile"),
     ("failed", "restitution", "failed", "AmountAlreadyReturned", False, "NothingToReconcile"),

@@ -47,7 +47,8 @@ TABLE = [
 
 
 # The row's status, the effective status, the payout, source and report -> verdict and effects: the status is `set`, the
-# transfer is `submitted`, the payout is `paid`, the exception is `closed`, or `opened` with a cause, the gateway `queried`.
+# transfer is `submitted`, the payout is `paid`, the exception is `closed`, or `opened` with a cause, the gateway
+# `queried`.
 EFFECTS = [
     # The gateway accepts a transfer. A webhook changes the row only with a success.
     ("submitting", None, "pending", "call", "pending", "advanced set submitted"),

@@ -5,7 +5,8 @@ import pytest
 from common.primitives.lifecycles import Rejection
 from payouts.domain.transitions import EVENTS, STATES, is_allowed, next_state, verdict_of
 
-# `.` the same state, `r` repeated, `s` stale, `!` contradiction; otherwise the next state, with its verdict where it is not `advanced`.
+# `.` the same state, `r` repeated, `s` stale, `!` contradiction; otherwise the next state, with its verdict where it is
+# not `advanced`.
 TABLE = """
 event                      reserved    submitting  unknown     pending     received    otp         success     failed            rejected          blocked           abandoned         reversed
 claimed                    .           unknown     .           .           .           .           .           .                 .                 .                 .                 .

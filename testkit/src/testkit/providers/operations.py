@@ -12,8 +12,9 @@ from testkit.providers.schemas import Nonconformance, Schema, conform
 class Operation:
     """One operation: its query parameters, its JSON body, and its responses by status.
 
-    `departures` names each place where these schemas differ from the provider's specification on purpose, and why: a documentation
-    page that goes beyond it, or an observed response. Places are `query.<name>`, `body.<path>` and `<status>.<path>`.
+    `departures` names each place where these schemas differ from the provider's specification on purpose, and why: a
+    documentation page that goes beyond it, or an observed response. Places are `query.<name>`, `body.<path>` and
+    `<status>.<path>`.
     """
 
     method: str

@@ -75,7 +75,9 @@ def document() -> dict[str, Any]:
                 "variables": {
                     "broker": {
                         "default": "localhost:5672",
-                        "description": "Host and port of `SUBSCRIBER_BROKER_URL`, which the operators of this system hand out.",
+                        "description": (
+                            "Host and port of `SUBSCRIBER_BROKER_URL`, which the operators of this system hand out."
+                        ),
                     }
                 },
                 "protocol": "amqp",

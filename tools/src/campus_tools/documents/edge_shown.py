@@ -17,6 +17,7 @@ from campus_tools.documents.error_responses import (
 )
 from campus_tools.documents.samples import Samples
 from common.primitives.problems import Code
+from common.web.endpoints import AUDIENCE
 from common.web.responses import CursorMeta, Meta, OffsetMeta
 
 
@@ -77,7 +78,9 @@ _SERVICE_HEALTH: Final[Mapping[str, Any]] = {
         },
         "essential": {
             "type": "boolean",
-            "description": "The gateway is ready while one essential service is; a missing one takes its own routes away only.",
+            "description": (
+                "The gateway is ready while one essential service is; a missing one takes its own routes away only."
+            ),
         },
     },
 }
@@ -129,4 +132,5 @@ def _health(operation_id: str, payload: str, summary: str, components: dict[str,
         "description": f"{summary}. It is not counted against any quota.",
         "responses": responses,
         "security": [],
+        AUDIENCE: "protocol",
     }

@@ -8,11 +8,12 @@ import msgspec
 from pydantic.alias_generators import to_camel
 
 from api_gateway.edge import HEAD_ERRORS
-from api_gateway.gateway_endpoints import DOCUMENTED_BASE_URL
+from api_gateway.static_pages import DOCUMENTED_BASE_URL
 from campus_tools.documents.described import Described
 from campus_tools.documents.samples import REQUEST_ID, SOME_ID
 from campus_tools.documents.texts import COMPONENTS
 from common.auth.guards import Access
+from common.documents.media_types import NotAcceptable
 from common.primitives.problems import (
     EXTENSIONS,
     Conflict,
@@ -47,6 +48,7 @@ _MEANINGS: Final[Mapping[int, str]] = {
 SHARED: Final[Mapping[int, Mapping[str, Problem]]] = {
     401: {"missing": Unauthorized(), "expired": TokenExpired()},
     404: {"absent": NotFound()},
+    406: {"media": NotAcceptable(("application/pdf", "text/html"))},
     413: {"size": ValidationFailed("The body is too large.", status=413)},
     414: {"address": ValidationFailed(HEAD_ERRORS[414], status=414)},
     415: {"media": ValidationFailed("The body must be application/json.", status=415)},

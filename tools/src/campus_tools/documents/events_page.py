@@ -40,15 +40,18 @@ def page() -> str:
 def _opening() -> Iterator[str]:
     yield "<h1>Events</h1>"
     yield (
-        f"<p>Everything here is said on the durable topic exchange <code>{EXCHANGE}</code> as CloudEvents 1.0 in structured mode "
+        f"<p>Everything here is said on the durable topic exchange <code>{EXCHANGE}</code> as CloudEvents 1.0 in "
+        "structured mode "
         '(<code>application/cloudevents+json</code>). For programs: <a href="/asyncapi.json">asyncapi.json</a>. '
         'For requests: <a href="/docs">API reference</a>.</p>'
     )
     yield (
-        "<p>A subscriber has a user of its own at the broker. It declares queues named <code>sub.&lt;team&gt;.*</code>, binds them to "
-        f"<code>{EXCHANGE}</code> with patterns such as <code>orders.#</code> or <code>payments.escrow_held.v1</code>, and reads them. "
-        "Events come at least once and in any order. Unknown fields are to be ignored: more may be added; anything else becomes "
-        "<code>.v2</code>, published beside <code>.v1</code> for six months. Amounts ending in <code>Minor</code> are kobo.</p>"
+        "<p>A subscriber has a user of its own at the broker. It declares queues named "
+        f"<code>sub.&lt;team&gt;.*</code>, binds them to <code>{EXCHANGE}</code> with patterns such as "
+        "<code>orders.#</code> or <code>payments.escrow_held.v1</code>, and reads them. Events come at least once "
+        "and in any order. Unknown fields are to be ignored: more may be added; anything else becomes "
+        "<code>.v2</code>, published beside <code>.v1</code> for six months. Amounts ending in <code>Minor</code> "
+        "are kobo.</p>"
     )
     yield "<h2>The envelope</h2>\n<table><thead><tr><th>Field</th><th>Meaning</th></tr></thead><tbody>"
     for name, meaning in _ENVELOPE:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from campus_tools.documents import (
+    arazzo,
     asyncapi,
     endpoint_lines,
     events_page,
@@ -22,18 +23,20 @@ PAGES: Final = Path("services/api-gateway/src/api_gateway/pages")
 # The folder also holds the client's hand-written modules.
 PYTHON_CLIENT: Final = Path("clients/python/src/campus_client")
 POSTMAN: Final = Path("clients/postman/campus-marketplace.postman_collection.json")
-# Objects are broken over lines to this depth: one operation, schema or message a line, so that a diff names what changed.
+# Objects are broken over lines to this depth: one operation, schema or message a line, so that a diff names what
+# changed.
 _DEPTH: Final = 3
 
 
 def served_documents() -> dict[Path, str]:
-    """Return the table that the gateway reads and the documents that it serves, by their path below the root; committed,
-    because its image is built from them.
+    """Return the table that the gateway reads and the documents that it serves, by their path below the root;
+    committed, because its image is built from them.
     """
     reference = openapi.document()
     return {
         ENDPOINTS: endpoint_lines.text(reference),
         PAGES / "openapi.json": as_lines(reference),
+        PAGES / "arazzo.json": as_lines(arazzo.document(reference)),
         PAGES / "asyncapi.json": as_lines(asyncapi.document()),
         PAGES / "events.html": events_page.page(),
         PAGES / "lifecycles.html": lifecycles_page.page(),

@@ -12,7 +12,8 @@ from notifications.support.domain.tickets import TICKET
 from notifications.webhooks.domain.webhooks import ENDPOINT, WEBHOOK
 from orders.domain.returns import RETURN
 from orders.domain.transitions import ORDER
-from payments.domain.transitions import CASE, CHARGEBACK, PAYMENT, QUARANTINE, REFUND, RESPONSE
+from payments.domain.transitions import CASE, CHARGEBACK, PAYMENT, QUARANTINE, REFUND, RESPONSE, WITHDRAWAL
+from payments.domain.transitions import HOLD as BALANCE_HOLD
 from payouts.domain.payout_transitions import EXCEPTION, HOLD, PAYOUT
 from payouts.domain.transitions import TRANSFER
 
@@ -25,9 +26,12 @@ LIFECYCLES: Final[dict[Lifecycle[Any, Any], tuple[str, ...]]] = {
     CHARGEBACK: ("payments.chargebacks", "payouts.chargebacks"),
     RESPONSE: ("payments.chargeback_responses",),
     CASE: ("payments.reconciliation_cases",),
+    BALANCE_HOLD: ("payments.balance_holds",),
+    WITHDRAWAL: ("payments.withdrawals",),
     DECISION: (
         "payments.refund_decisions",
         "payments.quarantine_decisions",
+        "payments.withdrawal_decisions",
         "payouts.reconciliations",
         "payouts.bank_detail_releases",
         "orders.dispute_resolutions",

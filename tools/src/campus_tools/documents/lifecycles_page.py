@@ -22,8 +22,8 @@ def page() -> str:
     """Return the whole page."""
     lines = ["<h1>Lifecycles</h1>"]
     lines.append(
-        "<p>The states of each resource, and who causes a transition. An arrow leads from one state to another; the table "
-        "below names its triggers. States with the same arrows share a box.</p>"
+        "<p>The states of each resource, and who causes a transition. An arrow leads from one state to another; the "
+        "table below names its triggers. States with the same arrows share a box.</p>"
     )
     lines.append(
         "<ul>" + "".join(f'<li><a href="#{one.name.lower()}">{one.name}</a></li>' for one in LIFECYCLES) + "</ul>"
@@ -49,7 +49,8 @@ def _section(lifecycle: Lifecycle[Any, Any]) -> Iterator[str]:
         for number, (after, before) in enumerate(by_after.items()):
             named = f"<code>{trigger}</code><br>{_prose(rule.by)}" if number == 0 else ""
             target = after if after == "unchanged" else f"<code>{after}</code>"
-            yield f"<tr><td>{named}</td><td>{', '.join(f'<code>{state}</code>' for state in before)}</td><td>{target}</td></tr>"
+            states = ", ".join(f"<code>{state}</code>" for state in before)
+            yield f"<tr><td>{named}</td><td>{states}</td><td>{target}</td></tr>"
     yield "</tbody></table>"
 
 
@@ -69,9 +70,11 @@ def _diagram(lifecycle: Lifecycle[Any, Any]) -> str:
     heights = [len(box) * _LINE + 8 for box in boxes]
     marker = f"arrow-{lifecycle.name.lower()}"
     parts = [
-        f'<svg class="lifecycle" viewBox="0 0 {_WIDTH} {bottom - _GAP + 4}" width="{_WIDTH}" height="{bottom - _GAP + 4}" role="img" '
+        f'<svg class="lifecycle" viewBox="0 0 {_WIDTH} {bottom - _GAP + 4}" width="{_WIDTH}" '
+        f'height="{bottom - _GAP + 4}" role="img" '
         f'aria-label="Diagram of the states of: {lifecycle.name}. The table below has the same transitions as text.">',
-        f'<defs><marker id="{marker}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+        f'<defs><marker id="{marker}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
+        'orient="auto">'
         '<path d="M0 0 8 4 0 8z"/></marker></defs>',
     ]
     depths = {1: 0, -1: 0}

@@ -22,7 +22,7 @@ from common.web.endpoint_table import Idempotency, Route
 
 _SCHEMAS: Final = "#/components/schemas/"
 # Operations without an envelope (contract section 1.2).
-_BARE: Final = frozenset({"/.well-known/jwks.json"})
+_BARE: Final = frozenset({"/.well-known/jwks.json", "/mcp"})
 _CONTEXTS: Final[Mapping[str, str]] = {
     "identity": "Identity and campus",
     "orders": "Catalog and orders",
@@ -114,6 +114,7 @@ def _operation(
     if route.path in ("/functions/v1/gateway-webhook", "/api/webhooks/flutterwave"):
         shown["responses"]["401"] = _BARE_ERROR
     shown["security"] = security_of(entry)
+    shown |= {name: value for name, value in operation.items() if name.startswith("x-")}
     if entry.guard.permissions:
         shown["x-permissions"] = list(entry.guard.permissions)
     if entry.guard.step_up:
@@ -254,7 +255,7 @@ def _content(
     entry: Described, media: str, content: Mapping[str, Any], schemas: dict[str, Any], samples: Samples
 ) -> dict[str, Any]:
     schema = content.get("schema", {})
-    if media.startswith("image/"):
+    if media.startswith("image/") or media == "application/pdf":
         return {"schema": {"type": "string", "format": "binary"}}
     if media == "text/event-stream":
         return {"schema": _stream_event(entry, schema, schemas)}
@@ -282,7 +283,9 @@ def _is_envelope(schema: Mapping[str, Any], samples: Samples) -> bool:
 
 
 def _envelope(entry: Described, schema: Mapping[str, Any], schemas: dict[str, Any]) -> dict[str, str]:
-    """Return a reference to the envelope around a model (`OrderResponse`), a list (`OrderList`) or a numbered page (`OrderPage`)."""
+    """Return a reference to the envelope around a model (`OrderResponse`), a list (`OrderList`) or a numbered page
+    (`OrderPage`).
+    """
     meta = _meta_of(entry.operation)
     is_list = schema.get("type") == "array"
     payload: dict[str, Any] = dict(schema["items"] if is_list else schema)

@@ -53,7 +53,8 @@ def collection(requests: Iterable[Request]) -> dict[str, Any]:
     return {
         "info": {
             "name": "Campus Marketplace API",
-            "description": f"`{REFERENCE}`: set `baseUrl`, `email` and `password`, send `auth / Log in`, and every other request "
+            "description": f"`{REFERENCE}`: set `baseUrl`, `email` and `password`, send `auth / Log in`, and every "
+            "other request "
             "carries the token. Who has a second factor sets `code` and sends `auth / Verify`. "
             f"`{SINGLE}` has the requests that end the session, change the account or stream. "
             "The demo accounts' password is `DEMO_PASSWORD` in `.state/secrets.env`.",

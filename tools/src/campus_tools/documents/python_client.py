@@ -13,11 +13,9 @@ from itertools import groupby
 from typing import Any, Final
 
 from campus_tools.documents.python_models import fields_of, in_order, model_name, model_source, reach, type_of
+from common.web.endpoints import AUDIENCE
 
 _ENVELOPE: Final = {"success", "data", "meta"}
-# Webhooks of providers, and the gateway's health, are not part of the client.
-_NOT_FOR_CLIENTS: Final = ("/health/", "/api/messaging/webhook")
-_OPENED_BY: Final[tuple[dict[str, list[str]], ...]] = ({}, {"bearer": []}, {"serviceKey": []})
 _EMPTY_BODY: Final = "m.EmptyRequest"
 _GENERATED: Final = "Generated from openapi.json by `make documents`; do not edit."
 # Without `from __future__ import annotations`: to compile 1,200 texts takes longer than all else of the import.
@@ -66,7 +64,8 @@ class _Form:
 
 _BLOCKING: Final = _Form("blocking", "", "Callable, Generator", "def", "", "Page", "Generator[Event[{}], None, None]")
 _ASYNCHRONOUS: Final = _Form(
-    "asynchronous", "Async", "AsyncGenerator, Callable", "async def", "await ", "AsyncPages", "AsyncGenerator[Event[{}], None]"
+    "asynchronous", "Async", "AsyncGenerator, Callable", "async def", "await ", "AsyncPages",
+    "AsyncGenerator[Event[{}], None]"
 )  # fmt: skip
 
 
@@ -121,7 +120,7 @@ def names_of(operation_id: str) -> tuple[str, str]:
 def _operations(document: dict[str, Any]) -> Iterator[_Operation]:
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
-            if all(way in _OPENED_BY for way in operation["security"]) and not path.startswith(_NOT_FOR_CLIENTS):
+            if operation.get(AUDIENCE) != "protocol":
                 yield _Operation(*names_of(operation["operationId"]), method.upper(), path, operation)
 
 

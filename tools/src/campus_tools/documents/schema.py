@@ -12,7 +12,7 @@ import asyncpg
 
 # What PostgreSQL's versions print differently: casts, qualified names, brackets and white space. A restored constraint
 # is not checked against older rows.
-_PRINTED_DIFFERENTLY: Final = re.compile(r"::[a-z ]+(\[\])?|\b\w+\.(?=\w)|[()\s]| NOT VALID|,$")
+_PRINTED_DIFFERENTLY: Final = re.compile(r" NOT VALID|::[a-z ]+(\[\])?|\b\w+\.(?=\w)|[()\s]|,$")
 _HEADER = """\
 -- Generated from the migrated database by `make schemas`. Do not edit: tables/ and migrations/sql are the source.
 -- Every table, view and sequence belongs to {owner}. PostgreSQL {major} wrote the expressions.
@@ -74,7 +74,7 @@ FROM (
           AND a.grantee::regrole::text <> 'campus_audit'
         UNION ALL
         SELECT a.grantee::regrole::text, a.privilege_type, string_agg(x.attname, ', ' ORDER BY x.attnum)
-        FROM pg_attribute AS x, aclexplode(x.attacl) AS a WHERE x.attrelid = $1
+        FROM pg_attribute AS x, aclexplode(x.attacl) AS a WHERE x.attrelid = $1 AND NOT x.attisdropped
           AND a.grantee::regrole::text <> 'campus_audit'
         GROUP BY a.grantee, a.privilege_type
     ) AS granted, array_position(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE'], privilege_type) AS rank

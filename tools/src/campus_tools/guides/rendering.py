@@ -15,6 +15,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 
 _NOT_IN_ANCHORS: Final = re.compile(r"[^\w\- ]")
+_MARKDOWN_LINK: Final = re.compile(r"\[(?P<text>[^\]\n]*)\]\((?P<target>[^)\s]+)\)")
 _PLACE: Final = re.compile(r"^(?P<path>[^#]*)(?:#(?P<anchor>.*))?$")
 
 
@@ -82,6 +83,21 @@ def render_page(source: str, path: str, address_of: AddressOf) -> RenderedPage:
     return RenderedPage(sections[0].heading if sections else path, html, sections, links)
 
 
+def markdown_of(source: str, path: str, address_of: AddressOf) -> str:
+    """Return the document as Markdown for programs: links lead to the site's Markdown pages, or give their text
+    alone.
+    """
+
+    def place(link: re.Match[str]) -> str:
+        file, anchor = _file_of(link["target"], path)
+        address = address_of(file) if file else None
+        if file is None:
+            return link[0]
+        return link["text"] if address is None else f"[{link['text']}]({address}.md{f'#{anchor}' if anchor else ''})"
+
+    return _MARKDOWN_LINK.sub(place, source)
+
+
 def _sections(tokens: Sequence[Token]) -> list[Section]:
     """Give each heading its anchor, as GitHub does, and collect the text below it."""
     found: list[tuple[str, str, list[str]]] = []
@@ -112,13 +128,9 @@ def _anchor_of(heading: str, used: dict[str, int]) -> str:
 
 def _place_link(token: Token, path: str, address_of: AddressOf, links: list[Link]) -> None:
     """Point a relative link at its page. A file that the site does not hold is named, not linked."""
-    target = str(token.attrs["href"])
-    if "://" in target or target.startswith(("/", "mailto:")):
+    file, anchor = _file_of(str(token.attrs["href"]), path)
+    if file is None:
         return
-    match = _PLACE.match(target)
-    assert match is not None  # the pattern accepts every text
-    file = posixpath.normpath(PurePosixPath(path).parent / match["path"]) if match["path"] else path
-    anchor = match["anchor"] or ""
     links.append(Link(file, anchor))
     address = address_of(file)
     if address is None:
@@ -126,6 +138,16 @@ def _place_link(token: Token, path: str, address_of: AddressOf, links: list[Link
         token.attrs = {"title": f"In the repository: {posixpath.normpath(f'docs/{file}')}"}
     else:
         token.attrs["href"] = address + (f"#{anchor}" if anchor else "")
+
+
+def _file_of(target: str, path: str) -> tuple[str | None, str]:
+    """Return the file below docs/ and the anchor of a link on the page `path`; None for a link to elsewhere."""
+    if "://" in target or target.startswith(("/", "mailto:")):
+        return None, ""
+    match = _PLACE.match(target)
+    assert match is not None  # the pattern accepts every text
+    file = posixpath.normpath(PurePosixPath(path).parent / match["path"]) if match["path"] else path
+    return file, match["anchor"] or ""
 
 
 # Spans with short class names; the style sheet of the frame has their colors.

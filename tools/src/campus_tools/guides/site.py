@@ -10,17 +10,19 @@ from pathlib import Path
 from typing import Final
 
 from api_gateway.frame import page as framed
-from campus_tools.guides.rendering import RenderedPage, render_page
+from api_gateway.static_pages import DOCUMENTED_BASE_URL
+from campus_tools.guides.rendering import RenderedPage, markdown_of, render_page
 
 ROOT: Final = Path(__file__).parents[4]
 DOCS: Final = ROOT / "docs"
 SITE: Final = ROOT / "services/api-gateway/src/api_gateway/pages/guides"
+TOOL_DOCUMENTATION: Final = ROOT / "services/notifications/src/notifications/assistant/documentation.json"
 _OPENAPI: Final = SITE.parent / "openapi.json"
 _ASYNCAPI: Final = SITE.parent / "asyncapi.json"
 PREFIX: Final = "/guides"
 
-# The guides in their order. The folders below it are sorted by name. Runbooks, decisions and pages for contributors stay in
-# the repository: the gateway is public.
+# The guides in their order. The folders below it are sorted by name. Runbooks, decisions and pages for contributors
+# stay in the repository: the gateway is public.
 GUIDES: Final = (
     "README",
     "quickstart",
@@ -38,6 +40,18 @@ GUIDES: Final = (
     "operating",
 )
 _FOLDERS: Final = (("Contract", "contract"), ("Tables", "reference"))
+_HEAD_OF_THE_LIST: Final = f"""# Campus Marketplace
+
+> The API of a marketplace for students: buyers pay, the money waits in escrow, a delivery PIN proves the hand-over, and
+> the vendor is paid out to a bank account. Amounts are integers in kobo (`...Minor`); errors are RFC 9457 problems.
+
+## API
+
+- [OpenAPI document]({DOCUMENTED_BASE_URL}/openapi.json): every operation with its schemas, errors and permissions.
+- [AsyncAPI document]({DOCUMENTED_BASE_URL}/asyncapi.json): every event on the broker and in webhooks.
+- [Arazzo document]({DOCUMENTED_BASE_URL}/arazzo.json): a purchase from sign-up to payout, step by step.
+- [Product feed]({DOCUMENTED_BASE_URL}/api/products/feed): the whole catalog as JSON Lines, with an ETag.
+- [Tools]({DOCUMENTED_BASE_URL}/mcp): products, vendors, help and a user's own orders by the Model Context Protocol (POST)."""
 # Enough of a section to find it by its words and to show a line of it.
 _TEXT_CHARACTERS_MAX: Final = 600
 
@@ -48,11 +62,12 @@ class BrokenLink(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SitePage:
-    """A document of the site: its file below docs/, its address, and what was rendered of it."""
+    """A document of the site: its file below docs/, its address, what was rendered of it, and its Markdown."""
 
     file: str
     address: str
     rendered: RenderedPage
+    markdown: str
 
 
 def build_site(target: Path) -> int:
@@ -67,6 +82,8 @@ def build_site(target: Path) -> int:
         file = fresh / f"{page.address.removeprefix(PREFIX).strip('/') or 'index'}.html"
         file.parent.mkdir(exist_ok=True)
         file.write_text(_html(page, chapters))
+        file.with_suffix(".md").write_text(page.markdown)
+    (fresh / "llms.txt").write_text(list_for_programs(chapters))
     missing = (
         "<h1>No such page</h1><p>The guides have no page at this address. Choose one from the list, or search.</p>"
     )
@@ -93,10 +110,7 @@ def read_chapters() -> Sequence[tuple[str, Sequence[SitePage]]]:
         (name, sorted(f"{folder}/{path.name}" for path in (DOCS / folder).glob("*.md"))) for name, folder in _FOLDERS
     ]
     addresses = {file: address_of(file) for _, group in files for file in group}
-    return [
-        (name, [SitePage(file, addresses[file], _rendered(file, addresses)) for file in _index_first(group)])
-        for name, group in files
-    ]
+    return [(name, [_read_page(file, addresses) for file in _index_first(group)]) for name, group in files]
 
 
 def address_of(file: str) -> str:
@@ -152,8 +166,27 @@ def _index_first(group: Sequence[str]) -> list[str]:
     return sorted(group, key=lambda file: not file.endswith("/README.md"))
 
 
-def _rendered(file: str, addresses: Mapping[str, str]) -> RenderedPage:
-    return render_page((DOCS / file).read_text(), file, addresses.get)
+def _read_page(file: str, addresses: Mapping[str, str]) -> SitePage:
+    source = (DOCS / file).read_text()
+    rendered = render_page(source, file, addresses.get)
+    return SitePage(file, addresses[file], rendered, markdown_of(source, file, addresses.get))
+
+
+def list_for_programs(chapters: Sequence[tuple[str, Sequence[SitePage]]]) -> str:
+    """Return `/llms.txt` (llmstxt.org): what this is, and an address of Markdown for each page."""
+    lines = [_HEAD_OF_THE_LIST]
+    for name, group in chapters:
+        lines.append(f"\n## {name}\n")
+        lines += [
+            f"- [{page.rendered.title}]({DOCUMENTED_BASE_URL}{page.address}.md): {_summary(page)}" for page in group
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _summary(page: SitePage) -> str:
+    """Return the first sentence, or the headings of a page that begins with one."""
+    first, *others = page.rendered.sections
+    return first.text.partition(". ")[0].rstrip(".:") or "; ".join(section.heading for section in others)
 
 
 def _html(page: SitePage, chapters: Sequence[tuple[str, Sequence[SitePage]]]) -> str:
@@ -162,6 +195,7 @@ def _html(page: SitePage, chapters: Sequence[tuple[str, Sequence[SitePage]]]) ->
         page.rendered.html + _neighbours(page, chapters),
         current=PREFIX,
         contents=_contents(chapters, page.address),
+        markdown=f"{page.address}.md",
     )
 
 

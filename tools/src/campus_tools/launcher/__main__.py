@@ -9,6 +9,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType
+from typing import Final
 
 from rich.console import Console
 
@@ -18,7 +19,7 @@ from campus_tools.launcher.mailbox import name_demo_mailboxes
 from campus_tools.launcher.system import System
 from campus_tools.servers import ServerUnavailable
 from operations.ports import port_base_of
-from operations.processes import CAMPUS, SANDBOX_PORT, SystemPlan
+from operations.processes import CAMPUS, ON_ONE_MACHINE, SANDBOX_PORT, SystemPlan
 
 SAME_SIGNAL_SECONDS = 1.0
 """Seconds within which a repeated signal counts as the same one."""
@@ -28,8 +29,17 @@ class _StopRequested(BaseException):
     """Ctrl-C, SIGTERM or a closed terminal; not an `Exception`, so that no handler swallows it."""
 
 
-def main(plan: SystemPlan = CAMPUS) -> int:
+_PLANS: Final = {"joined": ON_ONE_MACHINE, "split": CAMPUS}
+"""By `PROCESSES`."""
+
+
+def main(plan: SystemPlan | None = None) -> int:
     """Run until a stop signal. Return 0 after an orderly stop, 1 when the start failed."""
+    plan = plan or _PLANS.get(os.environ.get("PROCESSES") or "joined")
+    if plan is None:
+        return _failed(
+            f"PROCESSES must be one of {', '.join(_PLANS)}: one process for each service, or API and worker."
+        )
     try:
         port_base = port_base_of(os.environ.get("PORT_BASE"))
     except ArgumentTypeError as error:
@@ -97,7 +107,9 @@ def _listen_for_stop(system: System, stop: threading.Event) -> None:
 
 
 def _listen_for_roll(system: System, log: MergedLog) -> None:
-    """`campusctl rotation roll`: SIGUSR1 restarts the processes whose secrets changed, SIGUSR2 all of them, one by one."""
+    """`campusctl rotation roll`: SIGUSR1 restarts the processes whose secrets changed, SIGUSR2 all of them, one by
+    one.
+    """
 
     def roll(every: bool) -> None:
         try:

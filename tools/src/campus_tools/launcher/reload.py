@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -13,10 +14,12 @@ from watchfiles import PythonFilter, watch
 
 from campus_tools.launcher.readiness import responds_ready
 from operations.ports import port_base_of
-from operations.processes import CAMPUS, SystemPlan
+from operations.processes import CAMPUS, ON_ONE_MACHINE, SystemPlan
 
 STOP_SECONDS_MAX = 15.0
 READY_SECONDS_MAX = 60.0
+_EITHER = replace(CAMPUS, processes=(*CAMPUS.processes, *ON_ONE_MACHINE.processes))
+"""Joined or split: only what runs is restarted."""
 
 
 def main() -> int:
@@ -36,7 +39,7 @@ def main() -> int:
     print(f"watching {', '.join(sorted(map(str, folders)))}; Ctrl-C ends this", flush=True)
     for changes in watch(*folders, watch_filter=PythonFilter(), raise_interrupt=False):
         for name in changed_parts(watched, (Path(path) for _, path in changes)):
-            for process, seconds in restart(CAMPUS, name, state_dir, port_base).items():
+            for process, seconds in restart(_EITHER, name, state_dir, port_base).items():
                 print(
                     f"{process} {'is not ready' if seconds is None else f'is ready after {seconds:.1f} s'}", flush=True
                 )
@@ -65,7 +68,7 @@ def restart(plan: SystemPlan, part: str, state_dir: Path, port_base: int) -> dic
     """End the part's processes, which the launcher starts again. Return the seconds until each was ready, or None."""
     began = time.monotonic()
     running = {row["name"]: row["pid"] for row in json.loads((state_dir / "processes.json").read_text())}
-    processes = [process for process in plan.processes if process.service == part]
+    processes = [process for process in plan.processes if process.service == part and process.name in running]
     ending = [psutil.Process(running[one.name]) for one in processes if psutil.pid_exists(running.get(one.name, -1))]
     for process in ending:
         process.send_signal(signal.SIGTERM)

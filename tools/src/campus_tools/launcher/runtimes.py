@@ -1,4 +1,6 @@
-"""Where the programs of a system run: here, as processes of the checkout. `lab.drills.containers` runs released images."""
+"""Where the programs of a system run: here, as processes of the checkout. `lab.drills.containers` runs released
+images.
+"""
 
 import asyncio
 import os

@@ -37,6 +37,8 @@ RESTARTS_BEFORE_READY_MAX = 3
 """A process that dies this often before it is ready fails the start."""
 STOP_SECONDS = {0: 1.5, 1: 3.0, 2: 1.0}
 """Seconds to stop the gateway, the services and the sandbox; with the servers' 4 s all end within 10 s."""
+COMMAND_SECONDS_MAX = 180.0
+"""A command of a service takes a second, on a machine with forty busy processes a minute."""
 ROLL_STOP_SECONDS = 15.0
 """A gateway accepts requests for 2 s more and a process drains within 8 s; the rest is for a busy machine."""
 
@@ -59,9 +61,9 @@ class System:
     ) -> None:
         """`environment` overrides that of this program. Without `port_base` a free one is chosen.
 
-        Given `servers` are neither started nor stopped here. `report` receives messages as (process, text). A larger plan may
-        need more than `ready_seconds`. Without a broker nothing is declared there, for processes that need none. `runtime` runs
-        the programs of the plan.
+        Given `servers` are neither started nor stopped here. `report` receives messages as (process, text). A larger
+        plan may need more than `ready_seconds`. Without a broker nothing is declared there, for processes that need
+        none. `runtime` runs the programs of the plan.
         """
         self._state = StateDirectory(state_dir)
         self.state_dir = self._state.path
@@ -144,7 +146,7 @@ class System:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=60,
+            timeout=COMMAND_SECONDS_MAX,
             check=False,
         )
         return ended.returncode, ended.stdout
@@ -195,11 +197,18 @@ class System:
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def roll(self, *, every: bool = False, before_stop: Callable[[str], None] | None = None) -> list[str]:
-        """Restart processes one by one, each after the one before is ready: those whose environment changed with `secrets.env`,
-        or every one. Return their names, which are also written to `rolled.json`.
+    def roll(
+        self,
+        *,
+        every: bool = False,
+        among: Callable[[ProcessPlan], bool] = lambda _: True,
+        before_stop: Callable[[str], None] | None = None,
+    ) -> list[str]:
+        """Restart processes one by one, each after the one before is ready: those whose environment changed with
+        `secrets.env`, or every one. Return their names, which are also written to `rolled.json`.
 
-        The sandbox is not restarted. `before_stop` receives each name before that process stops.
+        The sandbox is not restarted. `among` chooses the processes. `before_stop` receives each name before that
+        process stops.
 
         Raises:
             TimeoutError: a process does not restart; the ones after it are unchanged.
@@ -215,7 +224,7 @@ class System:
                     environment = self._environments.for_process(plan, services.get(plan.service))
                     process = self._processes[plan.name]
                     is_needed = every or not process.has_environment(environment)
-                    if self._stopped or plan.service == "sandbox" or not is_needed:
+                    if self._stopped or plan.service == "sandbox" or not is_needed or not among(plan):
                         continue
                     if before_stop is not None:
                         before_stop(plan.name)
@@ -229,10 +238,14 @@ class System:
                 self._state.write("rolled.json", {"rolled": rolled, "failure": failure})
         return rolled
 
-    def migrate(self, environment: Mapping[str, str]) -> None:
-        """Run all migrations next to the running processes. `environment` is applied on top, also in later rolls."""
+    def configure(self, environment: Mapping[str, str]) -> None:
+        """Apply variables on top of the others, in later rolls and migrations."""
         self._caller |= environment
         self._environments = self._environments_of(self._secrets)
+
+    def migrate(self, environment: Mapping[str, str]) -> None:
+        """Run all migrations next to the running processes. `environment` is applied on top, also in later rolls."""
+        self.configure(environment)
         for service in self.plan.services:
             self._migrate(service)
         with ThreadPoolExecutor(1) as pool:
@@ -379,8 +392,8 @@ class System:
             self._environments = self._environments_of(self._secrets)
             self._report(
                 "rabbitmq",
-                "WARNING: every service uses the account of BROKER_URL, so a service could publish another's events, and "
-                f"SUBSCRIBER_BROKER_URL will not work. {error}",
+                "WARNING: every service uses the account of BROKER_URL, so a service could publish another's events, "
+                f"and SUBSCRIBER_BROKER_URL will not work. {error}",
             )
 
     def _prepare(self, service: Service) -> None:

@@ -63,6 +63,13 @@ AROUND_US: Final = (
         "RabbitMQ",
     ),
     Metric("rabbitmq_detailed_queue_consumers", "gauge", ("queue", "vhost"), "Consumers of a queue.", "RabbitMQ"),
+    Metric(
+        "rabbitmq_detailed_queue_info",
+        "gauge",
+        ("queue", "vhost", "queue_type", "membership"),
+        "1 for each member of a queue, from RabbitMQ 4.1 on.",
+        "RabbitMQ",
+    ),
     Metric("rabbitmq_alarms_memory_used_watermark", "gauge", (), "1 while the broker is short of memory.", "RabbitMQ"),
     Metric(
         "rabbitmq_alarms_free_disk_space_watermark", "gauge", (), "1 while the broker is short of disk.", "RabbitMQ"

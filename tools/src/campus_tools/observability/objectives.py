@@ -31,7 +31,9 @@ JOURNEY: Final = r"orders\\.payments|payments\\.orders|payments\\.webhooks|payou
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """An objective over 30 days: the share `target` of events is good. `errors` and `events` are expressions with WINDOW as range."""
+    """An objective over 30 days: the share `target` of events is good. `errors` and `events` are expressions with
+    WINDOW as range.
+    """
 
     name: str
     target: float

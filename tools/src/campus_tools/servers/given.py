@@ -34,8 +34,8 @@ class GivenServer:
         while not is_listening(self._port, self._host):
             if time.monotonic() > deadline:
                 raise ServerUnavailable(
-                    f"{self._variable} names {self._host}:{self._port}, but no server listens there. Start that server, "
-                    f"or unset {self._variable} to let a private {self.name} be started."
+                    f"{self._variable} names {self._host}:{self._port}, but no server listens there. Start that "
+                    f"server, or unset {self._variable} to let a private {self.name} be started."
                 )
             time.sleep(0.2)
 

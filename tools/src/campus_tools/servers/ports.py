@@ -35,8 +35,8 @@ class ServerPorts:
 def held_ports(count: int) -> Iterator[list[int]]:
     """Hold `count` free ports of 127.0.0.1 while the block runs.
 
-    The ports stay bound without listening, so that the kernel gives them to no other program before the server starts. A server
-    that allows the reuse of addresses, as every server here does, can listen on them, also after a restart.
+    The ports stay bound without listening, so that the kernel gives them to no other program before the server starts.
+    A server that allows the reuse of addresses, as every server here does, can listen on them, also after a restart.
     """
     with ExitStack() as stack:
         holders = [stack.enter_context(socket.socket()) for _ in range(count)]

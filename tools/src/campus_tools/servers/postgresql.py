@@ -67,6 +67,8 @@ class PrivatePostgresql:
         self._child: subprocess.Popen[bytes] | None = None
         self.settings: dict[str, str] = {}
         """Further settings, written at each start: archiving, or where a restore ends."""
+        self.environment: dict[str, str] = {}
+        """Further variables of the process."""
 
     @property
     def directory(self) -> Path:
@@ -91,15 +93,19 @@ class PrivatePostgresql:
         if not (directory / "PG_VERSION").exists():
             self._initialise(binaries, directory, account)
         more = "".join(f"{name} = '{setting}'\n" for name, setting in self.settings.items())
-        (directory / "postgresql.auto.conf").write_text(_SETTINGS.format(port=self._port, durable=self._durable) + more)
-        _give_to(directory / "postgresql.auto.conf", account)
+        text = _SETTINGS.format(port=self._port, durable=self._durable) + more
+        written = directory / "postgresql.auto.conf"
+        # Written only when it changed: a start on a full disk would leave an empty file.
+        if not written.exists() or written.read_text() != text:
+            written.write_text(text)
+            _give_to(written, account)
         self._clear_unclean_end(directory)
         log = self._home / "postgresql.log"
         with open_log(log) as output:
             # SIGQUIT ends PostgreSQL at once; it recovers at the next start.
             self._child = spawn(
                 [str(binaries / "postgres"), "-D", str(directory)],
-                environment=_quiet_environment(directory),
+                environment=_quiet_environment(directory) | self.environment,
                 output=output,
                 death_signal="QUIT",
                 user=account,
@@ -249,8 +255,8 @@ def _unprivileged_account() -> tuple[int, int] | None:
 def data_directory(home: Path, account: tuple[int, int] | None) -> Path:
     """Return the data directory: below the state directory, or, as root, where the unprivileged user has access.
 
-    A directory outside is recorded in `home/postgresql.directory` and holds a note with its owner, so that directories of
-    deleted state directories can be removed.
+    A directory outside is recorded in `home/postgresql.directory` and holds a note with its owner, so that directories
+    of deleted state directories can be removed.
     """
     if account is None:
         inside = home / "postgresql"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from campus_tools.servers.docker import ContainerServer
 
 POSTGRESQL_IMAGE = "postgres:17"
-RABBITMQ_IMAGE = "rabbitmq:4.0-management"
+RABBITMQ_IMAGE = "rabbitmq:4.3.5-management"
 
 
 @dataclass(frozen=True)
@@ -95,9 +95,10 @@ def find_servers(
 ) -> Servers:
     """Decide the source of each server, without starting any.
 
-    A server whose address is in `environment` is used as it is; the others run in Docker when its engine responds,
-    else by local binaries. `redis` requests a private Redis when no `RATE_LIMIT_STORE_URL` is given. Without `durable` a private
-    PostgreSQL does not wait for the disk: for temporary data. Without `containers` only local binaries are used.
+    A server whose address is in `environment` is used as it is; the others run in Docker when its engine responds, else
+    by local binaries. `redis` requests a private Redis when no `RATE_LIMIT_STORE_URL` is given. Without `durable` a
+    private PostgreSQL does not wait for the disk: for temporary data. Without `containers` only local binaries are
+    used.
     """
     given = os.environ if environment is None else environment
     state_dir = state_dir.resolve()

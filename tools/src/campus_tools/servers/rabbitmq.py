@@ -87,6 +87,13 @@ class PrivateRabbitmq:
         self._password: str = server_password(state_dir, "rabbitmq") if joins is None else joins._password
         self._child: subprocess.Popen[bytes] | None = None
         self._name_server: subprocess.Popen[bytes] | None = None
+        self.environment: dict[str, str] = {}
+        """Further variables of the process."""
+
+    @property
+    def data(self) -> Path:
+        """The folder of the queues and their messages."""
+        return self._home / "mnesia"
 
     @property
     def url(self) -> str:
@@ -114,7 +121,11 @@ class PrivateRabbitmq:
         with open_log(self._records / "rabbitmq.log") as output:
             self._start_name_server(environment, output)
             self._child = spawn(
-                [str(binary)], environment=environment, output=output, death_signal="TERM", directory=self._home
+                [str(binary)],
+                environment=environment | self.environment,
+                output=output,
+                death_signal="TERM",
+                directory=self._home,
             )
         record_process(self._records / "rabbitmq.pid", self._child.pid)
         if not wait_until(self._serves, within=START_SECONDS_MAX, child=self._child, step=0.1):
@@ -139,7 +150,7 @@ class PrivateRabbitmq:
 
     def forget(self) -> None:
         """Delete the data of a stopped broker."""
-        shutil.rmtree(self._home / "mnesia", ignore_errors=True)
+        shutil.rmtree(self.data, ignore_errors=True)
 
     def has_died(self) -> bool:
         return self._child is not None and self._child.poll() is not None
@@ -189,7 +200,7 @@ class PrivateRabbitmq:
             "ERL_EPMD_PORT": str(self._ports.epmd),
             "ERL_EPMD_ADDRESS": "127.0.0.1",
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-kernel inet_dist_use_interface {127,0,0,1} -start_epmd false",
-            "RABBITMQ_MNESIA_BASE": f"{home}/mnesia",
+            "RABBITMQ_MNESIA_BASE": str(self.data),
             "RABBITMQ_LOG_BASE": f"{home}/log",
             "RABBITMQ_PID_FILE": f"{home}/rabbitmq.pid",
             "RABBITMQ_CONFIG_FILE": f"{home}/rabbitmq.conf",

@@ -1,4 +1,5 @@
-"""`bills` writes the bill of materials of each image; `advisories` checks locked requirements for known vulnerabilities.
+"""`bills` writes the bill of materials of each image; `advisories` checks locked requirements for known
+vulnerabilities.
 
 Exit status 1: a vulnerability is known; 2: the advisories are unavailable.
 """

@@ -1,6 +1,11 @@
-"""Sign-in with a second factor, sign-out, step-up."""
+"""Sign-in by password or identity provider, second factor, sign-out, step-up."""
 
-from starlette.responses import JSONResponse, Response
+import hmac
+import secrets
+from typing import Final
+from urllib.parse import urlencode
+
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from console.api import ApiProblem, Json
 from console.families import Screens
@@ -15,7 +20,7 @@ async def sign_in_page(visit: Visit) -> Response:
         return visit.go(visit.query.get("next", "/"))
     if visit.session.access_token:
         return _show_code(visit, visit.query.get("next", "/"), "")
-    return visit.render("everyone/sign_in.html", next=local_path(visit.query.get("next", "/")), held="")
+    return await _show_sign_in(visit, local_path(visit.query.get("next", "/")))
 
 
 @SCREENS.action("/sign-in", is_open=True)
@@ -26,8 +31,53 @@ async def sign_in(visit: Visit) -> Response:
         await visit.api.sign_in(form["email"], form["password"])
     except ApiProblem as problem:
         visit.error = problem
-        return visit.render("everyone/sign_in.html", title="Sign in", next=path, held=held)
+        return await _show_sign_in(visit, path, held)
     return _show_code(visit, path, held) if visit.session.is_mfa_due else await _enter(visit, path, held)
+
+
+@SCREENS.page("/sign-in/provider/{name}", title="Sign in", is_open=True)
+async def start_provider_sign_in(visit: Visit) -> Response:
+    """Lead to the identity provider. The value in the cookie proves that this browser started the sign-in."""
+    visit.session.sign_in_flow = secrets.token_urlsafe(24)
+    path = local_path(visit.query.get("next", "/"))
+    page = f"{visit.console_url}/sign-in/provider?{urlencode({'flow': visit.session.sign_in_flow, 'next': path})}"
+    try:
+        return RedirectResponse(await visit.api.provider_address(visit["name"], page), 303)
+    except ApiProblem as problem:
+        visit.error = ApiProblem(problem.status, {**problem.extensions, "title": _NOT_SIGNED_IN}, problem.request_id)
+        return await _show_sign_in(visit, path)
+
+
+@SCREENS.page("/sign-in/provider", title="Sign in", is_open=True)
+async def finish_provider_sign_in(visit: Visit) -> Response:
+    """Receive the browser from the identity provider, with a code or an error. Each flow returns once."""
+    path, flow = local_path(visit.query.get("next", "/")), visit.session.sign_in_flow
+    visit.session.sign_in_flow = ""
+    if not flow or not hmac.compare_digest(flow.encode(), visit.query.get("flow", "").encode()):
+        return await _refuse_provider(visit, path, _OTHER_BROWSER)
+    if "code" not in visit.query:
+        return await _refuse_provider(visit, path, _PROVIDER_ERRORS.get(visit.query.get("error", ""), _NO_RESULT))
+    try:
+        await visit.api.exchange_provider_code(visit.query["code"])
+    except ApiProblem as problem:
+        visit.error = problem
+        return await _show_sign_in(visit, path)
+    return _show_code(visit, path, "") if visit.session.is_mfa_due else visit.go(path)
+
+
+_NOT_SIGNED_IN: Final = "You are not signed in"
+_OTHER_BROWSER: Final = "This sign-in was not started in this browser. Start it here."
+_NO_RESULT: Final = "The identity provider ended the sign-in with an error. Try again, or use your password."
+_PROVIDER_ERRORS: Final = {
+    "access_denied": "The sign-in was cancelled at the identity provider.",
+    "provider_unavailable": "The identity provider does not respond. Try again in a minute, or use your password.",
+    "invalid_response": "The identity provider's response is invalid. Its administrator must check the registration.",
+    "email_not_verified": "The identity provider has not verified your mail address. Ask your institution to verify it.",
+    "email_domain_not_accepted": "Addresses of this domain cannot sign in by this provider. Use your password.",
+    "no_account": "No account has your mail address. Sign up with it first, then sign in by the provider.",
+    "linked_to_another_user": "Your account is linked to another user of this provider. Ask a platform admin.",
+}
+"""The reasons of section 10.6 of the contract, for people."""
 
 
 @SCREENS.action("/sign-in/code", is_open=True)
@@ -84,6 +134,17 @@ async def confirm_second_factor(visit: Visit) -> Response:
         visit.error = problem
         return _show_factor(visit, {"secret": visit.form["secret"], "otpauthUri": ""})
     return visit.go("/", "Your second factor is set up. Make recovery codes under My account.")
+
+
+async def _show_sign_in(visit: Visit, path: str, held: str = "") -> Response:
+    # A form of an ended session is kept in the page, and a provider leads away from it.
+    providers = [] if held else await visit.api.sign_in_providers()
+    return visit.render("everyone/sign_in.html", title="Sign in", next=path, held=held, providers=providers)
+
+
+async def _refuse_provider(visit: Visit, path: str, detail: str) -> Response:
+    visit.error = ApiProblem(403, {"code": "AUTH_FORBIDDEN", "title": _NOT_SIGNED_IN, "detail": detail})
+    return await _show_sign_in(visit, path)
 
 
 def _show_factor(visit: Visit, factor: Json) -> Response:

@@ -34,6 +34,7 @@ WORK_NAMES: Final = {
     "refunds_to_approve": "Refunds to approve",
     "reconciliations_to_approve": "Reconciliations to approve",
     "reconciliation_cases": "Reconciliation cases",
+    "reports_to_decide": "Reports to decide",
     "return_requests_to_decide": "Return requests to decide",
     "tickets_to_answer": "Tickets to answer",
     "vendor_applications_to_decide": "Vendor applications to decide",

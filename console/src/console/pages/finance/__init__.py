@@ -4,6 +4,7 @@ from console.families import Family
 from console.pages.finance import (
     bank_accounts,
     chargebacks,
+    documents,
     ledger,
     payouts,
     quarantine,
@@ -23,6 +24,6 @@ FAMILIES = (
         bank_accounts.SCREENS,
         chargebacks.SCREENS,
     ),
-    Family("Payouts", 21, payouts.SCREENS),
+    Family("Payouts", 21, payouts.SCREENS, documents.SCREENS),
     Family("Ledger", 22, ledger.SCREENS),
 )

@@ -9,6 +9,7 @@ from console.api import DISPATCH_SECONDS_MAX, ApiProblem, Json
 from console.families import Screens
 from console.formats import spoken
 from console.lists import Column, Filter, ListView, choices, show_list
+from console.pages.vendor.money import latest_months
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -174,6 +175,7 @@ async def payout_page(visit: Visit) -> Response:
         wallet=wallet,
         reconciliations=reconciliations.items,
         columns=RECONCILIATIONS,
+        months=latest_months()[1:],
         may_prepare=visit.may("reconciliations:prepare")
         and payout["transfer"] is not None
         and not any(one["status"] == "prepared" for one in reconciliations.items),

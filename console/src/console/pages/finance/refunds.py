@@ -54,7 +54,9 @@ async def refunds_page(visit: Visit) -> Response:
 
 @SCREENS.page("/refunds/{id:uuid}", title="Refund", any_of=REFUND_READERS)
 async def refund_page(visit: Visit) -> Response:
-    """Return the refund, its decision, and what its settlement posts: an approval sends it again and posts nothing yet."""
+    """Return the refund, its decision, and what its settlement posts: an approval sends it again and posts nothing
+    yet.
+    """
     refund: Json = await visit.api.get(f"/api/refunds/{visit['id']}")
     currency = refund["currency"]
     cash = "gateway_cash" if currency == "NGN" else f"gateway_cash:{currency}"

@@ -53,7 +53,9 @@ EXCEPTIONS = ListView(
         Filter("cause", "Cause", choices(*CAUSES)),
         Filter("payoutId", "Payout"),
     ),
-    empty="No payout failed. An exception opens by itself when a transfer fails, is reversed, or contradicts the ledger.",
+    empty=(
+        "No payout failed. An exception opens by itself when a transfer fails, is reversed, or contradicts the ledger."
+    ),
 )
 
 EXCEPTION_TABS: Final = (
@@ -155,8 +157,8 @@ _BY_CAUSE: Final = {
     ),
     "balance": (
         "Nothing of the batch was sent: every payout of it still waits.",
-        "Compare the balance with the gateway's dashboard, and run the audit. Does the ledger explain the difference? If "
-        "not, stop all dispatches.",
+        "Compare the balance with the gateway's dashboard, and run the audit. Does the ledger explain the "
+        "difference? If not, stop all dispatches.",
         "Finance tops up the balance, or dispatches a part. Then close the exception with what was done.",
     ),
     "credit": (
@@ -164,13 +166,16 @@ _BY_CAUSE: Final = {
         "Look for dead letters of payments and payouts and replay them. Run the audit afterwards: it must be clean.",
     ),
     "contradicted": (
-        "The gateway reports a transfer as paid whose money was returned or paid by another transfer. The amount is held, "
-        "and the vendor's payouts wait.",
-        "Ask the gateway in writing which references it paid. A finance maker prepares a reconciliation, another person "
-        "of finance approves it. The exception closes by itself.",
+        "The gateway reports a transfer as paid whose money was returned or paid by another transfer. The amount is "
+        "held, and the vendor's payouts wait.",
+        "Ask the gateway in writing which references it paid. A finance maker prepares a reconciliation, another "
+        "person of finance approves it. The exception closes by itself.",
     ),
     "unclassified": (
-        "Read the gateway's text and the history, then classify the exception above. The steps for its cause appear here.",
+        (
+            "Read the gateway's text and the history, then classify the exception above. The steps for its cause "
+            "appear here."
+        ),
     ),
 }
 _KINDS: Final = {

@@ -21,7 +21,9 @@ _USER_FIELDS: Final = frozenset({"userId", "preparedBy", "decidedBy", "actorId"}
 
 
 def with_names(view: ListView, names: Mapping[str, str]) -> ListView:
-    """Return the list with names instead of the ids of people; who left the staff keeps the first characters of the id."""
+    """Return the list with names instead of the ids of people; who left the staff keeps the first characters of the
+    id.
+    """
 
     def named(column: Column) -> Column:
         field = column.value

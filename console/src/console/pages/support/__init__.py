@@ -1,7 +1,7 @@
 """Support's screens, in the order of the menu."""
 
 from console.families import Family
-from console.pages.support import messages, orders, returns, reviews, tickets
+from console.pages.support import messages, orders, reports, returns, reviews, tickets
 
 FAMILIES = (
     Family(
@@ -12,5 +12,6 @@ FAMILIES = (
         returns.SCREENS,
         messages.SCREENS,
         reviews.SCREENS,
+        reports.SCREENS,
     ),
 )

@@ -47,6 +47,14 @@ ORDERS = ListView(
 )
 
 
+ORDERS_OF_PURCHASE: Final = (
+    Column("Order", "number", link="/orders/{id}"),
+    Column("Status", "status", "badge"),
+    Column("Vendor", "vendorName"),
+    Column("Total", "totalMinor", "naira"),
+)
+
+
 @SCREENS.page("/campus-orders", title="Orders", any_of=ORDER_READERS, menu="Orders")
 async def orders_page(visit: Visit) -> Response:
     return await show_list(visit, ORDERS)
@@ -60,7 +68,8 @@ async def order_page(visit: Visit) -> Response:
     if visit.may("orders:fulfil", "orders:verify") and not visit.may(*ORDER_READERS, "charged_orders:read"):
         # A vendor and a hub agent have a page of their own for it.
         return visit.go(f"/orders/{order_id}/fulfil", visit.session.notice)
-    timeline, payments, refunds, returns, dispute, resolutions, messages, *ledgers = await asyncio.gather(
+    purchase_id = order.get("purchaseId")
+    timeline, payments, refunds, returns, dispute, resolutions, messages, purchase, *ledgers = await asyncio.gather(
         visit.api.get(f"/api/orders/{order_id}/timeline"),
         rows_of_part(visit, "/api/payments", orderId=order_id),
         rows_of_part(visit, "/api/refunds", orderId=order_id),
@@ -68,6 +77,7 @@ async def order_page(visit: Visit) -> Response:
         part(visit, f"/api/orders/{order_id}/dispute"),
         rows_of_part(visit, "/api/dispute-resolutions", orderId=order_id),
         rows_of_part(visit, "/api/notification-delivery-logs", orderId=order_id, limit=100),
+        part(visit, f"/api/purchases/{purchase_id}") if purchase_id else nothing(),
         *(
             rows_of_part(visit, path, orderId=order_id, **parameters) if visit.may(permission) else nothing()
             for _, path, permission, parameters in LEDGERS
@@ -81,6 +91,8 @@ async def order_page(visit: Visit) -> Response:
         refunds=refunds,
         returns=returns,
         dispute=dispute,
+        purchase=purchase,
+        purchase_columns=ORDERS_OF_PURCHASE,
         resolutions=resolutions,
         ledgers=[(name, found) for (name, *_), found in zip(LEDGERS, ledgers, strict=True) if found],
         timeline=order_timeline(timeline, payments, refunds, returns, resolutions, messages),

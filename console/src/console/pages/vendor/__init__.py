@@ -1,7 +1,7 @@
 """A vendor's shop, in the order of the menu."""
 
 from console.families import Family
-from console.pages.vendor import flash_sales, money, orders, products, results, returns
+from console.pages.vendor import conversations, flash_sales, money, orders, products, results, returns, shop, variants
 
 FAMILIES = (
     Family(
@@ -9,9 +9,12 @@ FAMILIES = (
         30,
         orders.SCREENS,
         returns.SCREENS,
+        conversations.SCREENS,
         products.SCREENS,
+        variants.SCREENS,
         flash_sales.SCREENS,
         results.SCREENS,
+        shop.SCREENS,
     ),
     Family("Money", 31, money.SCREENS),
 )

@@ -1,16 +1,15 @@
 """A vendor's flash sales, and those that staff propose."""
 
-from datetime import datetime
 from typing import Final
 
 from starlette.responses import Response
 
 from console.api import Json
 from console.families import Screens
-from console.formats import LAGOS, naira
+from console.formats import naira
 from console.lists import Column, Filter, ListView, choices, show_list
-from console.parts import command, lagos_instant, needed
-from console.visit import Form, InvalidField, Visit
+from console.parts import all_rows, command, lagos_instant, needed
+from console.visit import Visit
 
 SCREENS = Screens()
 
@@ -41,16 +40,35 @@ async def flash_sales_page(visit: Visit) -> Response:
 
 @SCREENS.page("/flash-sales/new", title="New flash sale", any_of=SALES_KEEPER)
 async def new_flash_sale_page(visit: Visit) -> Response:
-    products = [product async for product in visit.api.every_row("/api/products/mine", status="published")]
-    options = [(one["id"], f"{one['name']} ({naira(one['priceMinor'])}, {one['stock']} in stock)") for one in products]
-    return visit.render("vendor/new_flash_sale.html", options=options, chosen=visit.query.get("product", ""))
+    products = await all_rows(visit, "/api/products/mine", status="published")
+    sold = [one for product in products for one in await _sold_units(visit, product)]
+    chosen = next((value for value, _ in sold if value.startswith(visit.query.get("product") or "-")), "")
+    return visit.render("vendor/new_flash_sale.html", options=sold, chosen=chosen)
+
+
+async def _sold_units(visit: Visit, product: Json) -> list[tuple[str, str]]:
+    """Return the options of the choice: the product, or each of its variants, which its list leaves out."""
+    if not product["options"]:
+        return [(product["id"], f"{product['name']} ({naira(product['priceMinor'])}, {product['stock']} in stock)")]
+    variants = (await visit.api.get(f"/api/products/{product['id']}"))["variants"]
+    return [
+        (
+            f"{product['id']} {one['id']}",
+            f"{product['name']}, {', '.join(one['values'].values())} "
+            f"({naira(one['priceMinor'])}, {one['stock']} in stock)",
+        )
+        for one in variants
+        if one["active"]
+    ]
 
 
 @SCREENS.action("/flash-sales/new", any_of=SALES_KEEPER, page=new_flash_sale_page)
 async def create_flash_sale(visit: Visit) -> Response:
     form = visit.form
+    product_id, _, variant_id = form["productId"].partition(" ")
     body = {
-        "productId": form["productId"],
+        "productId": product_id,
+        **({"variantId": variant_id} if variant_id else {}),
         "priceMinor": needed(form.minor("priceMinor"), "priceMinor"),
         "quantity": needed(form.number("quantity"), "quantity"),
         "perBuyerLimit": needed(form.number("perBuyerLimit"), "perBuyerLimit"),
@@ -77,11 +95,3 @@ async def approve_flash_sale(visit: Visit) -> Response:
 async def end_flash_sale(visit: Visit) -> Response:
     await visit.api.post(f"/api/flash-sales/{visit['id']}/end")
     return visit.go("/flash-sales", "The sale is ended. Placed orders keep their price.")
-
-
-def _lagos_instant(form: Form, name: str) -> str:
-    """Return a date and time typed in Lagos time, with its offset."""
-    try:
-        return datetime.fromisoformat(form[name]).replace(tzinfo=LAGOS).isoformat()
-    except ValueError:
-        raise InvalidField(name, "choose a date and a time") from None

@@ -1,4 +1,6 @@
-"""A vendor's money: the wallet from gross to bank, what is to come, payouts, their schedule, statements, the account."""
+"""A vendor's money: the wallet from gross to bank, what is to come, payouts, their schedule, statements, the
+account.
+"""
 
 import asyncio
 import re
@@ -208,32 +210,35 @@ KIND_COLUMNS: Final = (
 @SCREENS.page("/wallet/statements", title="Statements", any_of=OWNER, menu="Statements")
 async def statement_page(visit: Visit) -> Response:
     """Return a calendar month in Lagos, from the opening to the closing balance."""
-    month = _month(visit)
+    month = month_of(visit)
     return visit.render(
         "vendor/statement.html",
         statement=await visit.api.get(f"/api/wallets/current/statements/{month}"),
-        months=[(name, name) for name in _latest_months()],
+        months=[(name, name) for name in latest_months()],
         columns=KIND_COLUMNS,
+        invoice_months=latest_months()[1:],
     )
 
 
 @SCREENS.page("/wallet/statements/csv", title="Statement", any_of=OWNER)
 async def statement_file(visit: Visit) -> Response:
     """Each line of the month; amounts in kobo, as the API writes them."""
-    month = _month(visit)
+    month = month_of(visit)
     file = await visit.api.document(f"/api/wallets/current/statements/{month}/export")
     headers = {"Content-Disposition": f'attachment; filename="statement-{month}.csv"'}
     return Response(file.content, media_type="text/csv; charset=utf-8", headers=headers)
 
 
-def _month(visit: Visit) -> str:
-    month = visit.query.get("month", _latest_months()[0])
+def month_of(visit: Visit) -> str:
+    """Return the month that the address names; the current one in Lagos without it. Raises InvalidField."""
+    month = visit.query.get("month", latest_months()[0])
     if not _MONTH.fullmatch(month):
         raise InvalidField("month", "choose a month such as 2026-11")
     return month
 
 
-def _latest_months() -> list[str]:
+def latest_months() -> list[str]:
+    """Return the last twelve months, the current one first."""
     today = SystemClock().now().astimezone(LAGOS).date()
     number = today.year * 12 + today.month - 1
     return [f"{date((number - back) // 12, (number - back) % 12 + 1, 1):%Y-%m}" for back in range(MONTHS_SHOWN)]

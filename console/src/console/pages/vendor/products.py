@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from console.api import ApiProblem, Json
 from console.families import Screens
+from console.formats import spoken
 from console.lists import Column, Filter, ListView, choices, show_list
 from console.parts import command, needed, part
 from console.visit import Form, Visit
@@ -16,6 +17,14 @@ SCREENS = Screens()
 
 CATALOG: Final = ("catalog:own",)
 PRODUCT_STATES: Final = (("published", "published"), ("draft", "draft (only you see it)"))
+CONDITIONS: Final = choices("new", "like_new", "good", "fair")
+VARIANT_COLUMNS: Final = (
+    Column("Variant", lambda variant: ", ".join(variant["values"].values())),
+    Column("SKU", "sku"),
+    Column("Price", "priceMinor", "naira"),
+    Column("Stock", "stock", "number"),
+    Column("Sold", lambda variant: "yes" if variant["active"] else "no"),
+)
 
 
 def rating_of(product: Json) -> str:
@@ -31,6 +40,7 @@ PRODUCTS = ListView(
         Column("Status", "status", "badge"),
         Column("Category", "category"),
         Column("Rating", rating_of),
+        Column("Condition", lambda product: spoken(product["condition"])),
         Column("Images", lambda product: len(product["images"]), "number"),
     ),
     filters=(Filter("status", "Status", choices("published", "draft", "removed")),),
@@ -45,7 +55,7 @@ async def products_page(visit: Visit) -> Response:
 
 @SCREENS.page("/products/new", title="New product", any_of=CATALOG)
 async def new_product_page(visit: Visit) -> Response:
-    return visit.render("vendor/new_product.html", states=PRODUCT_STATES)
+    return visit.render("vendor/new_product.html", states=PRODUCT_STATES, conditions=CONDITIONS)
 
 
 @SCREENS.action("/products/new", any_of=CATALOG, page=new_product_page)
@@ -57,11 +67,9 @@ async def create_product(visit: Visit) -> Response:
 @SCREENS.page("/products/{id:uuid}", title="Product", any_of=CATALOG)
 async def product_page(visit: Visit) -> Response:
     product, reviews = await asyncio.gather(
-        visit.api.get(f"/api/products/{visit['id']}"),
+        own_product(visit),
         part(visit, f"/api/products/{visit['id']}/reviews", limit=20),
     )
-    if product["vendorId"] != visit.user.vendor_id:
-        raise ApiProblem(404, {"code": "RESOURCE_NOT_FOUND", "title": "Not found", "detail": _NOT_YOURS})
     return visit.render(
         "vendor/product.html",
         title=product["name"],
@@ -69,7 +77,9 @@ async def product_page(visit: Visit) -> Response:
         images=[(url.rsplit("/", 1)[-1], url) for url in product["images"]],
         reviews=reviews or [],
         states=PRODUCT_STATES,
-        read=_details_hash({"status": "published", **product}),
+        conditions=CONDITIONS,
+        columns=VARIANT_COLUMNS,
+        read=_details_hash(product),
     )
 
 
@@ -85,7 +95,7 @@ async def edit_product(visit: Visit) -> Response:
     except ApiProblem as problem:
         if problem.status != 409:
             raise
-        product = await _product(visit)
+        product = await own_product(visit)
         if _details_hash(product) != visit.form["read"]:
             raise
         await _change(visit, fields, product["revision"])
@@ -101,7 +111,7 @@ async def set_stock(visit: Visit) -> Response:
     except ApiProblem as problem:
         if problem.status != 409:
             raise
-        stock = (await _product(visit))["stock"]
+        stock = (await own_product(visit))["stock"]
         # The form shows the current stock: pressed again, it changes nothing.
         visit.form = Form([])
         detail = f"{stock} are in stock now. An order changed it since you counted {counted}: count again."
@@ -109,9 +119,13 @@ async def set_stock(visit: Visit) -> Response:
     return visit.go(f"/products/{visit['id']}", "The stock is saved.")
 
 
-async def _product(visit: Visit) -> Json:
+async def own_product(visit: Visit) -> Json:
+    """Return the product of the path. Raises ApiProblem (404) for another vendor's."""
     # The public form of a product has no status.
-    return {"status": "published", **await visit.api.get(f"/api/products/{visit['id']}")}
+    product = {"status": "published", **await visit.api.get(f"/api/products/{visit['id']}")}
+    if product["vendorId"] != visit.user.vendor_id:
+        raise ApiProblem(404, {"code": "RESOURCE_NOT_FOUND", "title": "Not found", "detail": _NOT_YOURS})
+    return product
 
 
 async def _change(visit: Visit, fields: Json, revision: int | None) -> None:
@@ -121,14 +135,14 @@ async def _change(visit: Visit, fields: Json, revision: int | None) -> None:
         if problem.status != 409:
             raise
         # A second click of the same form finds its own change: it has one effect, and is no error.
-        product = await _product(visit)
+        product = await own_product(visit)
         if any(product.get(name) != value for name, value in fields.items()):
             raise
 
 
 def _details_hash(product: Json) -> str:
     """Return the details that the form was opened with; the stock is none of them."""
-    details = [product.get(name) for name in ("name", "description", "category", "priceMinor", "status")]
+    details = [product.get(name) for name in ("name", "description", "category", "priceMinor", "status", "condition")]
     return hashlib.sha256(repr(details).encode()).hexdigest()
 
 
@@ -154,8 +168,10 @@ def _product_fields(form: Form) -> Json:
         "name": form["name"],
         "description": form["description"],
         "category": " ".join(form["category"].lower().split()),
-        "priceMinor": needed(form.minor("priceMinor"), "priceMinor"),
         "status": form["status"] or "published",
+        "condition": form["condition"] or "new",
+        # The form of a product with variants has no price.
+        **({"priceMinor": needed(form.minor("priceMinor"), "priceMinor")} if "priceMinor" in form else {}),
     }
 
 

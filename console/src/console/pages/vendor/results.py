@@ -19,6 +19,7 @@ REVIEW_COLUMNS: Final = (
     Column("Text", "text"),
     Column("About", lambda review: "the product" if review["productId"] else "the shop"),
     Column("Written", "createdAt", "time"),
+    Column("Your reply", "reply.text"),
 )
 
 
@@ -30,6 +31,14 @@ async def own_reviews_page(visit: Visit) -> Response:
         empty="No review yet. Buyers are asked for one after the delivery.",
     )
     return await show_list(visit, view, "vendor/reviews.html")
+
+
+@SCREENS.action("/own-reviews/{id:uuid}/reply", any_of=("catalog:own",), page=own_reviews_page)
+async def reply_to_review(visit: Visit) -> Response:
+    """Reply once to a review of the shop or of one of its products."""
+    review = await visit.api.post(f"/api/reviews/{visit['id']}/reply", {"text": visit.form["text"]})
+    page = f"/products/{review['productId']}" if review["productId"] else "/own-reviews"
+    return visit.go(page, "The reply is published.")
 
 
 DAYS_SHOWN: Final = 30
@@ -50,15 +59,18 @@ _FIGURE_COLUMNS: Final = tuple(
 
 @SCREENS.page("/sales-report", title="Sales", any_of=("wallet:own",), menu="Sales")
 async def sales_page(visit: Visit) -> Response:
-    """Return the vendor's sales by day, week, month or product, with a chart. The last 30 days when no day is chosen."""
+    """Return the vendor's sales by day, week, month, product or variant, with a chart. The last 30 days when no day is
+    chosen.
+    """
     first = SystemClock().now().astimezone(LAGOS).date() - timedelta(days=DAYS_SHOWN - 1)
     group = visit.query.get("groupBy", "day")
-    sort = {} if group != "product" else {"sort": "gross", "order": "desc"}
+    by_product = group in ("product", "variant")
+    sort = {"sort": "gross", "order": "desc"} if by_product else {}
     view = ListView(
         f"/api/vendors/{visit.user.vendor_id}/sales",
-        columns=(Column("Product" if group == "product" else "Period", "label"), *_FIGURE_COLUMNS),
+        columns=(Column("Product" if by_product else "Period", "label"), *_FIGURE_COLUMNS),
         filters=(
-            Filter("groupBy", "By", choices("week", "month", "product"), blank="day"),
+            Filter("groupBy", "By", choices("week", "month", "product", "variant"), blank="day"),
             Filter("from", "From", kind="date"),
             Filter("to", "Before", kind="date"),
         ),
@@ -68,7 +80,7 @@ async def sales_page(visit: Visit) -> Response:
     if visit.query.get("format") == "csv":
         return await show_list(visit, view)
     shown = await load_list(visit, view)
-    rows = shown.rows.items if group == "product" else sorted(shown.rows.items, key=lambda row: str(row["key"]))
+    rows = shown.rows.items if by_product else sorted(shown.rows.items, key=lambda row: str(row["key"]))
     chart = bar_chart([(row["label"], row["grossMinor"]) for row in rows], "Paid by buyers", naira) if rows else None
     total = {name: sum(row[name] for row in rows) for _, name in _FIGURES}
     return visit.render(

@@ -4,7 +4,7 @@ from lab.bench import seeds
 from lab.bench.calls import buyer, checkout
 from lab.bench.closed_loop import calling
 from lab.bench.cpu import Meter
-from lab.bench.environment import BenchEnvironment, together
+from lab.bench.environment import BenchEnvironment, enter_concurrently
 from lab.bench.figures import Goal, Reading, Row
 from lab.bench.paths.gateway import writing
 from lab.bench.pgbench import script
@@ -22,7 +22,7 @@ async def measure(bench: BenchEnvironment) -> list[Row]:
     async def limit(seconds: float) -> Reading:
         return await bench.load_database(urls.api, seconds, text, grows=(urls.admin, "outbox"))
 
-    async with together(bench.endpoint("orders"), calling(bench, "checkout", "orders")) as (endpoint, call):
+    async with enter_concurrently(bench.endpoint("orders"), calling(bench, "checkout", "orders")) as (endpoint, call):
         endpoint_meter = Meter([endpoint.pid])
         token = bench.token(buyer(seeds.BUYER.id))
         bodies = [

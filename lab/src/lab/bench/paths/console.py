@@ -1,4 +1,6 @@
-"""A page of 50 rows of the console: the CPU time of its process alone, for the API's response, the page and both sides."""
+"""A page of 50 rows of the console: the CPU time of its process alone, for the API's response, the page and both
+sides.
+"""
 
 import re
 import time

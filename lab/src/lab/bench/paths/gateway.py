@@ -82,7 +82,8 @@ def writing(tokens: list[str], bodies: list[str] | None = None) -> str:
         request=(
             'wrk.format("POST", nil, {["Authorization"] = "Bearer " .. tokens[n % #tokens + 1], '
             '["Content-Type"] = "application/json", '
-            f'["Idempotency-Key"] = string.format("{stamp[:8]}-{stamp[8:12]}-4{stamp[20:23]}-8{stamp[23:26]}-%012x", n)}}, '
+            '["Idempotency-Key"] = '
+            f'string.format("{stamp[:8]}-{stamp[8:12]}-4{stamp[20:23]}-8{stamp[23:26]}-%012x", n)}}, '
             "bodies[math.random(#bodies)])"
         ),
     )

@@ -2,7 +2,7 @@
 
 from lab.bench.calls import ledger_post
 from lab.bench.closed_loop import calling
-from lab.bench.environment import BenchEnvironment, together
+from lab.bench.environment import BenchEnvironment, enter_concurrently
 from lab.bench.figures import Goal, Reading, Row
 from lab.bench.pgbench import script
 from lab.bench.recording import repeatable
@@ -15,7 +15,9 @@ async def measure(bench: BenchEnvironment) -> list[Row]:
     async def limit(seconds: float) -> Reading:
         return await bench.load_database(urls.service, seconds, text, grows=(urls.admin, "ledger_transactions"))
 
-    async with together(calling(bench, "ledger_post_alone", "payments"), calling(bench, "ledger_post", "payments")) as (
+    async with enter_concurrently(
+        calling(bench, "ledger_post_alone", "payments"), calling(bench, "ledger_post", "payments")
+    ) as (
         alone,
         in_a_unit_of_work,
     ):

@@ -1,8 +1,9 @@
 """The cost of an order: CPU time by process, database and broker, commits, rows, messages and bytes of WAL.
 
 
-The purchase (up to `paid_escrow`), the whole order (to the vendor's wallet) at one user and at a fixed rate, and a payout. The
-idle second is measured first and subtracted. Several versions take turns: one is under load while the others rest.
+The purchase (up to `paid_escrow`), the whole order (to the vendor's wallet) at one user and at a fixed rate, and a
+payout. The idle second is measured first and subtracted. Several versions take turns: one is under load while the
+others rest.
 """
 
 import asyncio
@@ -177,7 +178,9 @@ async def _payouts(trade: Trade, count: int) -> tuple[int, list[float]]:
 
 
 async def _until_quiet(counters: Counters, idle: float) -> None:
-    """Wait until two seconds cost no more than idle ones: notifications are part of an order. `idle` in seconds of CPU."""
+    """Wait until two seconds cost no more than idle ones: notifications are part of an order. `idle` in seconds of
+    CPU.
+    """
     deadline, quiet = time.monotonic() + _QUIET_WITHIN_SECONDS, 0
     before = await counters.spent()
     while quiet < 2 and time.monotonic() < deadline:

@@ -24,10 +24,10 @@ end
 
 async def measure(bench: BenchEnvironment) -> list[Row]:
     statement = await _statement(bench)
-    orders_url = f"http://127.0.0.1:{bench.system.process('orders-api').port}"
+    orders_url = f"http://127.0.0.1:{bench.system.process('orders').port}"
     async with bench.start_process("lab.bench.direct", service="orders", BENCH_STATEMENT=statement) as direct:
-        service_meter, direct_meter = bench.meter("orders-api"), Meter([direct.pid])
-        whole_meter = bench.meter("orders-api", "api-gateway")
+        service_meter, direct_meter = bench.meter("orders"), Meter([direct.pid])
+        whole_meter = bench.meter("orders", "api-gateway")
 
         def loading(url: str, meter: Meter, script: str | None = None, *, has_database: bool = False) -> Run:
             async def run(seconds: float) -> Reading:

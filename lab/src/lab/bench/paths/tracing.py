@@ -1,7 +1,7 @@
 """A database endpoint with tracing, exported to the sandbox, compared with the same endpoint without tracing."""
 
 from lab.bench.cpu import Meter
-from lab.bench.environment import BenchEnvironment, together
+from lab.bench.environment import BenchEnvironment, enter_concurrently
 from lab.bench.figures import Goal, Reading, Row
 
 _PATH = "/api/products"
@@ -9,7 +9,7 @@ _PATH = "/api/products"
 
 async def measure(bench: BenchEnvironment) -> list[Row]:
     collector = f"{bench.system.sandbox_url}/otlp"
-    async with together(
+    async with enter_concurrently(
         bench.start_process("orders", "api", service="orders"),
         bench.start_process("orders", "api", service="orders", OTEL_EXPORTER_OTLP_ENDPOINT=collector),
     ) as (plain, traced):

@@ -1,4 +1,6 @@
-"""The payment gateway's webhook, accepted in one commit: compared with pgbench, and at a fixed rate in the running system."""
+"""The payment gateway's webhook, accepted in one commit: compared with pgbench, and at a fixed rate in the running
+system.
+"""
 
 import hmac
 import tempfile
@@ -60,9 +62,9 @@ async def _at_rate(bench: BenchEnvironment, secret: str, rate: int) -> Row:
         )
         for body in (_body("paymentrequest.success") for _ in range(round(rate * seconds)))
     ]
-    meter, database = bench.meter("payments-api"), bench.postgresql
+    meter, database = bench.meter("payments"), bench.postgresql
     before, database_before = meter.seconds(), database.seconds()
-    port = bench.system.process("payments-api").port
+    port = bench.system.process("payments").port
     times = await send_at_rate("127.0.0.1", port, requests, rate=rate)
     reading = Reading(
         len(times),

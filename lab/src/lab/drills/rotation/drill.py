@@ -62,7 +62,10 @@ async def _webhooks_that_failed(market: Marketplace) -> list[str]:
     response = await market.sandbox.get("/control/webhooks", params={"target": "gateway", "limit": 1000})
     listed: list[dict[str, Any]] = response.raise_for_status().json()
     return [
-        f"{attempt['attempted_at']} webhook {row['event']} of the sandbox: {attempt['status_code']} {attempt['failure'] or ''}"
+        (
+            f"{attempt['attempted_at']} webhook {row['event']} of the sandbox: {attempt['status_code']} "
+            f"{attempt['failure'] or ''}"
+        )
         for row in listed
         for attempt in row["attempts"]
         if attempt["status_code"] != 200

@@ -13,8 +13,8 @@ from lab.drills.rotation.environment import DrillEnvironment, databases_opened, 
 from lab.drills.rotation.failures import DrillFailed
 from operations.secrets import new_key
 
-# Tokens expire after fifteen minutes, their key a minute later; a new key signs 90 s after its creation. Messages in flight end with
-# the retry ladder, after thirteen minutes.
+# Tokens expire after fifteen minutes, their key a minute later; a new key signs 90 s after its creation. Messages in
+# flight end with the retry ladder, after thirteen minutes.
 REENCRYPTED_SECONDS_MAX: Final = 900.0
 _RENEWED: Final = re.compile(r"(\d+) re-encrypted")
 RETIRED_SECONDS_MAX: Final = 1_500.0

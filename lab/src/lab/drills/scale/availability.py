@@ -1,16 +1,19 @@
-"""How long a client waits when a part of the system stops: a read and a write at a fixed rate, none of them repeated."""
+"""How long a client waits when a part of the system stops: a read and a write at a fixed rate, none of them
+repeated.
+"""
 
 import asyncio
 import itertools
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 from uuid import uuid4
 
 import httpx
 
+from lab.drills.scale.journeys import Journeys
 from operations.journey import Marketplace, SignedInUser
 
 READ, WRITE = "read", "write"
@@ -100,3 +103,17 @@ class Prober:
         except httpx.TransportError:
             succeeded = False
         self.probes.append(Probe(kind, began, time.monotonic(), succeeded))
+
+
+@asynccontextmanager
+async def under_load(market: Marketplace, journeys: Journeys, orders_per_second: float) -> AsyncIterator[Prober]:
+    """Run the journeys and a prober during the block, and let both end after it."""
+    prober = Prober(market, journeys.buyer, journeys.products[0])
+    async with asyncio.TaskGroup() as group:
+        group.create_task(journeys.run(orders_per_second))
+        group.create_task(prober.run())
+        try:
+            yield prober
+        finally:
+            journeys.stop()
+            prober.stop()

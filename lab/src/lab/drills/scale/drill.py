@@ -1,9 +1,10 @@
-"""Two instances of every process on three RabbitMQ nodes, a replicated PostgreSQL and Redis; each part stops in turn."""
+"""Two instances of every process on three RabbitMQ nodes, a replicated PostgreSQL and Redis; each part stops in
+turn.
+"""
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,16 +18,18 @@ from campus_tools.servers import Server, ServerUnavailable
 from lab.drills.balancer import balanced
 from lab.drills.doubled import doubled_system, pay_without_kept_connections
 from lab.drills.freeze import INTERRUPTIONS
-from lab.drills.scale.availability import READ, WRITE, Prober
+from lab.drills.scale.availability import READ, WRITE, Prober, under_load
 from lab.drills.scale.journeys import Journeys
 from lab.drills.scale.outcome import record_outcome
 from lab.drills.scale.servers import BrokerCluster, ReplicatedDatabase, scaled_servers
+from lab.histories.recording import History
+from lab.histories.verdict import record_verdict
 from lab.report import Report
 from lab.systems import NO_QUOTA, NO_TRACING, Log, broken_invariants, clients_of, stopped_at_the_end
 from operations.journey import Marketplace
 
 # `freeze` and `drop` interrupt a node of the broker, Redis, the replica and the primary instead of ending them.
-STOPS: Final = ("broker", "processes", "redis", "replica", "primary", "freeze", "drop")
+STOPS: Final = ("broker", "processes", "redis", "replica", "primary", "together", "freeze", "drop")
 # Between two stops: what waited is worked off, and the next figures are those of the next stop.
 _PAUSE_SECONDS: Final = 5.0
 # In place of an operator (CloudNativePG, Patroni) that detects the death of a server.
@@ -60,7 +63,7 @@ async def drill_scale(folder: Path, load: ScaleLoad, log: Log) -> Report:
         log("starting two instances of every process")
         async with (
             doubled_system(str(folder / "state"), environment, port_base, servers=servers, workers=2) as doubled,
-            clients_of(doubled.system) as market,
+            clients_of(doubled.system, History.new("scale")) as market,
         ):
             return await _Drill(doubled.system, broker, database, market, load, log).run()
 
@@ -86,7 +89,8 @@ class _Drill:
         journeys = await Journeys.open(self.market)
         stops = Table("stopped", "back after", *(f"{kind}, longest" for kind in (READ, WRITE)), "slowest order")
         report.tables.append(stops)
-        async with self._under_load(journeys) as prober:
+        async with under_load(self.market, journeys, self.load.orders_per_second) as prober:
+            await asyncio.sleep(_PAUSE_SECONDS)
             for group in self.load.stops:
                 for name, act in self._stops_of(group):
                     stops.add_row(name, *await self._stop(name, act, journeys, prober))
@@ -95,20 +99,8 @@ class _Drill:
         report.require_none(
             "violated invariants of the audit", await broken_invariants(self.system, self.market, self.log)
         )
+        await record_verdict(report, self.system, self.market)
         return report
-
-    @asynccontextmanager
-    async def _under_load(self, journeys: Journeys) -> AsyncIterator[Prober]:
-        prober = Prober(self.market, journeys.buyer, journeys.products[0])
-        async with asyncio.TaskGroup() as group:
-            group.create_task(journeys.run(self.load.orders_per_second))
-            group.create_task(prober.run())
-            try:
-                await asyncio.sleep(_PAUSE_SECONDS)
-                yield prober
-            finally:
-                journeys.stop()
-                prober.stop()
 
     def _stops_of(self, group: str) -> list[tuple[str, Callable[[], Awaitable[None]]]]:
         """Each part of a group, and the function that stops it and returns when it is back."""
@@ -133,6 +125,7 @@ class _Drill:
                 "redis": ("Redis", self._redis),
                 "replica": ("PostgreSQL replica", self._replica),
                 "primary": ("PostgreSQL primary", self._primary),
+                "together": ("the broker's leader and the primary at once", self._together),
             }[group]
         ]
 
@@ -150,10 +143,12 @@ class _Drill:
         return [f"{back_seconds:.0f} s", *seen, f"{journeys.slowest(began, ended):.0f} s"]
 
     async def _node(self, number: int) -> None:
-        node = self.broker.nodes[number]
-        await asyncio.to_thread(node.kill)
+        await asyncio.to_thread(self.broker.nodes[number].kill)
         await asyncio.sleep(self.load.down_seconds)
-        await asyncio.to_thread(node.start)
+        await self._start_node(number)
+
+    async def _start_node(self, number: int) -> None:
+        await asyncio.to_thread(self.broker.nodes[number].start)
         deadline = time.monotonic() + _REPLICATED_SECONDS_MAX
         while len(set(await self.broker.replication())) > 1:
             if time.monotonic() > deadline:
@@ -193,4 +188,14 @@ class _Drill:
         await asyncio.sleep(_DETECTION_SECONDS)
         await self.database.promote()
         await asyncio.sleep(self.load.down_seconds)
+        await self.database.add_replica()
+
+    async def _together(self) -> None:
+        number = await self.broker.leader()
+        dying = (self.broker.nodes[number], self.database.primary)
+        await asyncio.gather(*(asyncio.to_thread(server.kill) for server in dying))
+        await asyncio.sleep(_DETECTION_SECONDS)
+        await self.database.promote()
+        await asyncio.sleep(self.load.down_seconds)
+        await self._start_node(number)
         await self.database.add_replica()

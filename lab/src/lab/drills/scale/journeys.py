@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import httpx
 
-from lab.trade import add_product
+from lab.trade import add_product, hand_over
 from operations.journey import Marketplace, SignedInUser, StepFailed
 
 _PRICE_MINOR: Final = 250_000
@@ -24,15 +24,18 @@ _POLL_SECONDS: Final = 0.5
 _STEP_SECONDS_MAX: Final = 600.0
 # A token lives for fifteen minutes; a renewal may fail while a part is stopped.
 _RENEW_EVERY_SECONDS: Final = 240.0
+# The buyer cancels each paid order of this number, for a refund.
+_REFUND_EVERY: Final = 4
 # On a machine that is too slow for the rate, orders would pile up without end.
 _ORDERS_AT_ONCE_MAX: Final = 20
 
 
 @dataclass(slots=True)
 class Journey:
-    """One order. `order_id` is empty until the checkout succeeded."""
+    """One order or payout. `order_id` is empty until the checkout succeeded; `end`: the last status of the order."""
 
     began: float
+    end: str = "paid"
     order_id: str = ""
     ended: float | None = None
     failure: str | None = None
@@ -51,6 +54,7 @@ class Journeys:
     payouts: dict[int, Journey] = field(default_factory=dict)
     """The payouts by amount in kobo."""
     _stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    _renewed_at: float = field(default_factory=time.monotonic)
 
     @classmethod
     async def open(cls, market: Marketplace) -> "Journeys":
@@ -67,6 +71,7 @@ class Journeys:
 
     async def run(self, orders_per_second: float) -> None:
         """Start orders and payouts until stopped, and wait for the started ones."""
+        self._stopping.clear()
         products = itertools.cycle(self.products)
         renewing = asyncio.create_task(self._renew())
         async with asyncio.TaskGroup() as group:
@@ -77,7 +82,8 @@ class Journeys:
     async def _renew(self) -> None:
         """Sign in again before the tokens and the maker's second factor expire, after fifteen minutes."""
         while True:
-            await asyncio.sleep(_RENEW_EVERY_SECONDS)
+            await asyncio.sleep(max(0.0, self._renewed_at + _RENEW_EVERY_SECONDS - time.monotonic()))
+            self._renewed_at = time.monotonic()
             # A sign-in has no key, so it is repeated here.
             with suppress(StepFailed, httpx.TransportError):
                 for user in (self.buyer, self.vendor):
@@ -106,7 +112,8 @@ class Journeys:
     async def _order(self, product_id: str) -> None:
         if sum(not (order.ended or order.failure) for order in self.orders) >= _ORDERS_AT_ONCE_MAX:
             return
-        journey = Journey(time.monotonic())
+        is_refunded = len(self.orders) % _REFUND_EVERY == _REFUND_EVERY - 1
+        journey = Journey(time.monotonic(), "refunded" if is_refunded else "paid")
         self.orders.append(journey)
         await _recorded(journey, self._whole_order(journey, product_id))
 
@@ -115,10 +122,13 @@ class Journeys:
         journey.order_id = order_id = str((await market.checkout(self.buyer, product_id))["id"])
         await market.pay(await market.pay_intent(self.buyer, order_id, key=uuid4()))
         await self._reaches(order_id, "paid_escrow")
-        await market.post(f"/api/orders/{order_id}/dispatch", {}, self.vendor, key=uuid4())
-        pin = await market.delivery_pin(self.buyer, order_id)
-        await market.verify_delivery(self.vendor, order_id, pin, key=uuid4())
-        await self._reaches(order_id, "paid")
+        if journey.end == "refunded":
+            await market.post(f"/api/orders/{order_id}/cancel", {"reason": "changed my mind"}, self.buyer, key=uuid4())
+        else:
+            await hand_over(market, self.vendor, self.buyer, order_id)
+        await self._reaches(order_id, journey.end)
+        await market.get(f"/api/orders/{order_id}/timeline", self.buyer)
+        await market.get("/api/wallets/current/statement", self.vendor)
 
     async def _reaches(self, order_id: str, status: str) -> None:
         async def probe() -> bool | None:
@@ -128,7 +138,7 @@ class Journeys:
 
     async def _payout(self) -> None:
         # Nothing can be paid out before the first order has ended.
-        if not any(order.ended for order in self.orders):
+        if not any(order.ended and order.end == "paid" for order in self.orders):
             return
         amount_minor = _FIRST_PAYOUT_MINOR + len(self.payouts)
         journey = self.payouts[amount_minor] = Journey(time.monotonic())

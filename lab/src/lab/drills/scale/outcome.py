@@ -20,8 +20,8 @@ _CREDITS: Final = "SELECT order_id, count(*) AS times FROM wallet_lines WHERE ki
 async def record_outcome(report: Report, system: System, market: Marketplace, journeys: Journeys) -> None:
     """Record what clients saw and what is stored: every order and payout ends once.
 
-    Lost: acknowledged and not stored, or completed for the client only. Doubled: an order, a credit or a transfer beyond
-    its request.
+    Lost: acknowledged and not stored, or completed for the client only. Doubled: an order, a credit or a transfer
+    beyond its request.
     """
     orders, payouts = journeys.orders, journeys.payouts
     acknowledged = {UUID(order.order_id) for order in orders if order.order_id}
@@ -30,16 +30,19 @@ async def record_outcome(report: Report, system: System, market: Marketplace, jo
     stored = {row["id"]: row["status"] for row in rows}
     credited = Counter({row["order_id"]: row["times"] for row in await rows_of(system, "payouts", _CREDITS)})
     transfers = Counter(int(line["amount"]) for line in await transfers_of(market) if line["status"] == "success")
-    completed = {UUID(order.order_id) for order in orders if order.ended}
+    completed = {UUID(order.order_id): order.end for order in orders if order.ended}
     lost = [f"order {order_id}" for order_id in acknowledged - stored.keys()]
-    lost += [f"end of {order_id}" for order_id in completed if stored.get(order_id) not in (None, "paid")]
-    lost += [f"credit of {order_id}" for order_id in completed if not credited[order_id]]
+    lost += [f"end of {order_id}" for order_id, end in completed.items() if stored.get(order_id) not in (None, end)]
+    lost += [f"credit of {order_id}" for order_id, end in completed.items() if end == "paid" and not credited[order_id]]
     lost += [f"transfer of {amount}" for amount, payout in payouts.items() if payout.ended and not transfers[amount]]
     # An order whose checkout got no response may be stored.
     unacknowledged = sum(not order.order_id for order in orders)
     more = stored.keys() - acknowledged
     doubled = [f"order {order_id}" for order_id in more] if len(more) > unacknowledged else []
-    doubled += [f"credit of {order_id}" for order_id in acknowledged if credited[order_id] > 1]
+    credits_expected = {UUID(order.order_id): order.end == "paid" for order in orders if order.order_id}
+    doubled += [
+        f"credit of {order_id}" for order_id, is_paid in credits_expected.items() if credited[order_id] > is_paid
+    ]
     doubled += [f"transfer of {amount}" for amount, times in transfers.items() if times > 1]
     finished = sum(order.ended is not None for order in orders)
     paid_out = sum(payout.ended is not None for payout in payouts.values())

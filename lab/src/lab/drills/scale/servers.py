@@ -2,9 +2,10 @@
 
 import asyncio
 import shutil
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 import asyncpg
@@ -70,10 +71,21 @@ class BrokerCluster:
 
     async def replication(self) -> tuple[int, int]:
         """Return the number of quorum queues, and of those with three members online."""
+        queues = await self._quorum_queues()
+        return len(queues), sum(len(queue.get("online", ())) == _MEMBERS for queue in queues)
+
+    async def leader(self) -> int:
+        """Return the place of the node that leads the most quorum queues; `nodes` has them by the number in their
+        names.
+        """
+        leaders = Counter(queue["leader"] for queue in await self._quorum_queues())
+        [(name, _)] = leaders.most_common(1)
+        return int(name.partition("@")[0].rpartition("-")[2]) - 1
+
+    async def _quorum_queues(self) -> list[dict[str, Any]]:
         async with httpx.AsyncClient(trust_env=False, timeout=30) as client:
             response = await client.get(f"{self.nodes[0].management_url}/api/queues")
-        queues = [queue for queue in response.raise_for_status().json() if queue["type"] == "quorum"]
-        return len(queues), sum(len(queue.get("online", ())) == _MEMBERS for queue in queues)
+        return [queue for queue in response.raise_for_status().json() if queue["type"] == "quorum"]
 
 
 @dataclass(slots=True)
@@ -123,7 +135,9 @@ class ReplicatedDatabase:
             shutil.rmtree(server.directory.parent, ignore_errors=True)
 
     async def add_replica(self) -> None:
-        """Copy the primary to the stopped replica and start it. A former primary may have rows that were never replicated."""
+        """Copy the primary to the stopped replica and start it. A former primary may have rows that were never
+        replicated.
+        """
         await asyncio.to_thread(self._copy_primary)
         await self.start_replica()
 
@@ -156,7 +170,8 @@ class ReplicatedDatabase:
         parts = urlsplit(self.primary.url)
         password = unquote(parts.password or "")
         self.replica.settings["primary_conninfo"] = (
-            f"host={parts.hostname} port={parts.port} user={parts.username} password={password} application_name={_REPLICA}"
+            f"host={parts.hostname} port={parts.port} user={parts.username} password={password} "
+            f"application_name={_REPLICA}"
         )
 
     async def require_replica(self, name: str) -> None:
@@ -168,16 +183,36 @@ class ReplicatedDatabase:
             await connection.execute("SELECT pg_reload_conf()")
         finally:
             await connection.close()
+        # Also after a restart, which writes the settings anew.
+        self.primary.settings["synchronous_standby_names"] = name
 
     async def promote(self) -> None:
-        """Make the replica the primary; the former one must be dead. It serves without a replica until `add_replica`."""
+        """Make the replica the primary; the former one must be dead. It serves without a replica until
+        `add_replica`.
+        """
         connection = await asyncpg.connect(self.replica.url)
         try:
-            await connection.execute(f"SELECT pg_promote(true, {_PROMOTED_SECONDS_MAX})")
+            # Not a wait inside the server: the replay of the last records may cancel a statement.
+            await connection.execute("SELECT pg_promote(false)")
+            async with asyncio.timeout(_PROMOTED_SECONDS_MAX):
+                while await connection.fetchval("SELECT pg_is_in_recovery()"):
+                    await asyncio.sleep(0.1)
         finally:
             await connection.close()
         self.primary, self.replica = self.replica, self.primary
         self.primary.settings.pop("primary_conninfo", None)
+        self.replica.settings.pop("synchronous_standby_names", None)
+
+
+def replicated_database(folder: Path, port_base: int, log: Log) -> ReplicatedDatabase:
+    """Return a primary and its replica, not started."""
+    primary = PrivatePostgresql(folder / "postgresql-1", ServerPorts.above(port_base).postgresql, report=log)
+    # A copy of the primary has its password.
+    kept = folder / "postgresql-2" / "servers"
+    kept.mkdir(parents=True)
+    shutil.copy(folder / "postgresql-1" / "servers" / "passwords.json", kept)
+    replica = PrivatePostgresql(folder / "postgresql-2", port_base + _SECOND_DATABASE, report=log)
+    return ReplicatedDatabase(primary, replica)
 
 
 def scaled_servers(folder: Path, port_base: int, log: Log) -> tuple[Servers, BrokerCluster, ReplicatedDatabase]:
@@ -191,13 +226,8 @@ def scaled_servers(folder: Path, port_base: int, log: Log) -> tuple[Servers, Bro
         nodes.append(
             PrivateRabbitmq(folder / f"rabbitmq-{number}", node_ports, report=log, node=f"campus-{number}", joins=first)
         )
-    primary = PrivatePostgresql(folder / "postgresql-1", ports.postgresql, report=log)
-    # A copy of the primary has its password.
-    kept = folder / "postgresql-2" / "servers"
-    kept.mkdir(parents=True)
-    shutil.copy(folder / "postgresql-1" / "servers" / "passwords.json", kept)
-    replica = PrivatePostgresql(folder / "postgresql-2", port_base + _SECOND_DATABASE, report=log)
-    broker, database = BrokerCluster(tuple(nodes), port_base + _BROKER), ReplicatedDatabase(primary, replica)
+    broker = BrokerCluster(tuple(nodes), port_base + _BROKER)
+    database = replicated_database(folder, port_base, log)
     servers = Servers(
         database,
         broker,

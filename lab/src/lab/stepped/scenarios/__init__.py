@@ -4,11 +4,25 @@ from collections.abc import Mapping
 from typing import Final
 
 from lab.stepped.marketplace import USERS
-from lab.stepped.scenarios import keys, orders, payouts, users
-from lab.stepped.scenarios.steps import Scenario, delivered_order, own_product, paid_order, placed_order
+from lab.stepped.scenarios import balances, keys, orders, payouts, users
+from lab.stepped.scenarios.steps import (
+    Scenario,
+    delivered_order,
+    own_product,
+    paid_order,
+    placed_order,
+    products_of_each_vendor,
+    unpaid_order,
+)
 
 SCENARIOS: Final[Mapping[str, Scenario]] = {
     "purchase": Scenario(orders.purchase),
+    "purchase-of-two-vendors": Scenario(orders.purchase_of_two_vendors, products_of_each_vendor),
+    "bank-transfer": Scenario(orders.bank_transfer, unpaid_order),
+    "balance-with-gateway-part": Scenario(balances.balance_with_gateway_part, balances.refund_in_balance),
+    "refund-split": Scenario(balances.refund_split, balances.refund_in_balance),
+    "withdrawal": Scenario(balances.withdrawal, balances.refund_in_balance),
+    "withdrawal-failed": Scenario(balances.withdrawal_failed, balances.refund_in_balance),
     "expiry": Scenario(orders.expiry, own_product),
     "cancel-against-charge": Scenario(orders.cancel_against_charge),
     "cancelled-and-refunded": Scenario(orders.cancelled_and_refunded, paid_order),
@@ -31,4 +45,7 @@ SCENARIOS: Final[Mapping[str, Scenario]] = {
     "erasure-refused": Scenario(users.refused_erasure, users.buyer_with_an_open_order, USERS),
 }
 
-__all__ = ["SCENARIOS", "Scenario"]
+MONEY: Final = ("purchase", "payout", "cancelled-and-refunded", "chargeback-lost", "dispute-and-split")
+"""Those whose two deaths are tried at every commit: each money movement, once in its usual way."""
+
+__all__ = ["MONEY", "SCENARIOS", "Scenario"]

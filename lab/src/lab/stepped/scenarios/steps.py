@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from lab.stepped.actions import Facts, create_product, deliver, pay, place_order
-from lab.stepped.actors import BUYER, VENDOR
+from lab.stepped.actions import Facts, check_out, create_product, deliver, pay, place_order
+from lab.stepped.actors import BUYER, VENDOR, VENDORS
 from lab.stepped.marketplace import Marketplace
 
 End = Callable[[], Awaitable[None]]
@@ -27,7 +27,9 @@ async def nothing(market: Marketplace) -> Facts:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """`run(market, given)` is killed at each of its effects; `prepare` is not. `further`: more processes that it needs."""
+    """`run(market, given)` is killed at each of its effects; `prepare` is not. `further`: more processes that it
+    needs.
+    """
 
     run: Callable[[Marketplace, Facts], Awaitable[End]]
     prepare: Callable[[Marketplace], Awaitable[Facts]] = nothing
@@ -49,6 +51,18 @@ async def product(market: Marketplace) -> str:
 async def own_product(market: Marketplace) -> Facts:
     """Return a product that no earlier order has, whose stock only this run changes."""
     return {"productId": await create_product(market, VENDOR, PRICE_MINOR)}
+
+
+async def products_of_each_vendor(market: Marketplace) -> Facts:
+    """Return a product of each vendor, by its number."""
+    return {str(number): await create_product(market, own, PRICE_MINOR) for number, own in enumerate(VENDORS)}
+
+
+async def unpaid_order(market: Marketplace) -> Facts:
+    """Return an order without a payment."""
+    order = await check_out(market, BUYER, await product(market))
+    await market.run_until_idle()
+    return order
 
 
 async def placed_order(market: Marketplace) -> Facts:

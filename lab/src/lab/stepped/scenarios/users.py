@@ -70,14 +70,7 @@ async def sign_up(market: Marketplace, user: NewUser) -> None:
 
     async def provision() -> None:
         async with dependencies.database.unit_of_work(acting_as=_SIGNING_UP) as uow:
-            await provision_user(
-                uow,
-                user,
-                institutions=dependencies.institutions,
-                hashes=dependencies.hashes,
-                reward_minor=0,
-                now=market.clock.now(),
-            )
+            await provision_user(uow, user, dependencies.provisioning, now=market.clock.now())
 
     await worker.run(provision())
     await market.run_until_idle()

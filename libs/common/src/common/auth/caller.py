@@ -59,7 +59,9 @@ class Caller:
         self.must_be_allowed_one_of(permission)
 
     def must_be_allowed_one_of(self, *permissions: str) -> None:
-        """Raise Forbidden when no role gives one of the permissions, SecondFactorRequired when this session holds none."""
+        """Raise Forbidden when no role gives one of the permissions, SecondFactorRequired when this session holds
+        none.
+        """
         if self.permissions.isdisjoint(permissions):
             raise Forbidden if self.withheld.isdisjoint(permissions) else SecondFactorRequired
 
@@ -72,7 +74,9 @@ class Caller:
 def permissions_in_session(
     roles: frozenset[str], stepped_up_at: datetime | None
 ) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the permissions that hold in a session and those that it withholds: a second factor of any age opens all."""
+    """Return the permissions that hold in a session and those that it withholds: a second factor of any age opens
+    all.
+    """
     held = session_permissions_of(roles, has_second_factor=stepped_up_at is not None)
     return held, permissions_of(roles) - held
 

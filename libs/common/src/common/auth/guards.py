@@ -1,4 +1,6 @@
-"""The requirements of an endpoint. Services check them at each request, the edge before it replays a stored response."""
+"""The requirements of an endpoint. Services check them at each request, the edge before it replays a stored
+response.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,7 +29,9 @@ class Access(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """The callers that an endpoint admits. Order, before the body is read: token, permission, step-up (contract section 5)."""
+    """The callers that an endpoint admits. Order, before the body is read: token, permission, step-up
+    (contract section 5).
+    """
 
     access: Access = Access.TOKEN
     permission: str | None = None

@@ -119,7 +119,7 @@ class TrustedIssuer(_Part):
     @field_validator("jwks_url")
     @classmethod
     def fetched_safely(cls, value: str | None) -> str | None:
-        if value is not None and not _is_safe_to_fetch(value):
+        if value is not None and not is_safe_to_fetch(value):
             raise ValueError("must be an https address (http on this machine only)")
         return value
 
@@ -218,7 +218,8 @@ def check_issuers_together(issuers: Sequence[TrustedIssuer], our_issuer: str) ->
         raise ValueError("at most one issuer can be primary")
 
 
-def _is_safe_to_fetch(url: str) -> bool:
+def is_safe_to_fetch(url: str, *, allow_loopback: bool = True) -> bool:
+    """Return whether an address is https, or with `allow_loopback` http on this machine."""
     try:
         parts = urlsplit(url)
         host = parts.hostname
@@ -226,7 +227,7 @@ def _is_safe_to_fetch(url: str) -> bool:
         return False
     if not host or parts.username or parts.password or parts.fragment:
         return False
-    return parts.scheme == "https" or (parts.scheme == "http" and _is_this_machine(host))
+    return parts.scheme == "https" or (allow_loopback and parts.scheme == "http" and _is_this_machine(host))
 
 
 def _is_this_machine(host: str) -> bool:
@@ -267,7 +268,9 @@ def _text(value: object) -> str:
 
 
 def _session_id(claims: Mapping[str, object], issuer: TrustedIssuer, sub: str, issued_at: datetime) -> UUID:
-    """Our session id for a session of the issuer; its own id is never used. Without sessions each token is one session."""
+    """Our session id for a session of the issuer; its own id is never used. Without sessions each token is one
+    session.
+    """
     named = _at(claims, issuer.claims.session_id)
     jti = claims.get("jti")
     if named is not None:

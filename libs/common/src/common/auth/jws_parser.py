@@ -6,6 +6,7 @@ a key is searched.
 
 import json
 import re
+from collections.abc import Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -24,7 +25,7 @@ _SECONDS_MAX: Final = 2**37
 _COMPACT: Final = re.compile(r"([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+", re.ASCII)
 # Headers of tokens that bring their own key, require an extension, or contain another token.
 _REFUSED_HEADERS: Final = frozenset({"jku", "jwk", "x5u", "x5c", "crit", "b64", "cty", "enc", "zip"})
-_TYPES: Final = frozenset({"jwt", "at+jwt"})
+ACCESS_TOKEN_TYPES: Final = frozenset({"jwt", "at+jwt"})
 # The second factors in `amr`. An allow-list, because a one-time code by mail is a first factor.
 SECOND_FACTORS: Final = frozenset({"totp", "passkey", "webauthn", "recovery_code"})
 SECOND_FACTOR_PREFIX: Final = "mfa/"
@@ -49,8 +50,8 @@ class ReadToken:
         return True
 
 
-def read_token(token: str) -> ReadToken:
-    """Parse a compact JWS. Raises Unauthorized for any other form."""
+def read_token(token: str, types: Set[str] = ACCESS_TOKEN_TYPES) -> ReadToken:
+    """Parse a compact JWS whose `typ` is absent or one of `types`. Raises Unauthorized for any other form."""
     parts = _COMPACT.fullmatch(token) if len(token) <= TOKEN_CHARACTERS_MAX else None
     if parts is None:
         raise Unauthorized
@@ -60,7 +61,7 @@ def read_token(token: str) -> ReadToken:
         raise Unauthorized from error
     header, claims = _object_of(base64url_decode(parts[1])), _object_of(read["payload"])
     algorithm, kid = header.get("alg"), header.get("kid")
-    if not isinstance(algorithm, str) or not _REFUSED_HEADERS.isdisjoint(header) or not _is_known_type(header):
+    if not isinstance(algorithm, str) or not _REFUSED_HEADERS.isdisjoint(header) or not _has_type(header, types):
         raise Unauthorized
     if "kid" in header and not (isinstance(kid, str) and 0 < len(kid) <= KID_CHARACTERS_MAX):
         raise Unauthorized
@@ -80,11 +81,11 @@ def is_second_factor(method: object) -> bool:
     return isinstance(method, str) and (method in SECOND_FACTORS or method.startswith(SECOND_FACTOR_PREFIX))
 
 
-def _is_known_type(header: dict[str, object]) -> bool:
+def _has_type(header: dict[str, object], types: Set[str]) -> bool:
     if "typ" not in header:
         return True
     named = header["typ"]
-    return isinstance(named, str) and named.lower().removeprefix("application/") in _TYPES
+    return isinstance(named, str) and named.lower().removeprefix("application/") in types
 
 
 def _object_of(content: bytes) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""Authentication of the functions: the service role key, and during a rotation the previous one (specification: Functions)."""
+"""Authentication of the functions: the service role key, and during a rotation the previous one (specification:
+Functions).
+"""
 
 import hashlib
 import hmac

@@ -113,8 +113,8 @@ class TokenVerifier:
     async def caller_of(self, token: str) -> Caller:
         """Return the caller of a token.
 
-        Raises Unauthorized, TokenExpired for an otherwise valid token, Misdirected for a campus of another cell, and for a
-        token of a trusted issuer ProfileMissing or Unavailable.
+        Raises Unauthorized, TokenExpired for an otherwise valid token, Misdirected for a campus of another cell, and
+        for a token of a trusted issuer ProfileMissing or Unavailable.
         """
         now = self._clock.now()
         verified = self._verified.get(token)

@@ -18,11 +18,16 @@ log = get_logger(__name__)
 
 # The token itself authorizes the lookup of its own user, so the edge, which holds no secret, can call it too. The edge
 # does not route it.
-USER_STATUS_PATH: Final = "/internal/standings/current"
+AUTHORIZATION_PROFILE_PATH: Final = "/internal/authorization-profiles/current"
+# Its name in the previous version, whose identity service runs beside this version during an upgrade: callers use it
+# until the next release (decision 109).
+PREVIOUS_PROFILE_PATH: Final = "/internal/standings/current"
 
 
 class ProfileMissing(Forbidden):
-    """A valid token of a user without a profile (contract section 5.2). `userId` is the id to call `create-user` with."""
+    """A valid token of a user without a profile (contract section 5.2). `userId` is the id to call `create-user`
+    with.
+    """
 
     detail = "There is no profile for this user yet."
 
@@ -82,7 +87,7 @@ class IdentityUserLookup:
     async def find(self, token: str, identity: FederatedIdentity) -> LocalUser:
         headers = {"Authorization": f"Bearer {token}", **telemetry.trace_headers()}
         try:
-            response = await self._client.get(USER_STATUS_PATH, headers=headers)
+            response = await self._client.get(PREVIOUS_PROFILE_PATH, headers=headers)
             if response.status_code == 403:
                 raise ProfileMissing(identity.user_id)
             if response.status_code == 401:

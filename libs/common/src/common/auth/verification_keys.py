@@ -91,14 +91,19 @@ class KeySet:
         self._fetching = asyncio.Lock()
         self._outage = Outage(log, "verification keys not fetched", "verification keys fetched again", url=jwks_url)
 
-    async def find(self, kid: str | None, algorithm: str) -> jwt.PyJWK | None:
+    async def find(
+        self, kid: str | None, algorithm: str, *, refetch_seconds: float = JWKS_REFETCH_SECONDS
+    ) -> jwt.PyJWK | None:
         """Return the key with this id for this algorithm, or None. Raises Unavailable when no keys could be fetched
         yet.
+
+        A token that the issuer itself has just handed over may pass `refetch_seconds=0`: its new key is fetched at
+        once.
         """
         if kid is None or algorithm not in self._algorithms:
             return None
-        if self._is_due(kid):
-            await self._fetch_unless_done(kid)
+        if self._is_due(kid, refetch_seconds):
+            await self._fetch_unless_done(kid, refetch_seconds)
         if self._fetched_at is None:
             raise Unavailable("The identity provider is temporarily unavailable.")
         return self._keys.get((kid, algorithm))
@@ -112,17 +117,17 @@ class KeySet:
             async with self._fetching:
                 await self._fetch()
 
-    def _is_due(self, kid: str) -> bool:
+    def _is_due(self, kid: str, refetch_seconds: float) -> bool:
         if self._fetched_at is None:
             return True
         unknown_or_old = kid not in self._kids or self._since(self._fetched_at) > JWKS_SECONDS
-        return unknown_or_old and self._since(self._attempted_at) > JWKS_REFETCH_SECONDS
+        return unknown_or_old and (refetch_seconds == 0 or self._since(self._attempted_at) > refetch_seconds)
 
-    async def _fetch_unless_done(self, kid: str) -> None:
+    async def _fetch_unless_done(self, kid: str, refetch_seconds: float) -> None:
         attempts = self._attempts
         async with self._fetching:
             # A caller that waited uses the result of the other fetch, even a failure: the issuer is queried once.
-            if self._attempts == attempts and self._is_due(kid):
+            if self._attempts == attempts and self._is_due(kid, refetch_seconds):
                 await self._fetch()
 
     def _since(self, instant: datetime | None) -> float:

@@ -1,7 +1,6 @@
 """PostgreSQL: the unit of work with its two roles, shared tables, retention."""
 
 __all__ = [
-    "commits",
     "connecting",
     "connection_pool",
     "hash_keys",
@@ -10,6 +9,7 @@ __all__ = [
     "parameters",
     "reencryption",
     "retention",
+    "single_statements",
     "state_changes",
     "tables",
     "trail",

@@ -20,10 +20,10 @@ _DRIVER_SECONDS_MORE: Final = 60.0
 # The end of a connection reaches the task that waits for it within one step of the loop.
 _TERMINATED_SECONDS_MAX: Final = 1.0
 
-# A record in the log of the transaction, whose commit then waits for the standby with everything before it. A transaction
-# that wrote something itself needs none.
-CONFIRM_EARLIER: Final = (
-    "SELECT pg_logical_emit_message(true, 'campus', 'confirm') WHERE pg_current_xact_id_if_assigned() IS NULL"
+# A record in the log of the transaction, whose commit then waits for the standby with everything before it. A
+# transaction that wrote something itself needs none.
+CONFIRM_AND_COMMIT: Final = (
+    "SELECT pg_logical_emit_message(true, 'campus', 'confirm') WHERE pg_current_xact_id_if_assigned() IS NULL; COMMIT"
 )
 
 
@@ -34,8 +34,8 @@ async def uncancelled(
 ) -> tuple[ResultT, asyncio.CancelledError | None]:
     """Return the result of a statement that commits, and the cancellation of the caller, which waited for it.
 
-    `statement` receives the limit to give to asyncpg. After `seconds_max` the connection ends without a word, and the backend
-    goes on waiting.
+    `statement` receives the limit to give to asyncpg. After `seconds_max` the connection ends without a word, and the
+    backend goes on waiting.
 
     Raises:
         NoResponse: the outcome is unknown. The same holds for an error of the connection.

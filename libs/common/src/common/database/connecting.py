@@ -7,11 +7,11 @@ import msgspec
 
 from common.primitives.limits import WaitLimits
 
-# Every statement has one good plan for all values. By default PostgreSQL replans a LIMIT or an array each time, which takes
-# longer than the execution (docs/performance.md).
+# Every statement has one good plan for all values. By default PostgreSQL replans a LIMIT or an array each time, which
+# takes longer than the execution (docs/performance.md).
 #
-# A client whose packets are lost ends without a word. Its session would hold its row locks and its place for the two hours
-# after which Linux asks, or while TCP repeats an answer. Here the server asks after 10 s, and ends it after 25 s.
+# A client whose packets are lost ends without a word. Its session would hold its row locks and its place for the two
+# hours after which Linux asks, or while TCP repeats an answer. Here the server asks after 10 s, and ends it after 25 s.
 SERVER_SETTINGS: Final = {
     "jit": "off",
     "plan_cache_mode": "force_generic_plan",

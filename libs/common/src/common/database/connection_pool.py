@@ -12,6 +12,8 @@ from typing import Final, Self
 
 import asyncpg
 
+from common.observability.telemetry import DATABASE_CONNECTIONS
+
 # A connection's memory in PostgreSQL grows with its use: after so many uses it is replaced.
 USES_MAX: Final = 10_000
 IDLE_SECONDS_MAX: Final = 300.0
@@ -36,6 +38,12 @@ class ConnectionPool:
         self._all_returned = asyncio.Event()
         self._reaper: asyncio.TimerHandle | None = None
         self._is_closed = False
+
+    def register_metrics(self, role: str) -> None:
+        """Let the process' metrics read the pool when they are scraped."""
+        DATABASE_CONNECTIONS.labels(role, "in_use").set_function(lambda: self.size - self.idle_size)
+        DATABASE_CONNECTIONS.labels(role, "open").set_function(lambda: self.size)
+        DATABASE_CONNECTIONS.labels(role, "max").set(self.size_max)
 
     @classmethod
     @asynccontextmanager

@@ -5,7 +5,9 @@ from typing import Any
 
 
 class Parameters:
-    """The values of a statement's parameters. Each value has one number; the text of a condition never holds a value."""
+    """The values of a statement's parameters. Each value has one number; the text of a condition never holds a
+    value.
+    """
 
     def __init__(self, *values: object) -> None:
         """Begin with values whose numbers the fixed part of the statement names."""

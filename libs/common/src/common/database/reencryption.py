@@ -44,7 +44,8 @@ class EncryptedRows:
     def batch(self) -> str:
         columns = ", ".join((self.key, *self.read))
         return (
-            f"SELECT {columns} FROM {self.table} WHERE {self.key} > coalesce($2, {self.before_first}) AND ({self.stale}) "
+            f"SELECT {columns} FROM {self.table} WHERE {self.key} > coalesce($2, {self.before_first}) AND "
+            f"({self.stale}) "
             f"ORDER BY {self.key} LIMIT {BATCH_ROWS} FOR UPDATE SKIP LOCKED"
         )
 

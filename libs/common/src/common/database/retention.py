@@ -84,7 +84,10 @@ class RetentionRule:
     @property
     def oldest(self) -> str:
         """The query of the oldest expired row's time."""
-        return f"SELECT {self.since} FROM {self.table} WHERE {self.since} <= $1 AND {self.over} ORDER BY {self.since} LIMIT 1"
+        return (
+            f"SELECT {self.since} FROM {self.table} WHERE {self.since} <= $1 AND {self.over} ORDER BY {self.since} "
+            "LIMIT 1"
+        )
 
 
 @dataclass(frozen=True, slots=True)

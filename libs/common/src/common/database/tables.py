@@ -117,6 +117,32 @@ def attach_idempotent_commands(metadata: sa.MetaData) -> None:
     )
 
 
+def attach_document_tables(metadata: sa.MetaData) -> None:
+    """Add numbered documents with their frozen content, and the last number of each vendor and kind."""
+    metadata.info[SHARED_SQL].append(SharedSql("documents"))
+    sa.Table(
+        "document_counters",
+        metadata,
+        sa.Column("vendor_id", sa.Uuid, primary_key=True),
+        sa.Column("kind", sa.Text, primary_key=True),
+        sa.Column("last", sa.BigInteger, nullable=False),
+    )
+    sa.Table(
+        "issued_documents",
+        metadata,
+        sa.Column("subject_id", sa.Uuid, primary_key=True),
+        sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("vendor_id", sa.Uuid, nullable=False),
+        sa.Column("number", sa.BigInteger, nullable=False),
+        sa.Column("recipient_id", sa.Uuid),
+        sa.Column("content", JSONB, nullable=False),
+        sa.Column("recipient_encrypted", sa.Text, nullable=False),
+        sa.Column("issued_at", sa.TIMESTAMP(timezone=True), nullable=False),
+        sa.UniqueConstraint("vendor_id", "kind", "number", name="issued_documents_number_once"),
+        sa.Index("issued_documents_of_recipient", "recipient_id", postgresql_where=sa.text("recipient_id IS NOT NULL")),
+    )
+
+
 def attach_media_cleanup_tables(metadata: sa.MetaData) -> None:
     """Images that are due for removal from their store."""
     sa.Table(

@@ -1,7 +1,6 @@
 """The service's PostgreSQL database with its two roles, and the unit of work: one transaction per request or message.
 
 Row policies limit the role `api`; `service` bypasses them for functions, consumers and jobs (contract section 5).
-docs/decisions explains the choice of asyncpg.
 """
 
 import asyncio
@@ -9,24 +8,26 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, TypeVar
+from urllib.parse import urlsplit
 from uuid import UUID
 
 import asyncpg
 
 from common.auth.caller import Caller, ServiceItself
 from common.database import outbox
-from common.database.commits import CONFIRM_EARLIER, uncancelled
+from common.database.commits import CONFIRM_AND_COMMIT, uncancelled
 from common.database.connecting import connect
 from common.database.connection_pool import ConnectionPool
 from common.database.row_settings import start_as, with_settings
 from common.observability.logging import get_logger
 from common.observability.outages import Outage
-from common.observability.telemetry import DATABASE_CONNECTIONS, trace_headers
+from common.observability.telemetry import database_span, trace_headers
 from common.primitives.changing import CHANGES
+from common.primitives.encryption import Encryptor
 from common.primitives.limits import WAIT_LIMITS, WaitLimits
 from common.primitives.problems import Unavailable
 from common.primitives.retry import jittered
-from common.primitives.signatures import SigningKey, VerifyKeys
+from common.primitives.signatures import Signatures, SigningKey, VerifyKeys
 from contracts.event import Event
 
 log = get_logger(__name__)
@@ -59,13 +60,14 @@ _UNAVAILABLE = (
     DatabaseUnavailable,
     asyncpg.PostgresConnectionError,
     asyncpg.OperatorInterventionError,
-    asyncpg.TooManyConnectionsError,
+    # A full disk, no memory, no free connection; and a disk that fails.
+    asyncpg.InsufficientResourcesError,
+    asyncpg.PostgresSystemError,
     asyncpg.ReadOnlySQLTransactionError,
 )
 
-
-# A connection that broke during a statement, in addition to asyncpg's own errors: the socket's, no answer in time, or an
-# internal one when the server closes at the same moment. No provider is called inside a unit of work: it is the database's.
+# A connection that broke during a statement, in addition to asyncpg's own errors: the socket's, no answer in time, or
+# an internal one when the server closes at the same moment. No provider is called inside a unit of work.
 BROKEN = (ConnectionError, TimeoutError, asyncpg.InternalClientError)
 
 
@@ -75,14 +77,6 @@ def is_unavailable(error: BaseException) -> bool:
         # asyncpg has one class for closed connections and for misuse; only the text distinguishes them.
         return "closed" in str(error) or "closing" in str(error)
     return isinstance(error, _UNAVAILABLE)
-
-
-@dataclass(frozen=True, slots=True)
-class Signatures:
-    """The keys with which a service signs and verifies. Its composition root sets them."""
-
-    signing_key: SigningKey | None = None
-    verify_keys: VerifyKeys | None = None
 
 
 class Reads(Protocol):
@@ -112,8 +106,10 @@ class UnitOfWork:
         signatures: Signatures | None = None,
         *,
         is_shared: bool = False,
+        is_published: Callable[[str], bool] = lambda event_type: True,
     ) -> None:
         self._connection = connection
+        self._is_published = is_published
         self.acting_as = acting_as
         self._is_shared = is_shared
         self._signatures = signatures
@@ -151,9 +147,11 @@ class UnitOfWork:
         """Publish an event if, and only if, this transaction commits (docs/decisions: outbox).
 
         An event with `wake_relay=False` is published with the next one, or within a second: several share one commit.
+        An event on request is dropped while no team requests its type.
         """
-        self._wakes_relay |= wake_relay
-        self._outbox_rows.append(outbox.event_row(event, trace_headers(), source))
+        if self._is_published(event.TYPE):
+            self._wakes_relay |= wake_relay
+            self._outbox_rows.append(outbox.event_row(event, trace_headers(), source))
 
     def enqueue_work(self, queue: str, subject: UUID | str, payload: Mapping[str, object]) -> None:
         """Enqueues a work item for the service's own worker if, and only if, this transaction commits."""
@@ -196,14 +194,19 @@ class UnitOfWork:
             raise LookupError("this service was composed without keys to verify with")
         return self._signatures.verify_keys
 
+    @property
+    def checkpoints(self) -> Encryptor:
+        """The keys that authenticate the service's own sums. Raises LookupError when the service has none."""
+        if self._signatures is None or self._signatures.checkpoints is None:
+            raise LookupError("this service was composed without keys of checkpoints")
+        return self._signatures.checkpoints
+
     async def _write_deferred(self, lease_seconds: float) -> Sequence[outbox.OutboxRow]:
         """Write what was deferred, then the outbox rows, which are returned."""
         while self._deferred:
             rank, write = min(self._deferred, key=lambda key: key[0])
             await write(self, self._deferred.pop((rank, write)))
         if not self._outbox_rows:
-            if self._confirms_earlier:
-                await self._connection.execute(CONFIRM_EARLIER)
             return ()
         return await outbox.append(self._connection, self._outbox_rows, lease_seconds)
 
@@ -215,8 +218,11 @@ class Database:
     api: ConnectionPool
     service: ConnectionPool
     limits: WaitLimits = WAIT_LIMITS
+    namespace: str = ""
+    """The database's name, for spans."""
     # A signature covers rows of its transaction, so the unit of work holds the keys.
     signatures: Signatures | None = None
+    is_published: Callable[[str], bool] = lambda event_type: True
     handover: outbox.Handover = field(default_factory=outbox.Handover)
     # One log entry for the process, not one for every request, loop and message.
     outage: Outage = field(default_factory=lambda: Outage(log, "database unavailable", "database available again"))
@@ -228,9 +234,9 @@ class Database:
     ) -> AsyncIterator[Self]:
         """Open both pools and closes them at the end. `name` is shown in pg_stat_activity."""
         async with _pool(api_url, name, limits) as api, _pool(service_url, name, limits) as service:
-            _register_metrics("api", api)
-            _register_metrics("service", service)
-            yield cls(api=api, service=service, limits=limits)
+            api.register_metrics("api")
+            service.register_metrics("service")
+            yield cls(api=api, service=service, limits=limits, namespace=urlsplit(api_url).path.lstrip("/"))
 
     @asynccontextmanager
     async def unit_of_work(
@@ -250,22 +256,25 @@ class Database:
         if async_commit:
             start += "; SET LOCAL synchronous_commit = off"
         connection = await self._acquire(pool)
-        committed, work = False, UnitOfWork(connection, acting_as, self.signatures, is_shared=is_shared)
+        committed = False
+        work = UnitOfWork(connection, acting_as, self.signatures, is_shared=is_shared, is_published=self.is_published)
         try:
-            try:
-                # BEGIN and the settings of the row policies take one round trip.
-                await connection.execute(start)
-                self.outage.ended()
-                yield work
-                appended = await work._write_deferred(self.handover.lease_seconds)
-                stop = await self._commit(connection)
-                committed = True
-            except BROKEN as error:
-                self.outage.failed(error)
-                raise DatabaseUnavailable("The connection to the database was lost. Try again.") from error
-            finally:
-                if not committed:
-                    await _roll_back(connection)
+            with database_span("transaction", self.namespace, (DatabaseUnavailable, OutcomeUnknown)):
+                try:
+                    # BEGIN and the settings of the row policies take one round trip.
+                    await connection.execute(start)
+                    self.outage.ended()
+                    yield work
+                    appended = await work._write_deferred(self.handover.lease_seconds)
+                    commit = CONFIRM_AND_COMMIT if work._confirms_earlier and not appended else "COMMIT"
+                    stop = await self._commit(connection, commit)
+                    committed = True
+                except BROKEN as error:
+                    self.outage.failed(error)
+                    raise DatabaseUnavailable("The connection to the database was lost. Try again.") from error
+                finally:
+                    if not committed:
+                        await _roll_back(connection)
         finally:
             await pool.release(connection)
             for callback in work._on_end:
@@ -275,13 +284,13 @@ class Database:
         if stop is not None:
             raise stop
 
-    async def _commit(self, connection: asyncpg.Connection) -> asyncio.CancelledError | None:
+    async def _commit(self, connection: asyncpg.Connection, statement: str) -> asyncio.CancelledError | None:
         """Commit, and returns the cancellation of the caller in the meantime. Raises OutcomeUnknown."""
         try:
             _, stop = await uncancelled(
-                connection, lambda timeout: connection.execute("COMMIT", timeout=timeout), self.limits.commit
+                connection, lambda timeout: connection.execute(statement, timeout=timeout), self.limits.commit
             )
-        except (*BROKEN, asyncpg.PostgresConnectionError) as error:
+        except (*BROKEN, *_UNAVAILABLE) as error:
             self.outage.failed(error)
             raise OutcomeUnknown from error
         return stop
@@ -313,7 +322,8 @@ class Database:
         """Run a statement without BEGIN: PostgreSQL commits it alone."""
         connection = await self._acquire(pool)
         try:
-            rows: list[asyncpg.Record] = await connection.fetch(statement, *values)
+            with database_span("read", self.namespace, BROKEN):
+                rows: list[asyncpg.Record] = await connection.fetch(statement, *values)
         except asyncio.CancelledError:
             # PostgreSQL may still be running the statement.
             connection.terminate()
@@ -366,13 +376,6 @@ class _CallerReads:
     async def fetch_value(self, statement: str, *values: object) -> Any:
         row = await self.fetch_row(statement, *values)
         return None if row is None else row[0]
-
-
-def _register_metrics(role: str, pool: ConnectionPool) -> None:
-    """Register metrics that read the pool when they are scraped."""
-    DATABASE_CONNECTIONS.labels(role, "in_use").set_function(lambda: pool.size - pool.idle_size)
-    DATABASE_CONNECTIONS.labels(role, "open").set_function(lambda: pool.size)
-    DATABASE_CONNECTIONS.labels(role, "max").set(pool.size_max)
 
 
 async def _roll_back(connection: asyncpg.Connection) -> None:

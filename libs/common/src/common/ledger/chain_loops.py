@@ -13,11 +13,10 @@ from prometheus_client import Gauge
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.ledger.hash_chain import LINKS_PER_BATCH, ChainReport, count_unlinked, extend_chain_once, verify_chain
+from common.messaging.alerts import Alerts
 from common.observability.logging import get_logger
 from common.primitives.clock import Clock
-from common.primitives.ids import new_id
 from common.process.loops import Loop
-from contracts.operations import AlertRaised
 
 log = get_logger(__name__)
 
@@ -37,7 +36,9 @@ _SAVE_VERIFICATION: Final = "UPDATE ledger_chain SET verify_at = $1"
 
 
 class LedgerChain:
-    """The hash chain of one service, one per process: owns the gauges `<service>_book_unsealed`, `_length` and `_broken`."""
+    """The hash chain of one service, one per process: owns the gauges `<service>_book_unsealed`, `_length` and
+    `_broken`.
+    """
 
     def __init__(self, service: str) -> None:
         self._service = service
@@ -90,7 +91,8 @@ class LedgerChain:
         return report
 
     async def verify_by_command(self, database: Database, *earlier: str) -> None:
-        """`verify-ledger [<length> <head>]`: prints length and head; exits with status 1 and names the first broken row.
+        """`verify-ledger [<length> <head>]`: prints length and head; exits with status 1 and names the first broken
+        row.
 
         With the length and head of an earlier report, that link must be unchanged.
         """
@@ -108,15 +110,12 @@ class LedgerChain:
 
     async def _alert(self, database: Database, report: ChainReport) -> None:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            uow.publish(
-                AlertRaised(
-                    alert_id=new_id(),
-                    severity="SEV-1",
-                    title="The ledger's past does not match its chain",
-                    detail=f"{self._service}, {report.length} links, {report.head.hex()}: {report.broken}",
-                    runbook=RUNBOOK,
-                    dedup_key=f"ledger-changed:{self._service}:{report.broken}",
-                    about=self._service,
-                ),
-                source=self._service,
+            Alerts(self._service).raise_alert(
+                uow,
+                "SEV-1",
+                "The ledger's past does not match its chain",
+                f"{self._service}, {report.length} links, {report.head.hex()}: {report.broken}",
+                runbook=RUNBOOK,
+                key=f"ledger-changed:{self._service}:{report.broken}",
+                about=self._service,
             )

@@ -5,8 +5,10 @@ change, and guarded accounts never fall below zero. The database rejects violati
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
@@ -93,8 +95,27 @@ class AccountOverdrawn(Conflict):
 POST: Final = "SELECT ledger_post($1, $2, $3, $4, $5, $6, $7, $8, $9)"
 
 
-async def post(uow: UnitOfWork, posting: Posting) -> bool:
-    """Write the posting in this unit of work. Returns False when the same posting exists.
+class Effect(NamedTuple):
+    """A data-modifying statement with its values, which is run by the statement of a posting."""
+
+    statement: str
+    values: Sequence[object]
+
+
+# Nine values of the posting come before those of the effect.
+_VALUES_OF_POSTING: Final = 9
+_PARAMETER: Final = re.compile(r"\$(\d+)")
+
+
+@cache
+def _with_effect(statement: str) -> str:
+    effect = _PARAMETER.sub(lambda place: f"${int(place[1]) + _VALUES_OF_POSTING}", statement)
+    return f"WITH effect AS ({effect}) {POST}"
+
+
+async def post(uow: UnitOfWork, posting: Posting, effect: Effect | None = None) -> bool:
+    """Write the posting in this unit of work, and its effect in the same round trip. Returns False when the same posting
+    exists.
 
     Raises PostingKeyConflict (the key exists with other content) and AccountOverdrawn, both 409. After either of them
     the transaction has failed in PostgreSQL.
@@ -104,7 +125,7 @@ async def post(uow: UnitOfWork, posting: Posting) -> bool:
     try:
         return bool(
             await uow.fetch_value(
-                POST,
+                POST if effect is None else _with_effect(effect.statement),
                 transaction_id,
                 posting.type,
                 posting.key,
@@ -114,6 +135,7 @@ async def post(uow: UnitOfWork, posting: Posting) -> bool:
                 [entry.account.side for entry in entries],
                 [entry.account.guarded for entry in entries],
                 [entry.amount_minor for entry in entries],
+                *(effect.values if effect else ()),
             )
         )
     except asyncpg.CheckViolationError as error:

@@ -82,7 +82,9 @@ class ImageProcessor:
 
 
 def render(content: bytes) -> Renditions:
-    """Decode a JPEG, PNG or WebP by its content, and renders it upright and within the size limits. Raises NotAnImage."""
+    """Decode a JPEG, PNG or WebP by its content, and renders it upright and within the size limits. Raises
+    NotAnImage.
+    """
     try:
         with Image.open(io.BytesIO(content), formats=FORMATS) as sent:
             width, height = sent.size

@@ -1,6 +1,7 @@
 """RabbitMQ: outbox, relay, bus, consumers with inbox and retry ladder, dead letters."""
 
 __all__ = [
+    "alerts",
     "batches",
     "bus",
     "consumers",

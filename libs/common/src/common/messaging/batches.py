@@ -1,4 +1,6 @@
-"""Batches of messages: those that arrive shortly after one another, or while others are handled, are handled together."""
+"""Batches of messages: those that arrive shortly after one another, or while others are handled, are handled
+together.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -10,8 +12,8 @@ from aio_pika.abc import AbstractIncomingMessage
 
 # A longer transaction would hold its row locks for too long.
 MESSAGES_MAX: Final = 16
-# While one batch waits for a row lock, or for the disk, the others continue. The relay and the loops of the process share
-# the ten connections of the pool.
+# While one batch waits for a row lock, or for the disk, the others continue. The relay and the loops of the process
+# share the ten connections of the pool.
 BATCHES_AT_ONCE: Final = 6
 
 
@@ -36,7 +38,9 @@ OnBatch = Callable[[Arrivals, Callable[[Channel], bool]], Awaitable[None]]
 
 
 class Batches:
-    """The unsettled messages of a service. The first message of a batch waits `linger_seconds` for others of all queues."""
+    """The unsettled messages of a service. The first message of a batch waits `linger_seconds` for others of all
+    queues.
+    """
 
     def __init__(self, handle: OnBatch, linger_seconds: float = 0.0) -> None:
         self._handle, self._linger_seconds = handle, linger_seconds

@@ -101,7 +101,7 @@ class Bus:
         self._outage = Outage(log, "broker unavailable", "broker available again")
         # The start time of each interruption, by the consumed queue.
         self._not_consuming_since: dict[str, float] = {_BROADCASTS: time.monotonic()}
-        self._handling: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def is_connected(self) -> bool:
@@ -124,9 +124,9 @@ class Bus:
         if self._connection is not None:
             with suppress(*_CONNECTION_LOST):
                 await bounded(self._connection.close(), CLOSE_SECONDS_MAX)
-        for handling in self._handling:
-            handling.cancel()
-        await asyncio.gather(*self._handling, return_exceptions=True)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def publish(self, messages: Sequence[Outgoing]) -> list[bool]:
         """Publish persistent messages with pipelined confirms. Returns for each message whether it was confirmed.
@@ -271,18 +271,25 @@ class Bus:
     ) -> AbstractChannel:
         channel = await (await self._connected()).channel(publisher_confirms=False)
         await channel.set_qos(prefetch_count=PREFETCH)
-        queue = await open_queue(channel)
-        await (await _underlay(channel)).basic_consume(queue.name, self._on_delivery(open_consumer()))
+        queue, underlay = await open_queue(channel), await _underlay(channel)
+        # The broker cancels the consumer of a deleted queue, and the channel would stay open without one. A task of
+        # ours, because the library's reader, which runs this, receives the end of the channel.
+        underlay.on_consumer_cancel_callbacks.add(lambda _: self._start(_close(channel)))
+        await underlay.basic_consume(queue.name, self._on_delivery(open_consumer()))
         return channel
 
     def _on_delivery(self, on_message: OnMessage) -> Callable[[aiormq.abc.DeliveredMessage], Coroutine[Any, Any, None]]:
         async def on_delivery(delivery: aiormq.abc.DeliveredMessage) -> None:
             # A task of ours: aiormq cancels its own with their channel, also in the middle of a call to a provider.
-            handling = asyncio.create_task(_handle(on_message, aio_pika.IncomingMessage(delivery)))
-            self._handling.add(handling)
-            handling.add_done_callback(self._handling.discard)
+            self._start(_handle(on_message, aio_pika.IncomingMessage(delivery)))
 
         return on_delivery
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        """Start a task that ends with the bus."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _connected(self) -> AbstractConnection:
         async with self._connecting:
@@ -329,13 +336,17 @@ class Bus:
     async def _drop_publishing_channel(self) -> None:
         channel, self._publishing = self._publishing, None
         if channel is not None:
-            with suppress(*_CONNECTION_LOST):
-                await bounded(channel.close(), CLOSE_SECONDS_MAX)
+            await _close(channel)
 
 
 async def _underlay(channel: AbstractChannel) -> aiormq.Channel:
     """Return the protocol's channel, which makes no object and no tasks for each message (decision 50)."""
     return cast("aiormq.Channel", await channel.get_underlay_channel())
+
+
+async def _close(channel: AbstractChannel) -> None:
+    with suppress(*_CONNECTION_LOST):
+        await bounded(channel.close(), CLOSE_SECONDS_MAX)
 
 
 async def _closed(channel: AbstractChannel) -> None:
@@ -346,4 +357,6 @@ async def _handle(on_message: OnMessage, message: AbstractIncomingMessage) -> No
     try:
         await on_message(message)
     except Exception:
+        # A fault of ours: the broker delivers the message again when the channel closes, at its consumer time-out at
+        # the latest.
         log.exception("message not settled: its handler failed", type=message.type)

@@ -175,7 +175,12 @@ class Consumers:
         self._under_way += 1
         try:
             with (
-                telemetry.span(f"{queue} {event_type}", SpanKind.CONSUMER, _trace_of(message)),
+                telemetry.span(
+                    f"{queue} {event_type}",
+                    SpanKind.CONSUMER,
+                    _trace_of(message),
+                    telemetry.message_attributes(message.exchange or "", queue, event_type, message.message_id or ""),
+                ),
                 telemetry.MESSAGE_SECONDS.labels(queue, event_type).time(),
             ):
                 try:
@@ -247,8 +252,11 @@ class Consumers:
                     outcome = await subscription.handler(event, received, uow, self._dependencies)
                 else:
                     try:
-                        name = f"{self._service}.{subscription.event.publisher()} {received.type}"
-                        with telemetry.span(name, SpanKind.CONSUMER, received.trace):
+                        own = f"{self._service}.{subscription.event.publisher()}"
+                        attributes = telemetry.message_attributes(
+                            self._bus.topology.events_exchange, own, received.type, str(received.event_id)
+                        )
+                        with telemetry.span(f"{own} {received.type}", SpanKind.CONSUMER, received.trace, attributes):
                             outcome = await subscription.handler(event, received, uow, self._dependencies)
                     except Exception as error:
                         raise HandlerFailed(position) from error

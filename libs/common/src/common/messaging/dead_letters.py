@@ -11,10 +11,10 @@ from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.messaging.alerts import Alerts
 from common.messaging.bus import Bus, Outgoing
 from common.primitives.ids import new_id, parse_uuid
 from common.primitives.problems import Conflict, NotFound, Unavailable
-from contracts.operations import AlertCleared, AlertRaised
 
 _STORE: Final = """
 INSERT INTO dead_letters (id, queue, event_id, event_type, body, headers, error, attempts)
@@ -83,17 +83,14 @@ async def store_dead_letter(uow: UnitOfWork, service: str, dead_letter: DeadLett
         dead_letter.error,
         dead_letter.attempts,
     )
-    uow.publish(
-        AlertRaised(
-            alert_id=new_id(),
-            severity="SEV-1" if dead_letter.is_unproven else "SEV-2",
-            title=f"{'Forged message' if dead_letter.is_unproven else 'Dead letter'} in {service}: {dead_letter.event_type}",
-            detail=f"Failed after {dead_letter.attempts} attempts: {dead_letter.error}",
-            runbook="unproven-publisher" if dead_letter.is_unproven else "dead-letters",
-            dedup_key=_alert_key(dead_letter_id),
-            about=str(dead_letter_id),
-        ),
-        source=service,
+    Alerts(service).raise_alert(
+        uow,
+        "SEV-1" if dead_letter.is_unproven else "SEV-2",
+        f"{'Forged message' if dead_letter.is_unproven else 'Dead letter'} in {service}: {dead_letter.event_type}",
+        f"Failed after {dead_letter.attempts} attempts: {dead_letter.error}",
+        runbook="unproven-publisher" if dead_letter.is_unproven else "dead-letters",
+        key=_alert_key(dead_letter_id),
+        about=str(dead_letter_id),
     )
     return dead_letter_id
 
@@ -166,8 +163,7 @@ async def record_closure(
 
 
 def _clear_alert(uow: UnitOfWork, dead_letter_id: UUID, queue: str, reason: str) -> None:
-    cleared = AlertCleared(alert_id=new_id(), dedup_key=_alert_key(dead_letter_id), reason=reason)
-    uow.publish(cleared, source=queue.partition(".")[0])
+    Alerts(queue.partition(".")[0]).clear_alert(uow, _alert_key(dead_letter_id), reason)
 
 
 def _alert_key(dead_letter_id: UUID) -> str:

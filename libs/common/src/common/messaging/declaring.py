@@ -1,4 +1,5 @@
-"""`python -m <service> declare-broker`: declares exchanges, queues and bindings, with an operator's account in `BROKER_URL`.
+"""`python -m <service> declare-broker`: declares exchanges, queues and bindings, with an operator's account in
+`BROKER_URL`.
 
 It runs once before the processes of a version start, and reads only `BROKER_URL` and `RETRY_DELAYS_SECONDS`.
 """

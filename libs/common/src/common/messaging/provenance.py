@@ -125,7 +125,9 @@ def _is_published_event(route: Route, received: Received) -> bool:
 
 
 def _own_account(queue: str, owner: str, route: Route) -> str:
-    """Return the service itself, for its work exchange and its retries. Raises UnprovenPublisher for any other route."""
+    """Return the service itself, for its work exchange and its retries. Raises UnprovenPublisher for any other
+    route.
+    """
     is_own_work = route.exchange == WORK_EXCHANGE and not route.expired_in
     is_own_retry = route.exchange == _DEFAULT_EXCHANGE and all(
         name.startswith(f"{DELAY_EXCHANGE}.") for name in route.expired_in

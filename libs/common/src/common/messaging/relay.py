@@ -43,8 +43,8 @@ ORDER BY position LIMIT {BATCH}
 FOR UPDATE SKIP LOCKED
 """
 _MARK_PUBLISHED: Final = "UPDATE outbox SET published_at = now() WHERE position = ANY ($1::bigint[])"
-# A row that was not read has no known position, but few rows have no mark. Its commit does not wait for the disk: a crash
-# of the server before the mark is durable repeats messages.
+# A row that was not read has no known position, but few rows have no mark. Its commit does not wait for the disk: a
+# crash of the server before the mark is durable repeats messages.
 _MARK_AND_POLL: Final = """
 WITH marked AS (UPDATE outbox SET published_at = now() WHERE published_at IS NULL AND id = ANY ($1::uuid[]))
 SELECT set_config('synchronous_commit', 'off', true),
@@ -131,13 +131,19 @@ async def run_relay(database: Database, bus: Bus) -> None:
 async def relay_once(database: Database, bus: Bus) -> int:
     """Publish one batch from the table, and returns the number of its rows.
 
-    A crash before the mark is durable repeats messages, which the inboxes ignore. So the commit does not wait for the
-    disk.
+    A restart of the server shows rows that no second machine has, and a failover may take back: they wait for it
+    (decision 83). A crash before the mark is durable repeats messages, which the inboxes ignore. So the commit does not
+    wait for the disk.
+
+    Raises:
+        OutcomeUnknown: the rows are on no second machine yet.
     """
     async with database.unit_of_work(acting_as=THE_SERVICE, async_commit=True) as uow:
         rows = await uow.fetch(_CLAIM)
         if not rows:
             return 0
+        async with database.unit_of_work(acting_as=THE_SERVICE) as durable:
+            durable.confirm_earlier()
         confirmed = await _publish(bus, [row_of(record) for record in rows])
         published = [row["position"] for row, ok in zip(rows, confirmed, strict=True) if ok]
         refused = [row["position"] for row, ok in zip(rows, confirmed, strict=True) if not ok]

@@ -1,7 +1,7 @@
 """Replay for one subscriber: past public events, published again to one queue of its team only.
 
-`python -m <service> replay --queue sub.<team>.<name> --types TYPE,... --since INSTANT` reads the address of the broker from
-stdin: no account of a service may publish to another queue than its own.
+`python -m <service> replay --queue sub.<team>.<name> --types TYPE,... --since INSTANT` reads the address of the broker
+from stdin: no account of a service may publish to another queue than its own.
 """
 
 import argparse
@@ -45,10 +45,11 @@ class ReplayRefused(Exception):
 
 
 async def replay(database: Database, broker_url: str, queue: str, types: Sequence[str], since: datetime) -> int:
-    """Publish the events of these types since an instant to one subscriber's queue, in their order; return their number.
+    """Publish the events of these types since an instant to one subscriber's queue, in their order; return their
+    number.
 
-    The outbox keeps published events for `OUTBOX_KEEP_DAYS`. A repetition, also after an interruption, publishes them again
-    with the same ids.
+    The outbox keeps published events for `OUTBOX_KEEP_DAYS`. A repetition, also after an interruption, publishes them
+    again with the same ids.
 
     Raises:
         ReplayRefused: the queue is no subscriber's or does not exist, or a type is not public.

@@ -89,8 +89,8 @@ class Topology:
             await self._declare(channel)
         except ChannelPreconditionFailed as error:
             raise TopologyDrift(
-                f"RabbitMQ refuses a declaration: {error}. Queue arguments cannot change in place: drain and delete that "
-                "queue, or give the system another virtual host by BROKER_URL."
+                f"RabbitMQ refuses a declaration: {error}. Queue arguments cannot change in place: drain and delete "
+                "that queue, or give the system another virtual host by BROKER_URL."
             ) from error
 
     async def _declare(self, channel: AbstractChannel) -> None:
@@ -138,8 +138,8 @@ def declared_topology(ladder: RetryLadder) -> Topology:
 async def declare_topology(broker_url: str, topology: Topology) -> None:
     """Declare the topology with an operator's account. Raises TopologyDrift.
 
-    While another provisioner creates a quorum queue, RabbitMQ closes the channel of a second declaration with NOT_FOUND:
-    the queue has a record and no leader yet. The repetition finds both.
+    While another provisioner creates a quorum queue, RabbitMQ closes the channel of a second declaration with
+    NOT_FOUND: the queue has a record and no leader yet. The repetition finds both.
     """
     await bounded(_declare(broker_url, topology), DECLARE_SECONDS_MAX)
 

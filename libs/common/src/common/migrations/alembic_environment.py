@@ -24,7 +24,8 @@ LOCK_ATTEMPTS_MAX: Final = 24
 LOCK_PAUSE_SECONDS: Final = 2.0
 _LOCK_NOT_AVAILABLE: Final = "55P03"
 
-# The newest commit whose migrations begin with an empty database; later ones begin with its newest revisions (decision 129).
+# The newest commit whose migrations begin with an empty database; later ones begin with its newest revisions
+# (decision 129).
 LAST_WITH_OLDER_REVISIONS: Final = "031c5b8c35bc"
 
 
@@ -90,8 +91,9 @@ def _is_new() -> bool:
         return True
     if present not in known:
         raise UnknownRevision(
-            f"The database is at revision {present}; this version has {known[-1]} to {known[0]}. Migrate an older database with "
-            f"commit {LAST_WITH_OLDER_REVISIONS} first, and a newer one with the version that it comes from."
+            f"The database is at revision {present}; this version has {known[-1]} to {known[0]}. Migrate an older "
+            f"database with commit {LAST_WITH_OLDER_REVISIONS} first, and a newer one with the version that it comes "
+            "from."
         )
     return False
 

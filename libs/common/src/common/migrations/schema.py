@@ -1,8 +1,8 @@
 """Create the schema of an empty database: the tables of its metadata, and what SQLAlchemy Core cannot express.
 
-Functions, policies, grants, triggers and partitions are SQL files of the present state: those of this package in `sql/`,
-which the metadata requests, and those of the service in its `migrations/sql/`. A file whose name begins with `0` is
-executed before the tables, because columns use its functions.
+Functions, policies, grants, triggers and partitions are SQL files of the present state: those of this package in
+`sql/`, which the metadata requests, and those of the service in its `migrations/sql/`. A file whose name begins with
+`0` is executed before the tables, because columns use its functions.
 """
 
 from dataclasses import dataclass, field

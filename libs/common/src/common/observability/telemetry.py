@@ -143,7 +143,12 @@ def continue_trace(traceparent: str | None = None) -> None:
 
 
 @contextmanager
-def span(name: str, kind: SpanKind = SpanKind.INTERNAL, headers: Mapping[str, str] | None = None) -> Iterator[None]:
+def span(
+    name: str,
+    kind: SpanKind = SpanKind.INTERNAL,
+    headers: Mapping[str, str] | None = None,
+    attributes: Mapping[str, str] | None = None,
+) -> Iterator[None]:
     """Yield a span in the trace of `headers`, else in the current one. Without recording, only the trace context is
     set.
     """
@@ -158,9 +163,46 @@ def span(name: str, kind: SpanKind = SpanKind.INTERNAL, headers: Mapping[str, st
     context = propagate.extract(headers) if headers else None
     # The text of an error may hold personal data, which the log redacts but a trace would not.
     with _tracer.start_as_current_span(
-        name, context=context, kind=kind, record_exception=False, set_status_on_exception=False
+        name,
+        context=context,
+        kind=kind,
+        attributes=attributes,
+        record_exception=False,
+        set_status_on_exception=False,
     ):
         yield
+
+
+def message_attributes(exchange: str, queue: str, event_type: str, message_id: str) -> dict[str, str]:
+    """Return the attributes of a consumer's span, by OpenTelemetry's conventions for messaging."""
+    return {
+        "messaging.system": "rabbitmq",
+        "messaging.operation.type": "process",
+        "messaging.operation.name": "process",
+        "messaging.destination.name": exchange,
+        "messaging.destination.subscription.name": queue,
+        "messaging.rabbitmq.destination.routing_key": event_type,
+        "messaging.message.id": message_id,
+    }
+
+
+@contextmanager
+def database_span(operation: str, namespace: str, failures: tuple[type[Exception], ...]) -> Iterator[None]:
+    """Yield the span of a transaction, or of a statement that is one, by OpenTelemetry's conventions for databases.
+
+    Only `failures` mark it: a rejection that ends a transaction is no failure of the database. Statements have no
+    spans, because their number would hide the transactions.
+    """
+    if not is_recording():
+        yield
+        return
+    attributes = {"db.system.name": "postgresql", "db.namespace": namespace, "db.operation.name": operation}
+    with span(f"{operation} {namespace}", SpanKind.CLIENT, attributes=attributes):
+        try:
+            yield
+        except failures as error:
+            record_failure(error)
+            raise
 
 
 def record_response(method: str, route: str, status: int) -> None:

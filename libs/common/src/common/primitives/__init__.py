@@ -3,7 +3,6 @@
 __all__ = [
     "cells",
     "changing",
-    "circuit_breaker",
     "clock",
     "cursors",
     "decisions",
@@ -25,4 +24,5 @@ __all__ = [
     "tls",
     "typed_text",
     "waiting",
+    "web_origins",
 ]

@@ -48,7 +48,8 @@ class Cells:
         """None without cells.
 
         Raises:
-            ValueError: a name, campus or domain is in two cells, the own cell is not listed, or a name or address is invalid.
+            ValueError: a name, campus or domain is in two cells, the own cell is not listed, or a name or address is
+            invalid.
         """
         if not own and not cells:
             return None

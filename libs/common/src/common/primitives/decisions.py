@@ -1,4 +1,6 @@
-"""Decisions by a maker and a checker: the checker approves exactly what was prepared, or rejects it (contract section 5.5)."""
+"""Decisions by a maker and a checker: the checker approves exactly what was prepared, or rejects it
+(contract section 5.5).
+"""
 
 import hashlib
 import hmac

@@ -12,8 +12,8 @@ TriggerT = TypeVar("TriggerT", bound=str)
 class Rejection(Enum):
     """Why a trigger changes no state.
 
-    `REPEATED` is a success without effect. `STALE` is a late report, which is ignored and counted. `FORBIDDEN` is a command
-    that the state does not allow, or a report that contradicts it.
+    `REPEATED` is a success without effect. `STALE` is a late report, which is ignored and counted. `FORBIDDEN` is a
+    command that the state does not allow, or a report that contradicts it.
     """
 
     REPEATED = "repeated"
@@ -35,8 +35,8 @@ class Rule(Generic[StateT]):
 class Lifecycle(Generic[StateT, TriggerT]):
     """All states of a resource, in the order of a usual course, and the rules that decide between them.
 
-    Raises ValueError for a rule that names another state, or one state twice. A state that a rule does not name forbids its
-    trigger.
+    Raises ValueError for a rule that names another state, or one state twice. A state that a rule does not name forbids
+    its trigger.
     """
 
     name: str

@@ -13,7 +13,9 @@ class WaitLimits:
     statement: float = 15.0
     """A longer statement is a fault; its row locks would block others."""
     commit: float = 15.0
-    """After it the outcome is unknown, and the caller is answered 503. A standby that is away makes every commit wait."""
+    """After it the outcome is unknown, and the caller is answered 503. A standby that is away makes every commit
+    wait.
+    """
     identity: float = 3.0
     """For the roles of a user and the keys of an issuer."""
 

@@ -47,3 +47,9 @@ def naira(amount_minor: int) -> float | int:
     """Return the decimal naira number of the specification's `total`. For display only, never for arithmetic."""
     whole, kobo = divmod(amount_minor, 100)
     return whole if kobo == 0 else amount_minor / 100
+
+
+def format_naira(amount_minor: int) -> str:
+    """Return kobo as formatted naira: `-₦1,234.50`."""
+    whole, kobo = divmod(abs(amount_minor), 100)
+    return f"{'-' if amount_minor < 0 else ''}₦{whole:,}.{kobo:02d}"

@@ -1,4 +1,6 @@
-"""Phone numbers as users type or paste them (contract section 10): the profile, codes, quotas and searches read them alike."""
+"""Phone numbers as users type or paste them (contract section 10): the profile, codes, quotas and searches read them
+alike.
+"""
 
 import re
 import unicodedata

@@ -72,7 +72,9 @@ EXTENSIONS: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     "totalMinor": {
         "type": "integer",
-        "description": "With a checkout's 409 only: the order's present total in kobo, where it is not `expectedTotalMinor`.",
+        "description": (
+            "With a checkout's 409 only: the order's present total in kobo, where it is not `expectedTotalMinor`."
+        ),
     },
     "attemptsRemaining": {
         "type": "integer",
@@ -101,7 +103,9 @@ class InvalidParam(msgspec.Struct, frozen=True):
 
 
 class Problem(Exception):
-    """An error with a public status and code. Subclasses set `status`, `code` and `detail`, and are named by the condition."""
+    """An error with a public status and code. Subclasses set `status`, `code` and `detail`, and are named by the
+    condition.
+    """
 
     status: ClassVar[int] = 500
     code: ClassVar[Code] = "INTERNAL_ERROR"

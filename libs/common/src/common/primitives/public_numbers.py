@@ -1,7 +1,8 @@
 """Numbers for people: `XX-` and eight characters of Crockford's base 32, `CM-R80T-M2NG` (contract section 1.7).
 
 A person sees the number of an order, payout, ticket or purchase, never its id. Every search by number reads what was
-typed with `read_number` or `read_number_or_id`. The alphabet has no I, L, O and U: a typed O means 0, an I or L means 1.
+typed with `read_number` or `read_number_or_id`. The alphabet has no I, L, O and U: a typed O means 0, an I or L means
+1.
 """
 
 import re

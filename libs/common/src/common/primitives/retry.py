@@ -11,7 +11,9 @@ JITTER = 0.2
 
 @dataclass(frozen=True, slots=True)
 class RetryLadder:
-    """The delays between attempts, in seconds. Attempt 1 is the first delivery; the last delay precedes the dead letter."""
+    """The delays between attempts, in seconds. Attempt 1 is the first delivery; the last delay precedes the dead
+    letter.
+    """
 
     delays_seconds: tuple[float, ...] = DELAYS_SECONDS
 

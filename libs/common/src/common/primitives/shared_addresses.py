@@ -11,7 +11,9 @@ SHARED_FACTOR: Final = 20
 
 
 class SharedAddresses:
-    """Multiply the ceiling of an address in one of the networks. An address is an IPv4 address, or the /64 of an IPv6 one."""
+    """Multiply the ceiling of an address in one of the networks. An address is an IPv4 address, or the /64 of an IPv6
+    one.
+    """
 
     # Beyond it the factors are computed again: parsing an address takes some microseconds.
     ADDRESSES_MAX: Final = 10_000

@@ -8,11 +8,14 @@ import base64
 import binascii
 import hashlib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final, Self
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from common.primitives.encryption import Encryptor
 
 _KEY_BYTES: Final = 32
 _KEY_ID_CHARACTERS: Final = 16
@@ -87,3 +90,15 @@ def _text_of(raw: bytes) -> str:
 
 def _id_of(public_text: str) -> str:
     return hashlib.sha256(public_text.encode()).hexdigest()[:_KEY_ID_CHARACTERS]
+
+
+@dataclass(frozen=True, slots=True)
+class Signatures:
+    """The keys with which a service signs and verifies. Its composition root sets them.
+
+    `checkpoints` authenticates sums that the service stores for itself.
+    """
+
+    signing_key: SigningKey | None = None
+    verify_keys: VerifyKeys | None = None
+    checkpoints: Encryptor | None = None

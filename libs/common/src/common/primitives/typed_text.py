@@ -9,7 +9,9 @@ _IGNORED: Final = frozenset("_\u2212")
 
 
 def compact(text: str) -> str:
-    """Return the text without spaces, dashes, underscores and invisible marks; full-width characters become plain ones."""
+    """Return the text without spaces, dashes, underscores and invisible marks; full-width characters become plain
+    ones.
+    """
     return "".join(
         sign
         for sign in unicodedata.normalize("NFKC", text)

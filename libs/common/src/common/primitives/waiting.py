@@ -1,7 +1,7 @@
 """Waits on another party's code: each has a limit of ours, and an end that is not ours is an error.
 
-A library may cancel what waits for it: aiormq ends its pending calls with `CancelledError` when a connection is lost. In a
-loop of ours that would look like our own stop, and a `TaskGroup` ignores a task that ended so.
+A library may cancel what waits for it: aiormq ends its pending calls with `CancelledError` when a connection is lost.
+In a loop of ours that would look like our own stop, and a `TaskGroup` ignores a task that ended so.
 """
 
 import asyncio
@@ -22,8 +22,8 @@ class LoopEnded(RuntimeError):
 async def bounded(call: Awaitable[ResultT], seconds_max: float | None) -> ResultT:
     """Return the result of a call of a library, after at most `seconds_max`; None for a call that may last.
 
-    The call runs in a task of its own, so that its cancellation by the library is not taken for one of ours, and so that a
-    call that ignores its cancellation does not hold its caller.
+    The call runs in a task of its own, so that its cancellation by the library is not taken for one of ours, and so
+    that a call that ignores its cancellation does not hold its caller.
 
     Raises:
         NoResponse: there was no result in time, or the library cancelled the call.

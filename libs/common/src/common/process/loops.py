@@ -17,7 +17,8 @@ log = get_logger(__name__)
 class Loop:
     """A background loop that calls `run_once` every `every_seconds`, until the process ends.
 
-    While `run_once` finds nothing (0, False or None), each pause is twice as long as the one before, up to `idle_seconds`.
+    While `run_once` finds nothing (0, False or None), each pause is twice as long as the one before, up to
+    `idle_seconds`.
     """
 
     name: str

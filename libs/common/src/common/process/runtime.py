@@ -42,11 +42,14 @@ class Runtime:
     retention_rules: Sequence[Rule] = ()
     # The names of background loops that ended; the process is about to end.
     ended_loops: set[str] = field(default_factory=set)
+    limits: WaitLimits = WAIT_LIMITS
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A service: its composition root and its tables of routes, subscriptions, work items, loops and retention rules."""
+    """A service: its composition root and its tables of routes, subscriptions, work items, loops and retention
+    rules.
+    """
 
     name: str
     settings: type[ServiceSettings]
@@ -87,7 +90,9 @@ async def running(
     clock: Clock | None = None,
     database: Database | None = None,
 ) -> AsyncIterator[tuple[Runtime, Any]]:
-    """Yield the runtime of a process and the composed dependencies of its service. Tests open a service the same way."""
+    """Yield the runtime of a process and the composed dependencies of its service. Tests open a service the same
+    way.
+    """
     async with (
         open_runtime(service, settings, process, clock, database) as runtime,
         service.compose(settings, runtime) as dependencies,
@@ -136,6 +141,7 @@ async def open_runtime(
                 verifier,
                 account_required=settings.broker_verified_publishers,
                 retention_rules=message_retention_rules(settings),
+                limits=limits,
             )
         finally:
             await bus.close()

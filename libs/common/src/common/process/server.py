@@ -39,7 +39,9 @@ class _ServerState(ServerState):
 
 
 class QuietServer(uvicorn.Server):
-    """uvicorn that sleeps while there is no request. uvicorn's own loop wakes ten times a second, for the Date header."""
+    """uvicorn that sleeps while there is no request. uvicorn's own loop wakes ten times a second, for the Date
+    header.
+    """
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)

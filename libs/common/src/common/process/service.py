@@ -1,4 +1,5 @@
-"""The command line of a service: `api` (with a relay), `worker` (consumers, relay, timers), `all`, `migrate`, and its own commands.
+"""The command line of a service: `api` (with a relay), `worker` (consumers, relay, timers), `all`, `migrate`, and its
+own commands.
 
 A background loop that fails or ends ends its process, and the supervisor starts the process again.
 """
@@ -89,7 +90,9 @@ async def _run(service: Service, command: str, arguments: Sequence[str] = ()) ->
 
 
 async def run_command(service: Service, dependencies: object, command: str, arguments: Sequence[str]) -> None:
-    """Run a service's own command. A Problem, such as an unavailable payment gateway, is its last line, with status 1."""
+    """Run a service's own command. A Problem, such as an unavailable payment gateway, is its last line, with status
+    1.
+    """
     try:
         await service.commands[command](dependencies, *arguments)
     except Problem as problem:

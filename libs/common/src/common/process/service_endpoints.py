@@ -22,8 +22,8 @@ OUTBOX_AGE_SECONDS_MAX: Final = 60.0
 def process_health_endpoints(runtime: Runtime, *, is_worker: bool) -> Endpoints:
     """Return the health of a process.
 
-    An API process serves requests without the broker: its events wait in the outbox, and received events are delayed. So
-    only its readiness names an old outbox, and the gateway and the cluster's probes ask whether it serves.
+    An API process serves requests without the broker: its events wait in the outbox, and received events are delayed.
+    So only its readiness names an old outbox, and the gateway and the cluster's probes ask whether it serves.
     """
 
     async def is_database_reachable() -> bool:

@@ -46,7 +46,8 @@ def _normalized_origins(origins: tuple[str, ...]) -> tuple[str, ...]:
         is_origin = is_origin and "*" not in parts.netloc
         if not is_origin or parts.path not in {"", "/"} or parts.query or parts.fragment:
             raise ValueError(
-                f"{origin} is not an origin; write https://shop.example, or http://localhost:* for any port of this machine"
+                f"{origin} is not an origin; write https://shop.example, or http://localhost:* for any port of "
+                "this machine"
             )
     return tuple(origin.rstrip("/").lower() for origin in origins)
 
@@ -55,7 +56,8 @@ def _lowercase(value: object) -> object:
     return value.lower() if isinstance(value, str) else value
 
 
-# A header with a webhook's signature or hash. No other header can be named: one that names the caller stays the edge's own.
+# A header with a webhook's signature or hash. No other header can be named: one that names the caller stays the edge's
+# own.
 SignatureHeader = Annotated[str, BeforeValidator(_lowercase), Field(pattern="^[a-z][a-z0-9-]*-(signature|hash)$")]
 SIGNATURE_HEADER_DEFAULT = "x-gateway-signature"
 
@@ -87,7 +89,10 @@ class ServiceSettings(BaseSettings):
     )
     identity_url: str = Field(
         default="",
-        description="Origin of the identity service, for the roles behind a trusted issuer's token; empty: the origin of JWKS_URL",
+        description=(
+            "Origin of the identity service, for the roles behind a trusted issuer's token; empty: the origin "
+            "of JWKS_URL"
+        ),
         examples=["http://identity:8081"],
     )
     trusted_issuers: Annotated[tuple[TrustedIssuer, ...], NoDecode] = Field(
@@ -116,7 +121,8 @@ class ServiceSettings(BaseSettings):
     )
     broker_verified_publishers: bool = Field(
         default=True,
-        description="Accept only messages whose publisher's account the broker validated (`user_id`); `make run` also accepts an "
+        description="Accept only messages whose publisher's account the broker validated (`user_id`); `make run` also "
+        "accepts an "
         "operator's messages",
         examples=[False],
     )
@@ -139,17 +145,20 @@ class ServiceSettings(BaseSettings):
     cells: Annotated[tuple[Cell, ...], NoDecode] = Field(
         default=(),
         validate_default=True,
-        description="JSON list of all cells `{name, url, campuses, domains}`: the address of its gateway inside the network, the ids of "
+        description="JSON list of all cells `{name, url, campuses, domains}`: the address of its gateway inside the "
+        "network, the ids of "
         "its campuses, the mail domains of their users. The first cell has what no other names",
         examples=[
-            '[{"name": "lagos", "url": "http://lagos-gateway:8080"}, {"name": "ibadan", "url": "http://ibadan-gateway:8080", '
+            '[{"name": "lagos", "url": "http://lagos-gateway:8080"}, {"name": "ibadan", "url": '
+            '"http://ibadan-gateway:8080", '
             '"campuses": ["0192f0c1-7b1e-7cc0-8b30-3a1f3f6f0002"], "domains": ["ui.edu.ng"]}]'
         ],
     )
     shutdown_drain_seconds: float = Field(
         default=0.0,
         ge=0,
-        description="Seconds after the shutdown signal in which new requests are accepted, each as the last of its connection; "
+        description="Seconds after the shutdown signal in which new requests are accepted, each as the last of its "
+        "connection; "
         "for instances behind a load balancer",
         examples=[5],
     )
@@ -164,7 +173,10 @@ class ServiceSettings(BaseSettings):
     inbox_keep_days: int = Field(
         default=28,
         ge=7,
-        description="Days for which handled messages are remembered; at least OUTBOX_KEEP_DAYS and the age of the oldest usable backup",
+        description=(
+            "Days for which handled messages are remembered; at least OUTBOX_KEEP_DAYS and the age of the "
+            "oldest usable backup"
+        ),
         examples=[56],
     )
     dead_letters_keep_days: int = Field(
@@ -244,7 +256,8 @@ class SharedAddressSettings(ServiceSettings):
 
     rate_shared_addresses: Networks = Field(
         default=(),
-        description="Networks whose addresses many people share, such as a campus' NAT, separated by commas: the ceilings of an "
+        description="Networks whose addresses many people share, such as a campus' NAT, separated by commas: the "
+        "ceilings of an "
         "address are multiplied by RATE_SHARED_FACTOR",
         examples=["197.210.64.0/28,2001:db8:17::/48"],
     )

@@ -41,7 +41,9 @@ class ServiceQueues(ResponseModel):
 
 
 def queue_endpoints(service: str, database: Database, bus: Bus) -> Endpoints:
-    """Return the endpoint of this service's queues. The broker's own counters are read over the service's connection."""
+    """Return the endpoint of this service's queues. The broker's own counters are read over the service's
+    connection.
+    """
     endpoint = Endpoints("operations")
 
     @endpoint(

@@ -1,4 +1,4 @@
-"""HTTP of a service: the application, endpoints, envelope, uploads, error handlers, event streams."""
+"""HTTP of a service: the application, endpoints, envelope, uploads, error handlers."""
 
 __all__ = [
     "client_address",
@@ -6,14 +6,11 @@ __all__ = [
     "endpoint_table",
     "endpoints",
     "envelope",
-    "event_streams",
     "health",
     "http",
     "http_context",
     "http_protocol",
     "idempotency",
-    "outbound",
-    "outbound_addresses",
     "pages",
     "provider_client",
     "raw_bodies",

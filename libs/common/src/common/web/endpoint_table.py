@@ -42,6 +42,7 @@ class Idempotency(Enum):
     """The role of `Idempotency-Key` (contract section 3)."""
 
     REQUIRED = "required"
+    """The service binds the key too: a repetition that reaches it again has no second effect (decision 152)."""
     ACCEPTED = "accepted"
     IGNORED = "ignored"
 
@@ -51,6 +52,7 @@ class Media(Enum):
 
     JSON = "application/json"
     IMAGE = "multipart/form-data"
+    CSV = "text/csv"
     ANY = "any"
 
 

@@ -1,8 +1,11 @@
-"""The declaration of an endpoint, from which route, guard, OpenAPI operation and the edge's rules follow (decision 104).
+"""The declaration of an endpoint, from which route, guard, OpenAPI operation and the edge's rules follow
+(decision 104).
 
 endpoint = Endpoints("payouts")
 
-@endpoint("GET", "/api/payouts/{payout_id}", id="payouts.get", returns=Payout, allow=one_of("wallet:own", "payouts:read"))
+@endpoint(
+    "GET", "/api/payouts/{payout_id}", id="payouts.get", returns=Payout, allow=one_of("wallet:own", "payouts:read")
+)
 async def get_payout(request: Request, caller: CurrentCaller, payout_id: UUID) -> Response: ...
 """
 
@@ -34,10 +37,15 @@ HandlerT = TypeVar("HandlerT", bound=Callable[..., Coroutine[Any, Any, Response]
 Respond = Callable[[Request], Coroutine[Any, Any, Response]]
 Responses = Mapping[int | str, Mapping[str, Any]]
 API_PREFIX: Final = "/api/"
+# The callers of an operation that is not for users: our own services, or the programs of a protocol, such as webhooks
+# of providers, redirected browsers and probes. Read from the document by both clients.
+AUDIENCE: Final = "x-audience"
 
 
 class Endpoints:
-    """The endpoints of one subject, in the order of their declaration. An instance is the decorator that declares one."""
+    """The endpoints of one subject, in the order of their declaration. An instance is the decorator that declares
+    one.
+    """
 
     def __init__(self, tag: str) -> None:
         self._tag = tag
@@ -57,18 +65,21 @@ class Endpoints:
         any_query: bool = False,
         merged: bool = False,
         documented: bool = True,
+        for_clients: bool = True,
         content: str | None = None,
         responses: Responses | None = None,
         response_class: type[Response] = JSONResponse,
         openapi_extra: dict[str, Any] | None = None,
         **edge: Unpack[EdgeRules],
     ) -> Callable[[HandlerT], HandlerT]:
-        """Declare an endpoint. `returns` is the model of a success, or a list of it; `content` the media type of a file.
+        """Declare an endpoint. `returns` is the model of a success, or a list of it; `content` the media type of a
+        file.
 
         `errors`: statuses beyond those that guard, path, parameters and body imply and that the code raises by name.
         `raw`: the handler gets the request alone, of a fixed path, past FastAPI's routing and dependencies, which cost
         150 us of CPU. `any_query`: a provider may add parameters to the address of its webhook. `merged`: several
         services declare this endpoint, and the edge merges their parts. `responses` adds to the documented responses.
+        `for_clients`: the generated clients have this operation, unless a signature or the service key opens it.
         """
         accepts_key = method == "POST" and allow.access is Access.TOKEN
         edge.setdefault("idempotency", Idempotency.ACCEPTED if accepts_key else Idempotency.IGNORED)
@@ -79,6 +90,10 @@ class Endpoints:
         if edge.get("media") is Media.IMAGE:
             edge.setdefault("body_bytes_max", IMAGE_BYTES_MAX + FRAME_BYTES_MAX)
             openapi_extra = FILE_SHOWN
+        if allow.access is Access.SERVICE_KEY:
+            openapi_extra = (openapi_extra or {}) | {AUDIENCE: "service"}
+        elif allow.access is Access.SIGNATURE or not for_clients:
+            openapi_extra = (openapi_extra or {}) | {AUDIENCE: "protocol"}
         declared = Route(method, template_of(path), "", guard=allow, **edge)
         shown: dict[int | str, dict[str, Any]] = {number: {"description": "An error."} for number in errors}
         shown[status] = {"description": "Done."} if returns is None else {"model": returns}

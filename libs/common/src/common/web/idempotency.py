@@ -10,6 +10,7 @@ from uuid import UUID
 from fastapi import Depends
 from starlette.requests import Request
 
+from common.auth.caller import Caller
 from common.database.idempotent_commands import IdempotentCommand
 from common.primitives.ids import parse_uuid
 from common.primitives.problems import ValidationFailed
@@ -30,14 +31,24 @@ async def optional_idempotency_key_of(request: Request) -> UUID | None:
 
 
 async def idempotent_command_of(request: Request, caller: CurrentCaller) -> IdempotentCommand | None:
-    """Return the caller's request as a command, None without a key. Raises ValidationFailed (422) for a malformed key."""
+    """Return the caller's request as a command, None without a key. Raises ValidationFailed (422) for a malformed
+    key.
+    """
     key = await optional_idempotency_key_of(request)
-    if key is None:
-        return None
+    return None if key is None else await _command_of(request, caller, key)
+
+
+async def required_idempotent_command_of(request: Request, caller: CurrentCaller) -> IdempotentCommand:
+    """Return the caller's request as a command. Raises ValidationFailed (422) without a well-formed key."""
+    return await _command_of(request, caller, await idempotency_key_of(request))
+
+
+async def _command_of(request: Request, caller: Caller, key: UUID) -> IdempotentCommand:
     content = sha256(f"{request.method} {request.url.path}\n".encode() + await request.body())
     return IdempotentCommand(caller.id, key, content.digest())
 
 
 IdempotencyKey = Annotated[UUID, Depends(idempotency_key_of)]
 OptionalIdempotencyKey = Annotated[UUID | None, Depends(optional_idempotency_key_of)]
+RequiredIdempotentCommand = Annotated[IdempotentCommand, Depends(required_idempotent_command_of)]
 OptionalIdempotentCommand = Annotated[IdempotentCommand | None, Depends(idempotent_command_of)]

@@ -1,4 +1,6 @@
-"""The path of a request as the client sent it: the gateway forwards `/api/v1/...` as `/api/...` and names the prefix."""
+"""The path of a request as the client sent it: the gateway forwards `/api/v1/...` as `/api/...` and names the
+prefix.
+"""
 
 from typing import Final
 

@@ -65,9 +65,10 @@ class ResponseModel(msgspec.Struct, metaclass=_ModelMeta):
     def from_row(cls, row: Row, prefix: str = "", /, **others: object) -> Self:
         """Return the model of a row; `others` are fields that no column gives.
 
-        A column has the name of its field, after the prefix. A field that is a model takes the columns `<field>__<column>`,
-        and is None where the first of them is null. Instants become text. A list of models comes from a JSON column with
-        public names, of either type. Columns without a field are ignored. A field without a column has its default, or raises KeyError.
+        A column has the name of its field, after the prefix. A field that is a model takes the columns
+        `<field>__<column>`, and is None where the first of them is null. Instants become text. A list of models comes
+        from a JSON column with public names, of either type. Columns without a field are ignored. A field without a
+        column has its default, or raises KeyError.
         """
         model: Self = _reader_of(cls, prefix, *others)(row, others)
         return model

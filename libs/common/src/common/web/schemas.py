@@ -1,4 +1,6 @@
-"""The base of request bodies (contract section 1): camelCase names, no unknown fields, no text that PostgreSQL cannot store."""
+"""The base of request bodies (contract section 1): camelCase names, no unknown fields, no text that PostgreSQL cannot
+store.
+"""
 
 import re
 from datetime import UTC, datetime
@@ -104,7 +106,9 @@ class DecisionApproval(RequestBody):
         Field(
             min_length=1,
             max_length=128,
-            description="The `hash` that the prepared decision shows. The hash of any other content is rejected with 409.",
+            description=(
+                "The `hash` that the prepared decision shows. The hash of any other content is rejected with 409."
+            ),
         ),
     ]
 

@@ -44,7 +44,9 @@ class WrongMediaType(ValidationFailed):
 
 
 async def read_image(request: Request) -> bytes:
-    """Return the bytes of the field `file`. Raises WrongMediaType (415), ImageTooLarge (413), ValidationFailed (422)."""
+    """Return the bytes of the field `file`. Raises WrongMediaType (415), ImageTooLarge (413), ValidationFailed
+    (422).
+    """
     media = request.headers.get("content-type", "")
     if media.partition(";")[0].strip().lower() != "multipart/form-data":
         raise WrongMediaType

@@ -38,7 +38,9 @@ def call(
     yes: Yes = False,
     key: Key = None,
 ) -> Output:
-    """Call any endpoint of the public API with your token and print the response. Methods other than GET ask for confirmation."""
+    """Call any endpoint of the public API with your token and print the response. Methods other than GET ask for
+    confirmation.
+    """
     if not path.startswith("/api/"):
         raise Refused(f"{path!r} is no endpoint of the public API.", "Paths start with /api/", MISUSED)
     given = _object(body)

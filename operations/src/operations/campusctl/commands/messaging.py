@@ -38,7 +38,8 @@ def export_templates(
 
 
 def push_templates(operator: Operator, yes: Yes = False) -> Output:
-    """Register missing templates at the provider and replace changed ones, on the system's machine (STATE_DIR) or with --kubernetes.
+    """Register missing templates at the provider and replace changed ones, on the system's machine (STATE_DIR) or with
+    --kubernetes.
 
     A repetition changes nothing. Exit code 1: the provider rejected a template; its reason is shown.
     """
@@ -49,7 +50,8 @@ def push_templates(operator: Operator, yes: Yes = False) -> Output:
 
 
 def show_templates(operator: Operator) -> Output:
-    """Compare the templates with the provider's, on the system's machine or with --kubernetes. Exit code 4: not all are approved.
+    """Compare the templates with the provider's, on the system's machine or with --kubernetes. Exit code 4: not all are
+    approved.
 
     `rejected` shows the reviewer's reason; `differs` is registered with another text: push it.
     """
@@ -58,7 +60,9 @@ def show_templates(operator: Operator) -> Output:
 
 
 def resume(operator: Operator, yes: Yes = False) -> Output:
-    """End the pause that a fault of our account caused, on the system's machine or with --kubernetes. A new fault pauses again."""
+    """End the pause that a fault of our account caused, on the system's machine or with --kubernetes. A new fault
+    pauses again.
+    """
     operator.runner.check()
     operator.confirm("Send by the messaging app again?", yes=yes)
     return Output({"said": operator.runner.must("notifications", "resume-provider", _PROVIDER)})

@@ -56,7 +56,7 @@ def register(app: typer.Typer) -> None:
         "campusctl audit --kubernetes --context production",
         on_cluster=True,
     )(audit)
-    ledger = typer.Typer(help="The chained books.", no_args_is_help=True)
+    ledger = typer.Typer(help="The chained ledgers.", no_args_is_help=True)
     command(
         ledger,
         "verify",
@@ -86,7 +86,9 @@ def show_keys(operator: Operator) -> Output:
 
 
 def rotate_keys(operator: Operator, yes: Yes = False) -> Output:
-    """Create a signing key, on the system's machine (STATE_DIR) or with --kubernetes. The previous key stays valid until it is retired."""
+    """Create a signing key, on the system's machine (STATE_DIR) or with --kubernetes. The previous key stays valid
+    until it is retired.
+    """
     operator.runner.check()
     operator.confirm("Create a new signing key?", yes=yes)
     return Output({"said": operator.runner.must("identity", "rotate-keys")})
@@ -111,7 +113,8 @@ def audit(
         float, typer.Option(min=0, help="Seconds that a difference must persist; messages may be pending.")
     ] = SETTLE_SECONDS,
 ) -> Output:
-    """Check all money invariants over all services, and record the result (GET /api/audits). Exit code 4: an invariant is broken.
+    """Check all money invariants over all services, and record the result (GET /api/audits). Exit code 4: an invariant
+    is broken.
 
     On the system's machine (STATE_DIR), or with --kubernetes as a Job of the CronJob `audit`.
 
@@ -172,12 +175,14 @@ def _line_of(finding: Finding) -> dict[str, Any]:
 def verify_ledger(
     operator: Operator,
     ledger: Annotated[
-        Ledger | None, typer.Argument(metavar="BOOK", help="Ledger to verify; both when omitted.")
+        Ledger | None, typer.Argument(metavar="LEDGER", help="Ledger to verify; both when omitted.")
     ] = None,
     length: Annotated[int | None, typer.Option(min=0, help="Length in an earlier report.")] = None,
     head: Annotated[str | None, typer.Option(help="Head in the same report; that link must be unchanged.")] = None,
 ) -> Output:
-    """Verify the hash chain of a ledger from its first link, on the system's machine or with --kubernetes. Exit code 4: it was changed."""
+    """Verify the hash chain of a ledger from its first link, on the system's machine or with --kubernetes. Exit code 4:
+    it was changed.
+    """
     if (length is None) != (head is None) or (length is not None and ledger is None):
         raise Refused("--length and --head need each other and one ledger.", exit_code=2)
     earlier = () if length is None else (str(length), str(head))

@@ -22,6 +22,7 @@ Attachment = Annotated[Path, typer.Option("--file", help="PDF, PNG or JPEG, at m
 def register(app: typer.Typer) -> None:
     register_group(app, "quarantine", "Charges in quarantine; two people decide.", QUARANTINE)
     register_group(app, "chargebacks", "Chargebacks, with the date by which to respond.", CHARGEBACKS)
+    register_group(app, "withdrawals", "Withdrawals from balances; two people decide on large ones.", WITHDRAWALS)
     register_group(app, "refunds", "Failed refunds; two people decide.", REFUNDS)
 
 
@@ -57,7 +58,9 @@ def send_evidence(
     delivered_on: Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Date of the delivery.")] = None,
     key: Key = None,
 ) -> Output:
-    """Send evidence about the buyer and the delivery to the gateway. It does not decide the claim: contest or accept it."""
+    """Send evidence about the buyer and the delivery to the gateway. It does not decide the claim: contest or accept
+    it.
+    """
     body = {"customerEmail": email, "customerName": name, "customerPhone": phone, "serviceDetails": details}
     optional = {"deliveryAddress": address, "deliveryDate": delivered_on and delivered_on.date().isoformat()}
     return Output(operator.api.act(f"/api/chargebacks/{chargeback_id}/evidence", body | optional, key).data)
@@ -110,6 +113,12 @@ def _destination(account: dict[str, Any]) -> str:
         return named
     at_bank = account["nameAtBank"]
     return f"{named} (NOT VERIFIED: {f'the bank names {at_bank}' if at_bank else 'the bank confirmed no name'})"
+
+
+def _withdrawal(withdrawal: dict[str, Any]) -> str:
+    decision = withdrawal["decision"] or {"outcome": "not prepared", "reason": ""}
+    account = f"account ...{withdrawal['accountLast4']} of {withdrawal['accountName']}"
+    return f"{decision['outcome']}: {amount_of(withdrawal)}, {account} ({decision['reason']})?"
 
 
 def _charge(charge: dict[str, Any]) -> str:
@@ -176,6 +185,42 @@ CHARGEBACKS: Final[Commands] = {
     ),
     "contest": Own(contest, (f"{ID} --message 'Delivered, see receipt' --file receipt.pdf",)),
     "accept": Own(accept, (f"{ID} --message 'Never delivered' --file note.pdf --amount 250000",)),
+}
+WITHDRAWALS: Final[Commands] = {
+    "list": Call(
+        "GET /api/withdrawals",
+        "List withdrawals from buyers' balances.",
+        (one_of("status", "waiting", "prepared", "pending", "submitting", "submitted", "paid", "failed", "rejected"),),
+        ("id", "status", "amountMinor", "accountName", "bankCode", "failure", "createdAt"),
+        ("--status waiting",),
+    ),
+    "show": Call("GET /api/withdrawals/{withdrawal_id}", "Show a withdrawal with the decision about it."),
+    "prepare": Call(
+        "POST /api/withdrawals/{withdrawal_id}/prepare",
+        "Prepare a decision on a large withdrawal. No money moves before a checker approves it.",
+        (
+            one_of(
+                "outcome",
+                "pay",
+                "return",
+                text="pay: the account receives it; return: the balance does.",
+                required=True,
+            ),
+            Value("reason", text="Reason; the checker reads it.", required=True),
+        ),
+        examples=(f"{ID} --outcome pay --reason 'The account is their own'",),
+    ),
+    "approve": Call(
+        "POST /api/withdrawals/{withdrawal_id}/approve",
+        "Approve a decision that another user prepared. It sends or returns the money.",
+        question=_withdrawal,
+    ),
+    "reject": Call(
+        "POST /api/withdrawals/{withdrawal_id}/reject",
+        "Reject a decision that another user prepared. The withdrawal waits again.",
+        (REASON,),
+        examples=(f"{ID} --reason 'Call the buyer first'",),
+    ),
 }
 REFUNDS: Final[Commands] = {
     "list": Call(

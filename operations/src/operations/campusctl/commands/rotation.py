@@ -1,4 +1,6 @@
-"""Rotate secrets of a running system, on its machine or on a cluster: begin, roll, check, end; and trace the use of a secret."""
+"""Rotate secrets of a running system, on its machine or on a cluster: begin, roll, check, end; and trace the use of a
+secret.
+"""
 
 import asyncio
 import json
@@ -26,7 +28,7 @@ from operations.rotation.verdict import Seen, reasons_against
 from operations.secrets import read_secrets, write_secrets
 from operations.services import SERVICES, Service, service_named
 
-# Twelve processes, each with its drain time, on a busy machine.
+# All processes, each with its drain time, on a busy machine.
 ROLL_SECONDS_MAX: Final = 900.0
 
 SecretName = Annotated[Secret, typer.Argument(help="Which secret.")]
@@ -107,7 +109,8 @@ def start(
     ] = False,
     yes: Yes = False,
 ) -> Output:
-    """Set the new value: old and new are valid from the next roll on. A provider's value is read from NEW_SECRET or prompted.
+    """Set the new value: old and new are valid from the next roll on. A provider's value is read from NEW_SECRET or
+    prompted.
 
     With --kubernetes: fail, and name what to change in the store that writes the Secrets.
     """
@@ -151,7 +154,9 @@ def re_encrypt(
     secret: SecretName,
     count: Annotated[bool, typer.Option("--count", help="Only count values that need the old key.")] = False,
 ) -> Output:
-    """Re-encrypt values under the old sealing-key or pin-key, and count the rest. Exit code 4: some still need the old key."""
+    """Re-encrypt values under the old sealing-key or pin-key, and count the rest. Exit code 4: some still need the old
+    key.
+    """
     operator.runner.check()
     if secret not in _USED_BY:
         raise Refused(f"{secret} encrypts no stored values.", exit_code=2)
@@ -176,8 +181,8 @@ def roll(
 ) -> Output:
     """Restart the running system's processes one by one with the current secrets.env, and wait for the last.
 
-    With --kubernetes: fetch the Secrets from their store, restart the Deployments whose pods hold older values, and verify
-    that the new pods hold the present ones.
+    With --kubernetes: fetch the Secrets from their store, restart the Deployments whose pods hold older values, and
+    verify that the new pods hold the present ones.
     """
     if operator.cluster:
         return rotation_on_cluster.roll(operator.cluster, every=every)
@@ -214,7 +219,9 @@ def check(
     ] = None,
     sample_seconds: Annotated[float, typer.Option(min=1, help="Seconds to sample without Prometheus.")] = 60,
 ) -> Output:
-    """Check by the metrics whether the old secret may be revoked: no spike of 401 and 403, no use of it. Exit code 4: not yet."""
+    """Check by the metrics whether the old secret may be revoked: no spike of 401 and 403, no use of it. Exit code 4:
+    not yet.
+    """
     try:
         if prometheus:
             server = Prometheus(prometheus)
@@ -307,7 +314,9 @@ def _check(operator: Operator, secret: Secret) -> None:
 
 
 def _counted(operator: Operator, metrics: list[str] | None) -> dict[str, Counted]:
-    """Read the counters of the processes: at the given addresses, in the cluster's pods, or on this machine. Raises Unmeasured."""
+    """Read the counters of the processes: at the given addresses, in the cluster's pods, or on this machine. Raises
+    Unmeasured.
+    """
     if operator.cluster and not metrics:
         return rotation_on_cluster.read_pods(operator.cluster)
     ports = [operator.own.port_base + plan.health_offset for plan in CAMPUS.processes if plan.service != "sandbox"]

@@ -57,8 +57,9 @@ def roll(kubectl: Kubectl, *, every: bool) -> Output:
         except KubectlFailed as error:
             raise Refused(
                 f"{deployment.name} was not restarted: {error}",
-                f"Its old pods still run, and old and new value stay valid. Restarted before: {', '.join(rolled) or 'none'}. "
-                f"Read kubectl logs -n {kubectl.namespace} deployment/{deployment.name}, then repeat {_NEXT}",
+                "Its old pods still run, and old and new value stay valid. Restarted before: "
+                f"{', '.join(rolled) or 'none'}. Read kubectl logs -n {kubectl.namespace} "
+                f"deployment/{deployment.name}, then repeat {_NEXT}",
             ) from error
         rolled.append(deployment.name)
     if rolled:

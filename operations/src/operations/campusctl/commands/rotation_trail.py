@@ -40,7 +40,8 @@ def show_trail(
 ) -> Output:
     """List uses of a secret in a period: audit lines of the logs, webhooks and staff actions of the databases.
 
-    With --kubernetes: audit lines only of the pods that exist; logs of earlier pods are in the cluster's log store (--logs).
+    With --kubernetes: audit lines only of the pods that exist; logs of earlier pods are in the cluster's log store
+    (--logs).
     """
     starts_at = since.replace(tzinfo=UTC)
     ends = until.replace(tzinfo=UTC) if until else datetime.now(UTC) + timedelta(seconds=1)

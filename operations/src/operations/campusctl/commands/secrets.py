@@ -54,7 +54,9 @@ def new(
         Path, typer.Option("--manifests", metavar="FOLDER", help="With sealed-secrets: the folder deploy/k8s.")
     ] = Path("deploy/k8s"),
 ) -> Output:
-    """Create every secret of a cluster, once, in files that only you can read. What a provider issues is read from a file."""
+    """Create every secret of a cluster, once, in files that only you can read. What a provider issues is read from a
+    file.
+    """
     try:
         written = write_new(out, form, Cluster(target, servers), read_supplied(supplied), manifests)
     except SecretsRefused as refusal:

@@ -30,8 +30,8 @@ def login(
 ) -> Output:
     """Sign in with password and authenticator code.
 
-    Both are prompted, or read from CAMPUS_PASSWORD and CAMPUS_TOTP. The tokens are stored in a file that only you can read,
-    under STATE_DIR or the XDG state folder, and are refreshed automatically.
+    Both are prompted, or read from CAMPUS_PASSWORD and CAMPUS_TOTP. The tokens are stored in a file that only you can
+    read, under STATE_DIR or the XDG state folder, and are refreshed automatically.
     """
     first = operator.api.sign_in(email, _secret("CAMPUS_PASSWORD", "Password"))
     second = operator.api.second_step(first, _secret("CAMPUS_TOTP", "Code of the authenticator"))

@@ -14,14 +14,22 @@ from operations.campusctl.showing import Output
 from operations.provision import ProvisioningFailed, database_url
 from operations.secret_table import password_variable
 from operations.secrets import new_password, read_secrets, write_secrets
-from operations.subscribers import TYPES, SubscribersRefused, Team, apply_teams, check_team, load_teams, save_teams
+from operations.subscribers import (
+    LIST,
+    TYPES,
+    SubscribersRefused,
+    Team,
+    apply_teams,
+    check_team,
+    load_teams,
+    save_teams,
+)
 
 # The default of OUTBOX_KEEP_DAYS.
 REPLAY_DAYS_MAX: Final = 7
 
 TeamName = Annotated[str, typer.Argument(metavar="TEAM", help="Small letters, digits and hyphens.")]
 ListFile = Annotated[Path, typer.Option("--file", metavar="FILE", help="The list of teams, in a checkout.")]
-_LIST: Final = Path("deploy/subscribers.yaml")
 _NEXT: Final = (
     "campusctl subscribers apply for make run; on a cluster deploy/k8s/roll-out, with {} in the entry campus/broker"
 )
@@ -54,9 +62,11 @@ def add(
     topics: Annotated[str, typer.Option(metavar="TYPE,...", help="Event types, or * for all.")],
     connections: Annotated[int, typer.Option(min=1)] = SUBSCRIBER_LIMITS["max-connections"],
     channels: Annotated[int, typer.Option(min=1)] = SUBSCRIBER_LIMITS["max-channels"],
-    file: ListFile = _LIST,
+    file: ListFile = LIST,
 ) -> Output:
-    """Add a team to the list, or change it, and write its manifests. The account exists after `apply`, or a roll-out."""
+    """Add a team to the list, or change it, and write its manifests. The account exists after `apply`, or a
+    roll-out.
+    """
     chosen = Team(team, tuple(dict.fromkeys(topics.split(","))), connections, channels)
     try:
         check_team(chosen)
@@ -66,7 +76,7 @@ def add(
     return Output({"written": [str(path) for path in written], "next": _NEXT.format(chosen.account)})
 
 
-def remove(operator: Operator, team: TeamName, yes: Yes = False, file: ListFile = _LIST) -> Output:
+def remove(operator: Operator, team: TeamName, yes: Yes = False, file: ListFile = LIST) -> Output:
     """Remove a team from the list and the manifests. Its account is deleted by `apply`, on a cluster by hand."""
     try:
         teams = load_teams(file)
@@ -81,7 +91,7 @@ def remove(operator: Operator, team: TeamName, yes: Yes = False, file: ListFile 
     return Output({"written": [str(path) for path in written], "next": f"campusctl subscribers apply; {on_cluster}"})
 
 
-def list_teams(operator: Operator, file: ListFile = _LIST) -> Output:
+def list_teams(operator: Operator, file: ListFile = LIST) -> Output:
     """List the teams with their topics and limits."""
     lines = [
         {
@@ -96,7 +106,7 @@ def list_teams(operator: Operator, file: ListFile = _LIST) -> Output:
     return Output(lines, ("team", "account", "topics", "connections", "channels"))
 
 
-def apply(operator: Operator, file: ListFile = _LIST) -> Output:
+def apply(operator: Operator, file: ListFile = LIST) -> Output:
     """Make the subscribers' accounts at the running system's broker those of the list, on its machine (STATE_DIR).
 
     A new team's password is stored in secrets.env. The address of each is printed without it.
@@ -138,9 +148,10 @@ def replay(
         datetime, typer.Option(help="At most seven days ago (OUTBOX_KEEP_DAYS).", formats=["%Y-%m-%dT%H:%M:%SZ"])
     ],
     yes: Yes = False,
-    file: ListFile = _LIST,
+    file: ListFile = LIST,
 ) -> Output:
-    """Publish a team's past events again to one queue of its own, on the system's machine (STATE_DIR) or with --kubernetes.
+    """Publish a team's past events again to one queue of its own, on the system's machine (STATE_DIR) or with
+    --kubernetes.
 
     The same ids as before, in the order of each service. Other subscribers and the services receive nothing.
     """

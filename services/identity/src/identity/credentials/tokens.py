@@ -12,9 +12,17 @@ import jwt
 from common.auth.tokens import AUDIENCE
 from common.primitives.ids import new_secret, parse_uuid
 from identity.credentials.keyed_hashes import KeyedHashes
-from identity.credentials.signing_keys import ALGORITHM, SigningKey
+from identity.credentials.signing_keys import ALGORITHM, SigningKey, SigningKeys
 from identity.domain.authorization_profile import ACCESS_LIFE, AuthorizationProfile, SignIn, claims_of
 from identity.responses.sessions import Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class TokenIssuer:
+    """The keys that sign access tokens, and the issuer that they name."""
+
+    signing_keys: SigningKeys
+    issuer: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,15 @@
 from collections.abc import Collection
 from datetime import timedelta
 
-from common.primitives.problems import Conflict, Forbidden, InvalidParam, RateLimited, Unauthorized, ValidationFailed
+from common.primitives.problems import (
+    Conflict,
+    Forbidden,
+    InvalidParam,
+    NotFound,
+    RateLimited,
+    Unauthorized,
+    ValidationFailed,
+)
 
 
 class WrongCredentials(Unauthorized):
@@ -75,6 +83,35 @@ class WrongOneTimeCode(ValidationFailed):
 
     def __init__(self) -> None:
         super().__init__(invalid_params=[InvalidParam("code", "is wrong, was used before, or is too old")])
+
+
+class UnknownProvider(NotFound):
+    """OIDC_PROVIDERS has no provider of this name."""
+
+    detail = "There is no identity provider of this name."
+
+
+class ReturnNotAllowed(ValidationFailed):
+    """The page of a sign-in is not on an origin of ALLOWED_ORIGINS (contract section 10.6)."""
+
+    def __init__(self) -> None:
+        reason = "must be the address of a page on an origin that ALLOWED_ORIGINS of identity lists"
+        super().__init__(f"returnTo {reason}.", invalid_params=[InvalidParam("returnTo", reason)])
+
+
+class UnknownSignIn(ValidationFailed):
+    """The `state` of a provider's callback is unknown, used, expired, or of another provider."""
+
+    detail = "This sign-in is unknown, was finished before, or is too old. Start again."
+
+    def __init__(self) -> None:
+        super().__init__(invalid_params=[InvalidParam("state", "is unknown, was used before, or is too old")])
+
+
+class InvalidLogoutToken(ValidationFailed):
+    """The logout token of a provider is invalid or was used before. 400, as OpenID Connect Back-Channel Logout asks."""
+
+    status, detail = 400, "The logout token is not valid, or was used before."
 
 
 class WrongResetToken(ValidationFailed):
@@ -313,3 +350,11 @@ class UnknownHub(ValidationFailed):
 
 class CannotAppoint(Exception):
     """The user named by the operator cannot become platform_admin."""
+
+
+class InvalidAbsence(ValidationFailed):
+    detail = "The absence ends in the past, or too late. Send another end."
+
+    def __init__(self, days_max: int) -> None:
+        reason = f"must be in the future, and at most {days_max} days from now"
+        super().__init__(invalid_params=[InvalidParam("away.until", reason)])

@@ -46,7 +46,9 @@ class Institutions:
             self._by_domain.update(dict.fromkeys(domains, institution))
 
     def institution_of(self, address: str) -> Institution | None:
-        """Return the institution of a normal mail address, or None. Raises Misdirected (421) for one of another cell."""
+        """Return the institution of a normal mail address, or None. Raises Misdirected (421) for one of another
+        cell.
+        """
         domain = domain_of(address)
         while domain:
             found = self._by_domain.get(domain)

@@ -49,7 +49,9 @@ def mail_budgets(counted_as: CountedAs, email: str, source: str) -> list[Budget]
 
 @dataclass(frozen=True, slots=True)
 class TextPolicy:
-    """The numbers that texts are sent to, and the budgets of texts. `address_per_hour` is multiplied for shared addresses."""
+    """The numbers that texts are sent to, and the budgets of texts. `address_per_hour` is multiplied for shared
+    addresses.
+    """
 
     countries: frozenset[str]
     account_per_day: int
@@ -76,8 +78,8 @@ class TextPolicy:
     def budgets(self, phone: str, source: str, account_id: UUID | None, *, is_sent: bool) -> Sequence[Budget]:
         """Return the budgets of a text. `account_id` is the signed-in user who requests it.
 
-        The request counts for number, source and account, known or not. Only texts that are sent count in the budgets that
-        all users share: requests for unknown numbers would use these up at no cost.
+        The request counts for number, source and account, known or not. Only texts that are sent count in the budgets
+        that all users share: requests for unknown numbers would use these up at no cost.
         """
         of_address = self.shared_addresses.ceiling(self.address_per_hour, source)
         of_account = (Budget(("account", str(account_id)), DAY, self.account_per_day),) if account_id else ()

@@ -10,8 +10,8 @@ from uuid import UUID
 Purpose = Literal["sign_in", "password_reset", "already_registered"]
 Channel = Literal["sms", "email"]
 
-# A text message may need minutes on a campus; with a longer validity a code on a screen could be used. Mail is read later than a
-# text message, and a reset token cannot be guessed.
+# A text message may need minutes on a campus; with a longer validity a code on a screen could be used. Mail is read
+# later than a text message, and a reset token cannot be guessed.
 LIFE: Final[dict[Purpose, timedelta]] = {
     "sign_in": timedelta(minutes=10),
     "password_reset": timedelta(minutes=30),

@@ -2,17 +2,23 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, Final, Literal, get_args
 from uuid import UUID
 
 from common.auth.caller import Caller
+from common.primitives.clock import iso_or_none
 from common.primitives.lifecycles import Lifecycle, Rejection, Rule
 from common.primitives.problems import Forbidden
-from identity.domain.errors import AnotherCampus, OwnVendor, VendorIsClosed
+from identity.domain.errors import AnotherCampus, InvalidAbsence, OwnVendor, VendorIsClosed
 
 # The legal name is compared with the bank account's, so it stays as approved.
-OWNER_FIELDS: Final = frozenset({"businessName", "category", "description"})
+# What the owner changes day by day, without a step-up.
+SHOP_FIELDS: Final = frozenset({"away", "openingHours"})
+OWNER_FIELDS: Final = frozenset({"businessName", "category", "description"}) | SHOP_FIELDS
 PLATFORM_FIELDS: Final = frozenset({"commissionBasisPoints"})
+# A longer absence is a shop that is closed.
+ABSENCE_MAX: Final = timedelta(days=366)
 VendorStatus = Literal["active", "suspended", "closed"]
 VendorTrigger = Literal["suspended", "reinstated", "closed"]
 
@@ -24,14 +30,17 @@ VENDOR: Final = Lifecycle[VendorStatus, VendorTrigger](
     {
         "suspended": Rule({"active": "suspended"}, repeated={"suspended"}, by=_SUSPENDERS),
         "reinstated": Rule({"suspended": "active"}, repeated={"active"}, by=_SUSPENDERS),
-        "closed": Rule({"active": "closed", "suspended": "closed"}, by="the erasure of its owner"),
+        "closed": Rule({"active": "closed"}, by="the erasure of its owner, which a suspension prevents"),
     },
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Vendor:
-    """A locked vendor; the commission is None where the platform's default applies."""
+    """A locked vendor; the commission is None where the platform's default applies.
+
+    `absent_until` may be past: the absence has ended by itself.
+    """
 
     id: UUID
     owner_user_id: UUID
@@ -44,6 +53,9 @@ class Vendor:
     suspension_reason: str | None
     commission_basis_points: int | None
     revision: int
+    absent_until: datetime | None
+    absence_message: str | None
+    opening_hours: list[dict[str, str]]
 
     def check_open(self) -> None:
         """Raise VendorIsClosed."""
@@ -67,7 +79,15 @@ class Vendor:
             "legal_name": self.legal_name,
             "campus_id": self.campus_id,
             "commission_basis_points": self.commission_basis_points,
+            "absent_until": iso_or_none(self.absent_until),
+            "absence_message": self.absence_message,
         }
+
+
+def check_absence(until: datetime, now: datetime) -> None:
+    """Raise InvalidAbsence when the absence is over already, or longer than `ABSENCE_MAX`."""
+    if not now < until <= now + ABSENCE_MAX:
+        raise InvalidAbsence(ABSENCE_MAX.days)
 
 
 def check_may_suspend_vendor(caller: Caller, *, owner_user_id: UUID, campus_id: UUID) -> None:

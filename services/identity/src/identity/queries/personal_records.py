@@ -12,12 +12,21 @@ SECTIONS: Final = (
     ),
     Section(
         "sessions",
-        "SELECT id::text AS place, id, signed_in_at, ended_at, ended_because, method, user_agent, issuer FROM sessions WHERE user_id = $1",
+        (
+            "SELECT id::text AS place, id, signed_in_at, ended_at, ended_because, method, user_agent, issuer FROM "
+            "sessions WHERE user_id = $1"
+        ),
+        past_policies=True,
+    ),
+    Section(
+        "identityProviders",
+        "SELECT issuer AS place, issuer, sub AS subject, linked_at FROM oidc_links WHERE user_id = $1",
         past_policies=True,
     ),
     Section(
         "secondFactors",
-        "SELECT id::text AS place, id, 'totp' AS kind, name, created_at, last_used_at FROM totp_factors WHERE user_id = $1 "
+        "SELECT id::text AS place, id, 'totp' AS kind, name, created_at, last_used_at FROM totp_factors WHERE "
+        "user_id = $1 "
         "UNION ALL SELECT id::text, id, 'passkey', name, created_at, last_used_at FROM passkeys WHERE user_id = $1",
         past_policies=True,
     ),
@@ -32,18 +41,23 @@ SECTIONS: Final = (
     ),
     Section(
         "actsOfStaff",
-        "SELECT id::text AS place, act, subject_kind, detail::text AS detail, created_at FROM staff_acts WHERE subject_id = $1",
+        (
+            "SELECT id::text AS place, act, subject_kind, detail::text AS detail, created_at FROM staff_acts WHERE "
+            "subject_id = $1"
+        ),
         past_policies=True,
     ),
     Section(
         "vendor",
-        "SELECT id::text AS place, id, business_name, legal_name, campus_id, category, description, status, suspension_reason, created_at "
+        "SELECT id::text AS place, id, business_name, legal_name, campus_id, category, description, status, "
+        "suspension_reason, created_at "
         "FROM vendors WHERE owner_user_id = $1",
         past_policies=True,
     ),
     Section(
         "vendorApplications",
-        "SELECT id::text AS place, id, business_name, legal_name, campus_id, category, description, status, reason, created_at, decided_at "
+        "SELECT id::text AS place, id, business_name, legal_name, campus_id, category, description, status, "
+        "reason, created_at, decided_at "
         "FROM vendor_applications WHERE user_id = $1",
     ),
     # The referred users' other data belongs to them.

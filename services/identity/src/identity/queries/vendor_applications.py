@@ -20,7 +20,10 @@ _FILTER: Final = "($1::text IS NULL OR status = $1) AND ($2::uuid IS NULL OR cam
 AWAITING_APPLICATION: Final = """
 status = 'pending' AND campus_id = (SELECT app_campus_id()) AND user_id <> (SELECT app_user_id())
 """
-_PAGE: Final = f"SELECT {_COLUMNS} FROM vendor_applications WHERE {_FILTER} {{1}} ORDER BY created_at {{0}}, id {{0}} LIMIT $3 OFFSET $4"
+_PAGE: Final = (
+    f"SELECT {_COLUMNS} FROM vendor_applications WHERE {_FILTER} {{1}} ORDER BY created_at {{0}}, id {{0}} "
+    "LIMIT $3 OFFSET $4"
+)
 _TOTAL: Final = f"SELECT count(*) FROM vendor_applications WHERE {_FILTER} {{0}}"
 _APPLICANT: Final = """
 SELECT full_name, email, confirmed_email IS NOT DISTINCT FROM email AS email_confirmed, campus_id FROM profiles

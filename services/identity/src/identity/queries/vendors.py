@@ -6,10 +6,13 @@ from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso
 from common.web.pages import TimePosition
 from identity.responses import vendors as responses
 
-_PUBLIC: Final = "id, business_name, campus_id, category, description, created_at"
+_PUBLIC: Final = (
+    "id, business_name, campus_id, category, description, created_at, absent_until, absence_message, opening_hours"
+)
 _IN_FULL: Final = f"{_PUBLIC}, owner_user_id, legal_name, status, suspension_reason, commission_basis_points, revision"
 _VENDORS: Final = f"""
 SELECT {_PUBLIC} FROM vendors
@@ -34,9 +37,16 @@ class PublicVendor:
     category: str | None
     description: str | None
     created_at: datetime
+    absent_until: datetime | None
+    absence_message: str | None
+    opening_hours: list[dict[str, str]]
 
-    def response(self) -> responses.Vendor:
-        return responses.Vendor.from_record(self)
+    def response(self, now: datetime) -> responses.Vendor:
+        """Return the vendor as it is shown at `now`: an absence ends by itself."""
+        away = None
+        if self.absent_until is not None and self.absent_until > now:
+            away = responses.Absence(until=iso(self.absent_until), message=self.absence_message)
+        return responses.Vendor.from_record(self, away=away)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,9 @@ class JsonWebKeySet(ResponseModel):
 
 
 class SigningKey(ResponseModel):
-    """A key of access tokens. `next` does not sign yet; `previous` no longer signs, and its tokens may still be valid."""
+    """A key of access tokens. `next` does not sign yet; `previous` no longer signs, and its tokens may still be
+    valid.
+    """
 
     kid: Annotated[str, Meta(description="The key id, as tokens name it.")]
     algorithm: Annotated[str, Meta(description="The signature algorithm.")]

@@ -28,6 +28,10 @@ class Tokens(ResponseModel):
     ]
 
 
+class SignInProvider(ResponseModel):
+    name: Annotated[str, Meta(description="The name in the address of its sign-in.", examples=["school"])]
+
+
 class EndedSession(ResponseModel):
     session_id: Annotated[UUID, Meta(description="The session.")]
 
@@ -40,6 +44,6 @@ class Session(ResponseModel):
     id: UUID
     signed_in_at: Annotated[Timestamp, Meta(description="The time of the sign-in.")]
     last_used_at: Timestamp
-    method: Annotated[Literal["password", "otp"], Meta(description="How the user signed in.")]
+    method: Annotated[Literal["password", "otp", "oidc"], Meta(description="How the user signed in.")]
     user_agent: Annotated[str | None, Meta(description="The `User-Agent` of the sign-in.")]
     current: Annotated[bool, Meta(description="Whether it is the session of this request.")]

@@ -3,10 +3,25 @@
 from typing import Annotated, Literal
 from uuid import UUID
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, Meta, UnsetType, field
 
 from common.web.response_models import ResponseModel, Timestamp
 from identity.responses.commission_changes import CommissionChange
+
+
+class Absence(ResponseModel):
+    """The shop takes no new orders before `until`."""
+
+    until: Timestamp
+    message: str | None
+
+
+class OpeningPeriod(ResponseModel):
+    """A period of a day, in the time of Lagos."""
+
+    day: Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+    opens: str = field(name="from")
+    closes: str = field(name="to")
 
 
 class Vendor(ResponseModel):
@@ -18,6 +33,8 @@ class Vendor(ResponseModel):
     category: str | None
     description: str | None
     created_at: Timestamp
+    away: Annotated[Absence | None, Meta(description="Null while the shop takes orders.")]
+    opening_hours: list[OpeningPeriod]
     owner_user_id: Annotated[UUID | UnsetType | None, Meta(description="The user who owns the vendor.")] = UNSET
     legal_name: str | UnsetType | None = UNSET
     status: Literal["active", "suspended"] | UnsetType | None = UNSET

@@ -7,6 +7,7 @@ from identity.routes import (
     create_user,
     factors,
     keys,
+    oidc,
     passkeys,
     profiles,
     sessions,
@@ -18,6 +19,7 @@ from identity.routes import (
 
 ENDPOINTS = (
     sessions.endpoint,
+    oidc.endpoint,
     codes.endpoint,
     factors.endpoint,
     passkeys.endpoint,

@@ -12,7 +12,7 @@ from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from identity.dependencies import Dependencies
 from identity.domain.errors import WrongOneTimeCode
-from identity.domain.one_time_codes import LIFE, CodeRequest, Purpose
+from identity.domain.one_time_codes import LIFE, CodeRequest, Destination, Purpose
 from identity.responses.codes import PasswordChanged, PasswordReset, SentCode
 from identity.responses.sessions import Tokens
 from identity.routes.optional_caller import OptionalCaller
@@ -28,7 +28,7 @@ from identity.schemas.codes import (
 from identity.use_cases.accounts.match_password import match_password
 from identity.use_cases.codes.request_code import request_code as send
 from identity.use_cases.codes.request_text import request_text
-from identity.use_cases.codes.verify_code import Client
+from identity.use_cases.codes.verify_code import ShownCode
 from identity.use_cases.codes.verify_code import verify_code as verify
 from identity.use_cases.passwords.change_password import PasswordChange
 from identity.use_cases.passwords.change_password import change_password as change
@@ -94,13 +94,10 @@ async def verify_code(request: Request, caller: OptionalCaller, body: VerifyCode
         work=lambda uow: verify(
             uow,
             dependencies.hashes,
-            dependencies.signing_keys,
-            body.destination,
-            body.code,
+            dependencies.token_issuer,
+            ShownCode(body.destination, body.code, client_address_of(request), request.headers.get("user-agent")),
             caller,
-            client=Client(client_address_of(request), request.headers.get("user-agent")),
             matching_hash=matching_hash,
-            issuer=dependencies.issuer,
             now=now,
         ),
     )
@@ -166,10 +163,7 @@ async def change_password(request: Request, caller: CurrentCaller, body: ChangeP
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     revoked = await change(
-        dependencies.database,
-        dependencies.passwords,
-        dependencies.throttle,
-        dependencies.hashes,
+        dependencies.password_verifier,
         caller.id,
         caller.session_id,
         PasswordChange(body.current_password, body.new_password),
@@ -186,9 +180,7 @@ async def _mail_requested(request: Request, purpose: Literal["sign_in", "passwor
             uow,
             dependencies.encryption.codes,
             dependencies.hashes,
-            purpose,
-            email,
-            client_address_of(request),
+            CodeRequest(purpose, Destination("email", email), client_address_of(request)),
             counted_as=purpose,
             now=dependencies.clock.now(),
         )

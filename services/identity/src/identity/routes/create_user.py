@@ -46,9 +46,7 @@ async def create_user(request: Request, body: CreateUserRequest) -> Response:
         work=lambda uow: provision_user(
             uow,
             user,
-            institutions=dependencies.institutions,
-            hashes=dependencies.hashes,
-            reward_minor=dependencies.referral_reward_minor,
+            dependencies.provisioning,
             now=dependencies.clock.now(),
         ),
     )

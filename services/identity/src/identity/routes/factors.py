@@ -20,6 +20,7 @@ from identity.schemas.factors import EnrollFactorRequest, VerifyFactorRequest
 from identity.use_cases.factors.enroll_factor import enroll_factor as enroll
 from identity.use_cases.factors.remove_factor import remove_factor as remove
 from identity.use_cases.factors.renew_recovery_codes import renew_recovery_codes as renew
+from identity.use_cases.factors.verify_factor import FactorCode
 from identity.use_cases.factors.verify_factor import verify_factor as verify
 from identity.use_cases.sessions.open_federated_session import open_federated_session
 
@@ -64,11 +65,9 @@ async def verify_factor(request: Request, caller: CurrentCaller, body: VerifyFac
             uow,
             dependencies.totp,
             dependencies.recovery_codes,
-            dependencies.signing_keys,
+            dependencies.token_issuer,
             caller,
-            body.code,
-            body.factor_id,
-            issuer=dependencies.issuer,
+            FactorCode(body.code, body.factor_id),
             now=dependencies.clock.now(),
         )
     if signed is None:

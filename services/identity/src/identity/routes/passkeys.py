@@ -109,11 +109,10 @@ async def verify_passkey(request: Request, caller: CurrentCaller, body: VerifyPa
         signed = await verify(
             uow,
             dependencies.passkeys,
-            dependencies.signing_keys,
+            dependencies.token_issuer,
             caller,
             body.challenge_id,
             _as_json(body.credential),
-            issuer=dependencies.issuer,
             now=dependencies.clock.now(),
         )
     return ok(request, signed.response())

@@ -63,10 +63,7 @@ async def request_erasure(
     """Request the erasure of one's account. It happens once orders, payments and payouts report no open obligation."""
     dependencies = dependencies_of(request, Dependencies)
     await start(
-        dependencies.database,
-        dependencies.passwords,
-        dependencies.throttle,
-        dependencies.hashes,
+        dependencies.password_verifier,
         caller,
         body.password if body else None,
         now=dependencies.clock.now(),

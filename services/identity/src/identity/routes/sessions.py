@@ -55,10 +55,8 @@ async def sign_up(request: Request, body: SignUpRequest) -> Response:
         dependencies.passwords,
         sign_up_request,
         encryptor=dependencies.encryption.codes,
-        institutions=dependencies.institutions,
-        hashes=dependencies.hashes,
+        provisioning=dependencies.provisioning,
         text_policy=dependencies.text_policy,
-        reward_minor=dependencies.referral_reward_minor,
         now=dependencies.clock.now(),
     )
     return ok(request, SignUpResult(user_id=user_id, confirmation_required=True), status=201)
@@ -72,14 +70,10 @@ async def log_in(request: Request, body: LogInRequest) -> Response:
     """
     dependencies = dependencies_of(request, Dependencies)
     signed = await start(
-        dependencies.database,
-        dependencies.passwords,
-        dependencies.throttle,
-        dependencies.hashes,
-        dependencies.signing_keys,
+        dependencies.password_verifier,
+        dependencies.token_issuer,
         LogIn(body.email, body.password, request.headers.get("user-agent"), client_address_of(request)),
         encryptor=dependencies.encryption.codes,
-        issuer=dependencies.issuer,
         now=dependencies.clock.now(),
     )
     return ok(request, signed.response())
@@ -95,10 +89,9 @@ async def refresh_tokens(request: Request, body: RefreshRequest) -> Response:
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         signed = await refresh_session(
             uow,
-            dependencies.signing_keys,
+            dependencies.token_issuer,
             dependencies.hashes,
             body.refresh_token,
-            issuer=dependencies.issuer,
             now=dependencies.clock.now(),
         )
     if signed is None:

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from common.auth.caller import ServiceItself
 from common.auth.guards import SIGNED_IN
-from common.auth.user_lookup import USER_STATUS_PATH
+from common.auth.user_lookup import AUTHORIZATION_PROFILE_PATH, PREVIOUS_PROFILE_PATH
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from identity.dependencies import Dependencies
@@ -20,7 +20,8 @@ endpoint = Endpoints("internal")
 PUBLISHING = ServiceItself("user lookup for another service")
 
 
-@endpoint("GET", USER_STATUS_PATH, returns=AuthorizationProfileResponse, allow=SIGNED_IN)
+@endpoint("GET", AUTHORIZATION_PROFILE_PATH, returns=AuthorizationProfileResponse, allow=SIGNED_IN)
+@endpoint("GET", PREVIOUS_PROFILE_PATH, returns=AuthorizationProfileResponse, allow=SIGNED_IN)
 async def user_lookup(request: Request, caller: CurrentCaller) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     # The guard's own lookup may be a minute old, and the calling service caches this one for another minute.

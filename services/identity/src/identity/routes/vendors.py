@@ -19,7 +19,7 @@ from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, depende
 from common.web.pages import created_position, cursor_page, respond_page, time_position
 from identity.dependencies import Dependencies
 from identity.domain.errors import AnotherCampus
-from identity.domain.vendors import PLATFORM_FIELDS, check_may_change_vendor, check_may_suspend_vendor
+from identity.domain.vendors import PLATFORM_FIELDS, SHOP_FIELDS, check_may_change_vendor, check_may_suspend_vendor
 from identity.queries.commission_changes import find_commission_change
 from identity.queries.vendors import (
     PublicVendor,
@@ -52,7 +52,7 @@ async def list_vendors(
     """List active vendors. With `status`, list in full those that the caller owns or is staff of."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ("vendors", campus_id, status, caller.user_id)
-    after = time_position(dependencies.cursors, scope, cursor)
+    after, now = time_position(dependencies.cursors, scope, cursor), dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         vendors: Sequence[PublicVendor]
         if status is None:
@@ -65,7 +65,7 @@ async def list_vendors(
         vendors,
         limit,
         position_of=created_position,
-        item_of=lambda vendor: vendor.response(),
+        item_of=lambda vendor: vendor.response(now),
     )
     return respond_page(request, page)
 
@@ -79,7 +79,7 @@ async def get_vendor(request: Request, caller: CurrentCaller, vendor_id: UUID) -
     if vendor is None:
         raise NotFound
     headers = etag(vendor.revision) if isinstance(vendor, VendorInFull) else None
-    return ok(request, vendor.response(), headers=headers)
+    return ok(request, vendor.response(dependencies.clock.now()), headers=headers)
 
 
 @endpoint(
@@ -87,27 +87,32 @@ async def get_vendor(request: Request, caller: CurrentCaller, vendor_id: UUID) -
     "/api/vendors/{vendor_id}",
     id="vendors.update",
     returns=Vendor,
-    allow=one_of("catalog:own", "vendors:commission", step_up=True),
+    allow=one_of("catalog:own", "vendors:commission", step_up_with="vendors:commission"),
 )
 async def update_vendor(
     request: Request, caller: CurrentCaller, vendor_id: UUID, body: UpdateVendorRequest, if_match: IfMatch = None
 ) -> Response:
-    """Change businessName, category or description as the owner, or commissionBasisPoints as the platform.
+    """Change businessName, category, description, away or openingHours as the owner, or commissionBasisPoints as the
+    platform.
 
-    The commission changes only when a second platform_admin approves `commissionChange`.
+    `away` and `openingHours` need no step-up. The commission changes only when a second platform_admin approves
+    `commissionChange`.
     """
     dependencies = dependencies_of(request, Dependencies)
+    now = dependencies.clock.now()
     changes = body.model_dump(by_alias=True, exclude_unset=True, exclude={"revision"})
+    if not SHOP_FIELDS.issuperset(changes):
+        caller.must_have_stepped_up(now)
     revision = revision_meant(if_match, body.revision)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         vendor = await _find_manageable_vendor(uow, vendor_id)
         check_may_change_vendor(caller, changes, owner_user_id=vendor.owner_user_id)
     if PLATFORM_FIELDS.isdisjoint(changes):
         async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
-            await change_vendor(uow, vendor_id, changes, revision)
+            await change_vendor(uow, vendor_id, changes, revision, now=now)
         return await _respond(request, caller, vendor_id)
-    now, points = dependencies.clock.now(), body.commission_basis_points
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
+        points = body.commission_basis_points
         change_id = await prepare_commission_change(uow, caller, vendor_id, points, revision, now=now)
     return await _respond(request, caller, vendor_id, change_id)
 
@@ -170,7 +175,7 @@ async def _respond(request: Request, caller: Caller, vendor_id: UUID, change_id:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         vendor = await _find_manageable_vendor(uow, vendor_id)
-        shown = vendor.response()
+        shown = vendor.response(dependencies.clock.now())
         if change_id is not None:
             change = await find_commission_change(uow, change_id, now=dependencies.clock.now())
             shown = replace(shown, commission_change=change)

@@ -42,7 +42,7 @@ class AuthenticatorAttestationResponse(RequestBody):
     attestation_object: _Bytes
     authenticator_data: _Bytes | None = None
     public_key: _Bytes | None = None
-    public_key_algorithm: int | None = None
+    public_key_algorithm: Annotated[int, Field(strict=True, ge=-(2**31), le=2**31 - 1)] | None = None
     transports: Annotated[list[_Word], Field(max_length=10)] = Field(default_factory=list)
 
 

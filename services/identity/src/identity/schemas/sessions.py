@@ -21,5 +21,9 @@ class LogInRequest(RequestBody):
     password: Annotated[str, StringConstraints(min_length=1, max_length=1024)]
 
 
+class ExchangeCodeRequest(RequestBody):
+    code: Annotated[str, StringConstraints(min_length=1, max_length=512)]
+
+
 class RefreshRequest(RequestBody):
     refresh_token: Annotated[str, StringConstraints(min_length=1, max_length=512)]

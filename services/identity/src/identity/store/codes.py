@@ -107,7 +107,9 @@ async def save_code(
 
 
 async def save_recipient(uow: UnitOfWork, code_id: UUID, user_id: UUID, now: datetime) -> None:
-    """Record that a code is sent. Of the sent ones of its source the last two stay valid; the caller has locked them."""
+    """Record that a code is sent. Of the sent ones of its source the last two stay valid; the caller has locked
+    them.
+    """
     await uow.execute(_SAVE_RECIPIENT, code_id, user_id)
     await uow.execute(_DISPLACE, code_id, now)
 

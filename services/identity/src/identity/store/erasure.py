@@ -40,12 +40,14 @@ GROUP BY judge
 """
 _CLOSE_VENDOR: Final = f"""
 UPDATE vendors SET business_name = '', legal_name = '', category = NULL, description = NULL, suspension_reason = NULL,
-    status = 'closed', revision = revision + 1
+    absent_until = NULL, absence_message = NULL, opening_hours = '[]', status = 'closed', revision = revision + 1
 WHERE id = $1 AND status IN {states_before(VENDOR, "closed")} RETURNING campus_id
 """
-# In the order of their foreign keys. Refresh tokens are deleted with their sessions.
+# In the order of their foreign keys. Refresh tokens and providers' sessions are deleted with their sessions.
 _DELETE: Final = (
     "DELETE FROM sessions WHERE user_id = $1",
+    "DELETE FROM oidc_codes WHERE user_id = $1",
+    "DELETE FROM oidc_links WHERE user_id = $1",
     "DELETE FROM totp_factors WHERE user_id = $1",
     "DELETE FROM recovery_codes WHERE user_id = $1",
     "DELETE FROM passkeys WHERE user_id = $1",

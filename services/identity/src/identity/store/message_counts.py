@@ -6,7 +6,8 @@ from typing import Final
 
 from common.database.unit_of_work import UnitOfWork
 
-# All requests lock the subjects in one order, that of their hashes. A window restarts with the first message after its end.
+# All requests lock the subjects in one order, that of their hashes. A window restarts with the first message after its
+# end.
 _COUNT: Final = """
 INSERT INTO message_counts AS c (subject_hash, window_ends_at, messages)
 SELECT * FROM unnest($2::bytea[], $3::timestamptz[], $4::integer[]) AS added (subject_hash, window_ends_at, messages)

@@ -26,6 +26,9 @@ RETENTION_RULES: Final[tuple[Rule, ...]] = (
         called="sessions_of_issuers",
     ),
     RetentionRule("passkey_challenges", ("id",), "expires_at", IMMEDIATELY),
+    RetentionRule("oidc_flows", ("state_hash",), "expires_at", IMMEDIATELY),
+    RetentionRule("oidc_codes", ("code_hash",), "expires_at", IMMEDIATELY),
+    RetentionRule("oidc_logouts", ("token_hash",), "expires_at", IMMEDIATELY),
     RetentionRule("issued_codes", ("id",), "issued_at", CODE),
     # The codes of the version before.
     RetentionRule("one_time_codes", ("purpose", "address_hash"), "issued_at", CODE),

@@ -37,11 +37,12 @@ ON CONFLICT (owner_user_id) DO NOTHING RETURNING true
 """
 _LOCK_VENDOR: Final = """
 SELECT id, owner_user_id, business_name, legal_name, campus_id, category, description, status, suspension_reason,
-       commission_basis_points, revision
+       commission_basis_points, revision, absent_until, absence_message, opening_hours
 FROM vendors WHERE id = $1 FOR UPDATE
 """
 _SAVE_VENDOR: Final = """
-UPDATE vendors SET business_name = $2, category = $3, description = $4, commission_basis_points = $5, revision = revision + 1
+UPDATE vendors SET business_name = $2, category = $3, description = $4, commission_basis_points = $5, absent_until = $6,
+    absence_message = $7, opening_hours = $8, revision = revision + 1
 WHERE id = $1
 """
 _SAVE_VENDOR_STATUS: Final = f"""
@@ -122,8 +123,17 @@ async def lock_vendor(uow: UnitOfWork, vendor_id: UUID) -> Vendor:
 
 async def save_vendor(uow: UnitOfWork, vendor: Vendor) -> None:
     """Save the vendor's presentation and commission."""
-    values = (vendor.business_name, vendor.category, vendor.description, vendor.commission_basis_points)
-    await uow.execute(_SAVE_VENDOR, vendor.id, *values)
+    await uow.execute(
+        _SAVE_VENDOR,
+        vendor.id,
+        vendor.business_name,
+        vendor.category,
+        vendor.description,
+        vendor.commission_basis_points,
+        vendor.absent_until,
+        vendor.absence_message,
+        vendor.opening_hours,
+    )
 
 
 async def save_vendor_status(uow: UnitOfWork, vendor_id: UUID, status: VendorStatus, reason: str | None) -> None:

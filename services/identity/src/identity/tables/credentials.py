@@ -57,7 +57,9 @@ sa.Table(
     sa.Column("stepped_up_by", sa.Text),
     sa.Column("stepped_up_factor_id", sa.Uuid),
     sa.CheckConstraint("stepped_up_by IS NULL OR stepped_up_at IS NOT NULL", name="refresh_tokens_step_up_has_a_time"),
-    sa.CheckConstraint("stepped_up_by IN ('totp', 'passkey', 'recovery_code')", name="refresh_tokens_step_up_known"),
+    sa.CheckConstraint(
+        "stepped_up_by IN ('totp', 'passkey', 'recovery_code', 'mfa/oidc')", name="refresh_tokens_step_up_known"
+    ),
     sa.Index("refresh_tokens_of_session", "session_id"),
     sa.Index("refresh_tokens_expiry", "expires_at"),
 )

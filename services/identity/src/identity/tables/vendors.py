@@ -1,6 +1,7 @@
 """Vendors, applications and commission changes."""
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
 
 from identity.tables.metadata import INSTANT, metadata
 
@@ -19,11 +20,17 @@ sa.Table(
     sa.Column("category", sa.Text),
     sa.Column("description", sa.Text),
     sa.Column("suspension_reason", sa.Text),
+    sa.Column("absent_until", INSTANT),
+    sa.Column("absence_message", sa.Text),
+    sa.Column("opening_hours", JSONB, nullable=False, server_default=sa.text("'[]'")),
     sa.UniqueConstraint("owner_user_id", name="vendors_owner_once"),
     sa.CheckConstraint(
         "status <> 'closed' OR (business_name = '' AND legal_name = '' AND num_nonnulls(category, "
         "description, suspension_reason) = 0)",
         name="vendors_closed_tell_nothing",
+    ),
+    sa.CheckConstraint(
+        "absence_message IS NULL OR absent_until IS NOT NULL", name="vendors_absence_message_with_its_end"
     ),
     sa.CheckConstraint("commission_basis_points BETWEEN 0 AND 10000", name="vendors_commission_a_share"),
     sa.CheckConstraint("status IN ('active', 'suspended', 'closed')", name="vendors_status_known"),

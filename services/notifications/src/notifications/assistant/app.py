@@ -6,9 +6,7 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Final
 
-from common.primitives.circuit_breaker import Circuit, CircuitLimits
 from common.process.runtime import Runtime
-from common.web.outbound_addresses import origin_of
 from common.web.provider_client import provider_client
 from notifications.assistant.clients.built_in_assistant import BuiltIn
 from notifications.assistant.clients.language_model import LanguageModel
@@ -16,6 +14,8 @@ from notifications.assistant.clients.marketplace import Marketplace
 from notifications.assistant.use_cases.open_turn import TurnLimits
 from notifications.assistant.use_cases.query_model import MonitoredModel
 from notifications.assistant.use_cases.run_turn import Assistant
+from notifications.clients.circuit_breaker import Circuit, CircuitLimits
+from notifications.clients.outbound_addresses import origin_of
 from notifications.settings import Settings
 
 # Concurrent replies of one process, with their lookups.
@@ -44,7 +44,7 @@ async def open_assistant(
             runtime.database,
             runtime.clock,
             MonitoredModel(model, Circuit(runtime.clock, circuit_limits), runtime.database, runtime.clock),
-            Marketplace(http, settings.orders_url or settings.base_url),
+            Marketplace(http, settings.orders_url or settings.base_url, settings.identity_address),
             origin_of(settings.base_url),
             settings.ai_answer_seconds,
             settings.assistant_ping_seconds,

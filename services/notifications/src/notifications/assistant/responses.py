@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from common.web.response_models import ResponseModel, Timestamp
 from notifications.assistant.domain.conversations import Provider
@@ -62,7 +62,21 @@ class AssistantDone(ResponseModel, omit_defaults=True):
 STREAM_RESPONSE: Final[dict[str, Any]] = {
     "model": AssistantToken | AssistantDone,
     "description": (
-        "Server-sent events; the schema is that of their `data`. `token`: pieces of the reply in order. Then one of: `done`; "
-        "`error`: a problem document; the turn is not saved. `: ping` comments in between."
+        "Server-sent events; the schema is that of their `data`. `token`: pieces of the reply in order. Then one of: "
+        "`done`; `error`: a problem document; the turn is not saved. `: ping` comments in between."
     ),
 }
+
+
+class ToolMessage(ResponseModel):
+    """A message of the Model Context Protocol (JSON-RPC 2.0): the result of a request, or its error."""
+
+    jsonrpc: Annotated[Literal["2.0"], Meta(description="The version of JSON-RPC.")]
+    id: Annotated[
+        Annotated[int, Meta(ge=-(2**53) + 1, le=2**53 - 1)] | str,
+        Meta(description="That of the request.", examples=[1]),
+    ]
+    result: Annotated[
+        dict[str, Any] | UnsetType, Meta(description="What the method returns.", examples=[{"tools": []}])
+    ] = UNSET
+    error: Annotated[dict[str, Any] | UnsetType | None, Meta(description="Instead of a result.")] = UNSET

@@ -1,7 +1,7 @@
 """Writes of conversations with the assistant."""
 
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.database.retention import RetentionRule, Rule
@@ -70,33 +70,26 @@ async def grow_conversation(uow: UnitOfWork, conversation_id: UUID, now: datetim
     return count
 
 
+class NewMessage(NamedTuple):
+    """A message of a conversation, at its position from 1."""
+
+    conversation_id: UUID
+    user_id: UUID
+    position: int
+    role: str
+    text: str
+
+
 async def save_message(
     uow: UnitOfWork,
-    conversation_id: UUID,
-    user_id: UUID,
-    position: int,
-    role: str,
-    text: str,
+    message: NewMessage,
     now: datetime,
     *,
     provider: str | None = None,
     tokens: tuple[int, int] | None = None,
 ) -> None:
-    """Insert a message at its position, from 1. `tokens` are the counts of prompt and reply."""
-    prompt_tokens, completion_tokens = tokens or (None, None)
-    await uow.execute(
-        _SAVE_MESSAGE,
-        new_id(),
-        conversation_id,
-        user_id,
-        position,
-        role,
-        text,
-        provider,
-        prompt_tokens,
-        completion_tokens,
-        now,
-    )
+    """Insert a message. `tokens` are the counts of prompt and reply."""
+    await uow.execute(_SAVE_MESSAGE, new_id(), *message, provider, *(tokens or (None, None)), now)
 
 
 async def remove_conversation(uow: UnitOfWork, conversation_id: UUID) -> bool:

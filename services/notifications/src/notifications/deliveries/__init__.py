@@ -27,7 +27,7 @@ from notifications.deliveries.use_cases.deliveries.deliver_notification import d
 from notifications.deliveries.use_cases.deliveries.notify_user import notify_user
 from notifications.deliveries.use_cases.deliveries.pause_provider import pause_provider
 from notifications.deliveries.use_cases.deliveries.record_deliveries import DeliveryContext
-from notifications.deliveries.use_cases.deliveries.record_delivery_status import record_delivery_status
+from notifications.deliveries.use_cases.deliveries.record_delivery_status import StatusReport, record_delivery_status
 
 __all__ = [
     "LOST",
@@ -40,6 +40,7 @@ __all__ = [
     "NotificationRequest",
     "ReportedError",
     "Status",
+    "StatusReport",
     "address_of",
     "classify_error",
     "deliver_notification",

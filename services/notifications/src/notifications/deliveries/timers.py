@@ -4,11 +4,13 @@ from typing import Final
 
 from common.auth.caller import THE_SERVICE
 from common.observability.logging import get_logger
-from notifications.deliveries import store
 from notifications.deliveries.clients.delivery_sender import OUTCOME_UNKNOWN
 from notifications.deliveries.domain.alerts import REPEAT_AFTER
 from notifications.deliveries.domain.channels import redelivery_policy
 from notifications.deliveries.domain.deliveries import CLAIM_LIFETIME, InProgress, OutcomeUnknown, evaluate_claim
+from notifications.deliveries.store.alerts import claim_open_alerts, enqueue_page
+from notifications.deliveries.store.deliveries import lock_old_claims, release_claim
+from notifications.deliveries.store.pins import list_due_watches
 from notifications.deliveries.use_cases.deliveries.fail_delivery import fail_delivery
 from notifications.deliveries.use_cases.pins.advance_pin import advance_pin
 from notifications.dependencies import Dependencies
@@ -30,7 +32,7 @@ async def resolve_abandoned_once(dependencies: Dependencies) -> int:
     now, requeued, failed = dependencies.clock.now(), 0, 0
     reports_statuses = dependencies.delivery_sender.reports_statuses
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        for claim in await store.lock_old_claims(uow, now - CLAIM_LIFETIME, ABANDONED_ROWS_MAX):
+        for claim in await lock_old_claims(uow, now - CLAIM_LIFETIME, ABANDONED_ROWS_MAX):
             redelivery = redelivery_policy(claim.template, claim.channel, reports_statuses=reports_statuses)
             verdict = evaluate_claim(claim.claimed_at, claim.attempts, now, redelivery)
             if isinstance(verdict, InProgress):
@@ -39,7 +41,7 @@ async def resolve_abandoned_once(dependencies: Dependencies) -> int:
                 await fail_delivery(uow, claim.id, OUTCOME_UNKNOWN)
                 failed += 1
             else:
-                await store.release_claim(uow, claim, now)
+                await release_claim(uow, claim, now)
                 requeued += 1
     if requeued or failed:
         dependencies.dispatcher.wake()
@@ -53,16 +55,16 @@ async def repeat_open_alerts_once(dependencies: Dependencies) -> int:
         return 0
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        alert_ids = await store.claim_open_alerts(uow, now, now - REPEAT_AFTER, OPEN_ALERTS_MAX)
+        alert_ids = await claim_open_alerts(uow, now, now - REPEAT_AFTER, OPEN_ALERTS_MAX)
         for alert_id in alert_ids:
-            store.enqueue_page(uow, alert_id)
+            enqueue_page(uow, alert_id)
     return len(alert_ids)
 
 
 async def advance_pins_once(dependencies: Dependencies) -> int:
     """Forward overdue PINs to their next channel, each in a transaction of its own; return their number."""
     delivery_context, advanced = dependencies.delivery_context(), 0
-    due = await store.list_due_watches(dependencies.database.reads_for(THE_SERVICE), delivery_context.now, PINS_MAX)
+    due = await list_due_watches(dependencies.database.reads_for(THE_SERVICE), delivery_context.now, PINS_MAX)
     for notification_id in due:
         try:
             async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:

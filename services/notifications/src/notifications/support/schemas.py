@@ -40,4 +40,4 @@ class UpdateTicketRequest(RequestBody):
     """Without `revision` the last writer wins; a stale one is 409."""
 
     priority: Priority
-    revision: Annotated[int, Field(strict=True, ge=1)] | None = None
+    revision: Annotated[int, Field(strict=True, ge=1, le=2**31 - 1)] | None = None

@@ -1,4 +1,6 @@
-"""The tables of the database; those of a context are with it. `migrations/sql` has their functions, policies and grants."""
+"""The tables of the database; those of a context are with it. `migrations/sql` has their functions, policies and
+grants.
+"""
 
 from notifications.assistant import tables as conversations
 from notifications.deliveries import tables as messages

@@ -5,7 +5,7 @@ from typing import Final
 
 import httpx
 
-from common.web.outbound import AddressRefused, OutboundClient
+from notifications.clients.outbound import AddressRefused, OutboundClient
 from notifications.webhooks.domain.webhooks import WebhookResponse
 
 # The body of a response is read up to here; the owner sees the start of it.

@@ -21,7 +21,7 @@ from notifications.webhooks.schemas import (
     CreateWebhookEndpointRequest,
     ReplayWebhooksRequest,
 )
-from notifications.webhooks.use_cases.change_endpoint import change_endpoint
+from notifications.webhooks.use_cases.change_endpoint import EndpointChange, change_endpoint
 from notifications.webhooks.use_cases.create_endpoint import create_endpoint
 from notifications.webhooks.use_cases.remove_endpoint import remove_endpoint
 from notifications.webhooks.use_cases.replay_events import replay_events
@@ -91,10 +91,7 @@ async def update_webhook_endpoint(
             uow,
             caller,
             endpoint_id,
-            url=body.url,
-            event_types=body.event_types,
-            description=body.description,
-            status=body.status,
+            EndpointChange(body.url, body.event_types, body.description, body.status),
             now=dependencies.clock.now(),
         )
     return ok(request, queries.webhook_endpoint_response(endpoint))

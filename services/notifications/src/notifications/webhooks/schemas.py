@@ -5,8 +5,8 @@ from uuid import UUID
 
 from pydantic import Field, field_validator, model_validator
 
-from common.web.outbound_addresses import ADDRESS_MAX
 from common.web.schemas import Instant, RequestBody
+from notifications.clients.outbound_addresses import ADDRESS_MAX
 from notifications.webhooks.domain.webhook_events import EVENT_TYPES
 from notifications.webhooks.domain.webhooks import EndpointStatus
 

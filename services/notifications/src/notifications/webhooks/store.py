@@ -57,20 +57,20 @@ _REMOVE_OF_VENDOR: Final = "DELETE FROM webhook_endpoints WHERE vendor_id = $1"
 # An event is stored only if an endpoint names its type. A disabled endpoint can have it replayed later.
 _RECORD_EVENTS: Final = """
 WITH event AS MATERIALIZED (
-    SELECT * FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::timestamptz[], $5::jsonb[])
-        AS e (id, type, vendor_id, occurred_at, data)
+    SELECT * FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::timestamptz[], $5::jsonb[], $6::text[])
+        AS e (id, type, vendor_id, occurred_at, data, traceparent)
 ), subscribed AS (
     SELECT event.id AS event_id, endpoint.id AS endpoint_id, endpoint.status
     FROM event JOIN webhook_endpoints AS endpoint ON event.type = ANY (endpoint.event_types)
     WHERE endpoint.vendor_id IS NULL OR endpoint.vendor_id = event.vendor_id
 ), recorded AS (
-    INSERT INTO webhook_events (id, type, vendor_id, occurred_at, data, recorded_at)
-    SELECT id, type, vendor_id, occurred_at, data, $6 FROM event WHERE id IN (SELECT event_id FROM subscribed)
+    INSERT INTO webhook_events (id, type, vendor_id, occurred_at, data, traceparent, recorded_at)
+    SELECT id, type, vendor_id, occurred_at, data, traceparent, $7 FROM event WHERE id IN (SELECT event_id FROM subscribed)
     ON CONFLICT (id) DO NOTHING
     RETURNING id
 ), queued AS (
     INSERT INTO webhook_deliveries (id, endpoint_id, event_id, status, next_attempt_at, created_at)
-    SELECT gen_random_uuid(), subscribed.endpoint_id, recorded.id, 'pending', $6, $6
+    SELECT gen_random_uuid(), subscribed.endpoint_id, recorded.id, 'pending', $7, $7
     FROM recorded JOIN subscribed ON subscribed.event_id = recorded.id WHERE subscribed.status = 'enabled'
 )
 SELECT count(*) FROM recorded
@@ -99,7 +99,8 @@ FROM due, webhook_endpoints AS endpoint, webhook_events AS event
 WHERE delivery.id = due.id AND endpoint.id = delivery.endpoint_id AND event.id = delivery.event_id
 RETURNING delivery.id AS delivery_id, delivery.attempts, endpoint.id AS endpoint_id,
     endpoint.vendor_id AS endpoint_vendor_id, endpoint.url, endpoint.secret_sealed, endpoint.previous_secret_sealed,
-    endpoint.previous_secret_until, event.id AS event_id, event.type, event.vendor_id, event.occurred_at, event.data
+    endpoint.previous_secret_until, event.id AS event_id, event.type, event.vendor_id, event.occurred_at, event.data,
+    event.traceparent
 """
 # A worker that outlived its lease records nothing: another attempt has started.
 _SAVE_ATTEMPT: Final = f"""
@@ -186,8 +187,11 @@ async def remove_webhook_endpoints_of(uow: UnitOfWork, vendor_id: UUID) -> None:
 
 
 async def record_webhook_events(uow: UnitOfWork, events: Sequence[WebhookEvent], now: datetime) -> int:
-    """Store the events and queue them for each endpoint that names their types; return how many have such an endpoint."""
-    columns = zip(*((one.id, one.type, one.vendor_id, one.occurred_at, dict(one.data)) for one in events), strict=True)
+    """Store the events and queue them for each endpoint that names their types; return how many have such an
+    endpoint.
+    """
+    rows = ((one.id, one.type, one.vendor_id, one.occurred_at, dict(one.data), one.traceparent) for one in events)
+    columns = zip(*rows, strict=True)
     recorded: int = await uow.fetch_value(_RECORD_EVENTS, *(list(column) for column in columns), now)
     return recorded
 
@@ -216,7 +220,9 @@ async def claim_webhooks(
             row["endpoint_vendor_id"],
             row["url"],
             EndpointSecrets(row["secret_sealed"], row["previous_secret_sealed"], row["previous_secret_until"]),
-            WebhookEvent(row["event_id"], row["type"], row["vendor_id"], row["occurred_at"], row["data"]),
+            WebhookEvent(
+                row["event_id"], row["type"], row["vendor_id"], row["occurred_at"], row["data"], row["traceparent"]
+            ),
         )
         for row in rows
     ]

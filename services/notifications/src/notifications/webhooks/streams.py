@@ -1,4 +1,6 @@
-"""The sender of webhooks in a worker: claims due deliveries, and sends the batches of different endpoints side by side."""
+"""The sender of webhooks in a worker: claims due deliveries, and sends the batches of different endpoints side by
+side.
+"""
 
 import asyncio
 from collections import defaultdict

@@ -41,6 +41,7 @@ sa.Table(
     sa.Column("vendor_id", sa.Uuid),
     sa.Column("occurred_at", INSTANT, nullable=False),
     sa.Column("data", JSONB, nullable=False),
+    sa.Column("traceparent", sa.Text),
     sa.Column("recorded_at", INSTANT, nullable=False),
     sa.Index("webhook_events_oldest", "recorded_at"),
     sa.Index("webhook_events_of_vendor", "vendor_id", "recorded_at"),

@@ -88,7 +88,9 @@ def responds_with(make: Callable[[], Response]) -> Reply:
 
 @dataclass(slots=True)
 class AssistantUpstream:
-    """`replies` are the provider's next replies; the last one repeats. The orders depend on the token, as in production."""
+    """`replies` are the provider's next replies; the last one repeats. The orders depend on the token, as in
+    production.
+    """
 
     replies: list[Reply] = field(default_factory=list)
     requests: list[dict[str, Any]] = field(default_factory=list)

@@ -16,7 +16,7 @@ from common.primitives.ids import new_id
 from contracts.payouts import BankDetailsChanged
 from notifications.deliveries.domain.errors import MessageUnknown
 from notifications.deliveries.timers import advance_pins_once
-from notifications.deliveries.use_cases.deliveries.record_delivery_status import record_delivery_status
+from notifications.deliveries.use_cases.deliveries.record_delivery_status import StatusReport, record_delivery_status
 from testkit.fixtures import eventually
 from testkit.work import own_actions_of
 
@@ -29,7 +29,7 @@ PIN_RECEIPT = timedelta(seconds=91)
 async def record_status(scenario: Scenario, channel, message_id, status, delivery_id=None):
     async with scenario.unit_of_work() as uow:
         at = scenario.clock.now()
-        return await record_delivery_status(uow, channel, message_id, status, at, delivery_id=delivery_id)
+        return await record_delivery_status(uow, StatusReport(channel, message_id, status, at, delivery_id))
 
 
 async def test_a_web_push_is_encrypted_for_its_browser_and_signed_with_our_key(
@@ -160,7 +160,8 @@ async def test_a_status_with_our_delivery_id_settles_an_unrecorded_attempt(
     dead = new_id()
     await full_scenario.fetch(
         "WITH d AS (UPDATE notification_deliveries SET channel = 'messaging' RETURNING *) "
-        "INSERT INTO notification_delivery_logs (id, delivery_id, notification_id, user_id, channel, template, recipient, "
+        "INSERT INTO notification_delivery_logs (id, delivery_id, notification_id, user_id, channel, template, "
+        "recipient, "
         "status, attempted_at) SELECT $1, id, notification_id, NULL, channel, template, 'x', 'unknown', created_at "
         "FROM d RETURNING 1",
         dead,
@@ -420,7 +421,7 @@ async def test_a_push_into_our_own_network_is_never_sent(
     await full_scenario.register(full_scenario.buyer_id, kind="web", subscription=subscription)
     await full_scenario.fetch("UPDATE user_devices SET address = $1 RETURNING 1", address)
     await full_scenario.receive(full_scenario.dispatched())
-    monkeypatch.setattr("common.web.outbound.socket.getaddrinfo", resolved)
+    monkeypatch.setattr("notifications.clients.outbound.socket.getaddrinfo", resolved)
     await full_scenario.send_queued()
     assert await full_scenario.channel_statuses() == {"push": "failed", "email": "sent"}
     assert providers.browser.received == []

@@ -175,7 +175,10 @@ async def test_a_mail_that_is_sent_again_keeps_its_message_id(
     await scenario.send_queued()
     [delivery] = [row for row in await scenario.deliveries() if row["channel"] == "email"]
     await scenario.fetch(
-        "UPDATE notification_deliveries SET status = 'queued', claim_id = gen_random_uuid(), claimed_at = $1 RETURNING 1",
+        (
+            "UPDATE notification_deliveries SET status = 'queued', claim_id = gen_random_uuid(), claimed_at = $1 "
+            "RETURNING 1"
+        ),
         clock.now() - CLAIM_LIFETIME - timedelta(seconds=1),
     )
     assert await resolve_abandoned(scenario) == 1

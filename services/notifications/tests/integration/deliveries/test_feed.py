@@ -12,10 +12,10 @@ from common.auth.caller import Caller
 from common.primitives.clock import ManualClock, iso
 from common.primitives.ids import new_id
 from common.process.service import http_app
-from common.web.event_streams import EventStream
 from contracts.identity import SessionRevoked
 from contracts.orders import OrderDispatched
 from notifications.app import SERVICE
+from notifications.streams.event_streams import EventStream
 from testkit.fixtures import eventually
 from testkit.service_kit import served
 

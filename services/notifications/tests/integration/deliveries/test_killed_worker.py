@@ -21,7 +21,7 @@ from notifications.deliveries.domain.channels import CHANNELS
 from notifications.deliveries.streams.delivery_dispatcher import DeliveryDispatcher
 from notifications.deliveries.templates.examples import example_of
 from notifications.deliveries.timers import resolve_abandoned_once
-from notifications.deliveries.use_cases.deliveries.record_delivery_status import record_delivery_status
+from notifications.deliveries.use_cases.deliveries.record_delivery_status import StatusReport, record_delivery_status
 from testkit.fixtures import DatabaseFactory, eventually
 from testkit.service_kit import BASE_URL, CURSOR_KEY
 
@@ -97,7 +97,8 @@ async def test_messages_of_a_killed_worker_are_resent_only_where_harmless(
 ) -> None:
     urls = await fresh_database("notifications")
     settings = {
-        **every_channel, "sms_api_url": f"{providers.url}/sms", "smtp_url": providers.smtp_url, "messaging_app_secret": "app secret"
+        **every_channel, "sms_api_url": f"{providers.url}/sms", "smtp_url": providers.smtp_url,
+        "messaging_app_secret": "app secret"
     }  # fmt: skip
     providers.hold_responses = asyncio.Event()
     async with open_scenario(clock=SystemClock(), urls=urls, **settings) as scenario:
@@ -129,9 +130,8 @@ async def test_messages_of_a_killed_worker_are_resent_only_where_harmless(
         # The messaging app reports a status with the id of our delivery.
         [delivery] = [row for row in await scenario.deliveries() if row["channel"] == "messaging"]
         async with scenario.unit_of_work() as uow:
-            assert await record_delivery_status(
-                uow, "messaging", "wamid.1", "delivered", datetime.now(UTC), delivery_id=delivery["id"]
-            )
+            report = StatusReport("messaging", "wamid.1", "delivered", datetime.now(UTC), delivery_id=delivery["id"])
+            assert await record_delivery_status(uow, report)
         dependencies = scenario.dependencies
         later = replace(
             dependencies,
@@ -148,7 +148,8 @@ async def test_messages_of_a_killed_worker_are_resent_only_where_harmless(
         statuses = {(row["channel"], row["template"]): row["status"] for row in await scenario.deliveries()}
         assert statuses == {
             ("email", "order_dispatched"): "failed", ("sms", "order_dispatched"): "failed",
-            ("messaging", "order_dispatched"): "delivered", ("push", "order_dispatched"): "sent", ("sms", "delivery_pin"): "sent",
+            ("messaging", "order_dispatched"): "delivered", ("push", "order_dispatched"): "sent",
+                ("sms", "delivery_pin"): "sent",
         }  # fmt: skip
         alerts = await scenario.published("operations.alert_raised.v1")
         assert {alert["dedupKey"] for alert in alerts} == {
@@ -168,7 +169,8 @@ async def test_an_unanswered_message_with_a_status_is_not_sent_again(
         [delivery] = await scenario.deliveries()
         async with scenario.unit_of_work() as uow:
             now = scenario.clock.now()
-            assert await record_delivery_status(uow, "messaging", "wamid.1", "sent", now, delivery_id=delivery["id"])
+            report = StatusReport("messaging", "wamid.1", "sent", now, delivery_id=delivery["id"])
+            assert await record_delivery_status(uow, report)
         await scenario.retry_queued()
         assert providers.approved == []
         assert await scenario.delivery_statuses() == ["sent"]

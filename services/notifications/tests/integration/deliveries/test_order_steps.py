@@ -12,6 +12,9 @@ from contracts.payments import (
     PaymentFailed,
     RefundFailed,
     RefundSettled,
+    WithdrawalPaid,
+    WithdrawalRequested,
+    WithdrawalReturned,
 )
 from contracts.payouts import PayoutFailed, PayoutReversed
 from notifications.deliveries.domain.errors import OrderUnknown, VendorUnknown
@@ -26,6 +29,12 @@ def steps_of(scenario: Scenario):
     parties = scenario.parties
     refund = {"refund_id": new_id(), "kind": "order", "amount_minor": 530_000, "order_id": scenario.order_id}
     payout = {"payout_id": new_id(), "vendor_id": scenario.vendor_id, "amount_minor": 150_000}
+    withdrawal = {
+        "withdrawal_id": new_id(),
+        "user_id": scenario.buyer_id,
+        "amount_minor": 300_000,
+        "account_last4": "6789",
+    }
     remaining = {"remaining_minor": 0, "remaining_vendor_minor": 0}
     released = {"gross_minor": 530_000, "commission_minor": 25_000, "delivery_fee_minor": 30_000}
     chargeback = {**parties, "amount_minor": 530_000, "chargeback_id": new_id()}
@@ -56,9 +65,25 @@ def steps_of(scenario: Scenario):
             "refund_on_its_way",
             "order_refunded",
         ),
+        (
+            EscrowRefunded(
+                **parties,
+                **remaining,
+                refund_id=new_id(),
+                amount_minor=530_000,
+                from_vendor_minor=0,
+                balance_minor=530_000,
+            ),
+            "refund_in_balance",
+            "order_refunded",
+        ),
         (RefundSettled(**refund, buyer_id=scenario.buyer_id), "refund_settled", None),
+        (RefundSettled(**refund, buyer_id=scenario.buyer_id, balance_minor=refund["amount_minor"]), None, None),
         (RefundFailed(**refund, buyer_id=scenario.buyer_id), "refund_failed", None),
         (RefundFailed(refund_id=new_id(), kind="quarantine", amount_minor=5, currency="USD"), None, None),
+        (WithdrawalRequested(**withdrawal), "withdrawal_requested", None),
+        (WithdrawalPaid(**withdrawal), "withdrawal_paid", None),
+        (WithdrawalReturned(**withdrawal), "withdrawal_returned", None),
         (ChargeDisputed(**chargeback, vendor_minor=475_000), None, "chargeback_opened"),
         (ChargeDisputed(**chargeback, outcome="lost", from_vendor_minor=475_000), None, "chargeback_decided"),
         (ChargeDisputed(**chargeback, outcome="won"), None, "chargeback_decided"),
@@ -164,6 +189,19 @@ async def test_a_quarantined_charge_in_another_currency_has_no_amount(scenario: 
     await scenario.send_queued()
     amounts = ["₦" in text_of(mail) for mail in providers.mails]
     assert sorted(amounts) == [False, True]
+
+
+async def test_the_notice_of_too_low_a_payment_names_both_amounts(scenario: Scenario, providers: Providers) -> None:
+    await scenario.project_users()
+    await scenario.project_order()
+    await scenario.receive(_quarantined(scenario, expected_minor=530_000))
+    await scenario.send_queued()
+    [mail] = providers.mails
+    words = text_of(mail)
+    assert "₦5,299.99 arrived" in words
+    assert "₦5,300.00 was to pay" in words
+    [row] = await scenario.fetch("SELECT template FROM notifications")
+    assert row["template"] == "payment_too_low"
 
 
 async def test_a_quarantined_charge_before_its_order_is_retried(scenario: Scenario) -> None:

@@ -1,4 +1,6 @@
-"""Random walks over the lifecycles of notifications, through the real use cases: each result is the one that a rule gives."""
+"""Random walks over the lifecycles of notifications, through the real use cases: each result is the one that a rule
+gives.
+"""
 
 import os
 import random
@@ -17,7 +19,7 @@ from common.primitives.ids import new_id
 from common.primitives.lifecycles import Rejection
 from notifications.deliveries.domain.errors import MessageUnknown
 from notifications.deliveries.domain.statuses import ATTEMPT, DELIVERY
-from notifications.deliveries.use_cases.deliveries.record_delivery_status import record_delivery_status
+from notifications.deliveries.use_cases.deliveries.record_delivery_status import StatusReport, record_delivery_status
 from notifications.support.domain.tickets import TICKET, status_after
 from notifications.webhooks.domain.webhooks import ENDPOINT, WEBHOOK
 from testkit.fixtures import DatabaseFactory
@@ -104,7 +106,8 @@ async def test_a_delivery_follows_its_lifecycle(seed: int, walked: tuple[Scenari
             await _report(scenario, draw, draw.choice(logged))
         else:
             [row] = await scenario.fetch(
-                "SELECT d.status FROM notification_deliveries d JOIN notification_delivery_logs l ON l.delivery_id = d.id "
+                "SELECT d.status FROM notification_deliveries d JOIN notification_delivery_logs l ON "
+                "l.delivery_id = d.id "
                 "WHERE l.id = $1",
                 log_id := draw.choice(logged)["id"],
             )
@@ -123,7 +126,8 @@ async def _report(scenario: Scenario, draw: random.Random, attempt: Any) -> None
     with suppress(MessageUnknown):
         async with scenario.unit_of_work() as uow:
             message_id = attempt["provider_message_id"] or f"unknown-{next(numbers)}"
-            assert await record_delivery_status(uow, "sms", message_id, status, scenario.clock.now()) == is_new
+            report = StatusReport("sms", message_id, status, scenario.clock.now())
+            assert await record_delivery_status(uow, report) == is_new
         [after] = await scenario.fetch(query, attempt["id"])
         assert after["status"] == (status if is_new else before["status"])
 

@@ -41,7 +41,8 @@ async def captured_messages(broker_url: str):
 
 async def everything_stored(scenario: Scenario):
     tables = await scenario.fetch(
-        "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition"
+        "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND "
+        "NOT relispartition"
     )
     stored = []
     for table in tables:

@@ -12,16 +12,17 @@ import pytest_asyncio
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from common.auth.caller import Caller
+from common.observability import telemetry
 from common.primitives.clock import iso
 from common.primitives.ids import new_id
-from common.web.outbound import OutboundClient
-from common.web.outbound_addresses import OutboundRules
 from contracts.identity import VendorClosed
 from contracts.orders import OrderCompleted, ProductChanged
 from contracts.payments import EscrowReleased, ReleaseStatement
 from contracts.payouts import PayoutProcessed
 from contracts.permissions import permissions_of
 from notifications.app import SERVICE
+from notifications.clients.outbound import OutboundClient
+from notifications.clients.outbound_addresses import OutboundRules
 from notifications.webhooks import streams as webhook_sender
 from notifications.webhooks.clients import BODY_BYTES_MAX, EXCERPT_CHARACTERS_MAX, WebhookClient
 from notifications.webhooks.domain.webhook_events import EVENT_TYPES, VENDOR_TYPES
@@ -265,6 +266,18 @@ async def test_an_event_arrives_with_a_valid_signature(scenario: Scenario, recei
     expected = {"eventId": webhook.id, "eventType": DISPATCHED, "status": "delivered", "attempts": 1}
     assert {name: delivery[name] for name in expected} == expected
     assert (delivery["responseStatus"], delivery["responseExcerpt"], delivery["error"]) == (200, "received", None)
+
+
+async def test_a_webhook_continues_the_trace_of_its_event(scenario: Scenario, receiver: Receiver) -> None:
+    await create(scenario, f"{receiver.url}/hooks")
+    receiver.responses.append(PlainTextResponse("busy", 503))
+    traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    with telemetry.span("work", headers={"traceparent": traceparent}):
+        await scenario.receive(scenario.dispatched())
+    assert await send(scenario) == 1
+    scenario.clock.advance(timedelta(hours=1))
+    assert await send(scenario) == 1
+    assert [webhook.traceparent for webhook in receiver.webhooks] == [traceparent, traceparent]
 
 
 async def test_a_vendor_receives_only_its_own_events(scenario: Scenario, receiver: Receiver) -> None:

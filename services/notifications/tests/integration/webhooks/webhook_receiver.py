@@ -26,6 +26,7 @@ class Webhook:
     signatures: list[str]
     body: bytes
     path: str
+    traceparent: str | None = None
 
     @property
     def content(self) -> dict[str, Any]:
@@ -63,6 +64,7 @@ class Receiver:
                 headers["webhook-signature"].split(" "),
                 await request.body(),
                 request.url.path,
+                headers.get("traceparent"),
             )
         )
         return self.responses.pop(0) if self.responses else PlainTextResponse("received", self.default)

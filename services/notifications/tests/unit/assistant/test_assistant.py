@@ -7,6 +7,7 @@ import pytest
 from common.primitives.ids import new_id
 from notifications.assistant.domain.assistant_tools import (
     RESULT_CHARACTERS_MAX,
+    TEXTS_OF_USERS,
     TOOLS,
     ImmediateResult,
     RejectedCall,
@@ -23,6 +24,7 @@ from notifications.assistant.domain.conversations import (
     title_of,
     without_secrets,
 )
+from notifications.assistant.domain.documentation import Section
 from notifications.assistant.domain.help_articles import ARTICLES, search_articles
 from notifications.assistant.domain.reply_sanitizer import ReplySanitizer
 
@@ -177,6 +179,26 @@ def test_results_have_a_size_and_every_tool_is_described() -> None:
             for field in parameters["properties"]
         }
         assert not hasattr(read_call(ToolCall("1", name, json.dumps(example))), "reason")
+
+
+def test_only_programs_search_the_documentation_and_get_the_address_of_its_markdown() -> None:
+    sections = [
+        Section(
+            "Retries", "Idempotency", "https://campus.example/guides/contract/03-idempotency.md", "A key for a POST."
+        ),
+        Section("Webhooks", "Guides", "https://campus.example/guides/webhooks.md", "Retries of a delivery."),
+    ]
+    found = read_call(ToolCall("1", "search_docs", '{"query": "retries idempotency"}'), sections)
+    assert isinstance(found, ImmediateResult)
+    assert [each["address"] for each in found.result] == [section.address for section in sections]
+    helped = read_call(ToolCall("1", "search_help", '{"query": "retries idempotency"}'), sections)
+    assert helped == ImmediateResult([])
+    assert isinstance(read_call(ToolCall("1", "search_docs", "{}"), sections), RejectedCall)
+
+
+def test_a_note_precedes_texts_of_users() -> None:
+    assert json.loads(result_text([], TEXTS_OF_USERS)) == {"note": TEXTS_OF_USERS, "result": []}
+    assert len(result_text(["x" * 1_000] * 10, TEXTS_OF_USERS)) <= RESULT_CHARACTERS_MAX
 
 
 def test_the_repr_of_a_requester_hides_the_token() -> None:

@@ -84,16 +84,20 @@ async def read(*contents, status=200, stream=True):
 
 COUNTED = TokenUsage(19, 10)
 WHOLE = {
-    "text": ({"role": "assistant", "content": "Hello!", "refusal": None, "annotations": []}, "stop", Completion((), COUNTED), "Hello!"),
-    "refusal": ({"role": "assistant", "content": None, "refusal": "I cannot."}, "stop", Completion((), COUNTED), "I cannot."),
+    "text": ({"role": "assistant", "content": "Hello!", "refusal": None, "annotations": []}, "stop",
+    Completion((), COUNTED), "Hello!"),
+    "refusal": ({"role": "assistant", "content": None, "refusal": "I cannot."}, "stop", Completion((), COUNTED),
+    "I cannot."),
     "calls": (
         {"role": "assistant", "content": None, "refusal": None, "tool_calls": [CALL]},
         "tool_calls",
         Completion((ToolCall("call_1", "search_products", '{"query": "rice"}'),), COUNTED),
         "",
     ),
-    "length": ({"role": "assistant", "content": "Hel", "refusal": None}, "length", Completion((), COUNTED, "cut"), "Hel"),
-    "filter": ({"role": "assistant", "content": None, "refusal": None}, "content_filter", Completion((), COUNTED, "filtered"), ""),
+    "length": ({"role": "assistant", "content": "Hel", "refusal": None}, "length", Completion((), COUNTED, "cut"),
+    "Hel"),
+    "filter": ({"role": "assistant", "content": None, "refusal": None}, "content_filter",
+    Completion((), COUNTED, "filtered"), ""),
 }  # fmt: skip
 
 

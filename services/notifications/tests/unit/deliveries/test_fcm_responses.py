@@ -44,7 +44,8 @@ def violation(*fields):
         (*error(400, "INVALID_ARGUMENT", fcm("INVALID_ARGUMENT"), violation("message.token")), DeviceUnregistered),
         (*error(400, "INVALID_ARGUMENT", violation("message.data[0].value")), ProviderRejected),
         (
-            *error(400, "INVALID_ARGUMENT", violation("message.token", "message.android.ttl"), message="registration token"),
+            *error(400, "INVALID_ARGUMENT", violation("message.token", "message.android.ttl"),
+            message="registration token"),
             ProviderRejected,
         ),
         (*error(400, "INVALID_ARGUMENT", fcm("INVALID_ARGUMENT"), message="Message too big"), ProviderRejected),
@@ -59,7 +60,8 @@ def violation(*fields):
         (400, {}, ProviderRejected),
         (400, {"error": "text"}, ProviderRejected),
         (400, {"error": {"details": {"errorCode": "UNREGISTERED"}, "status": 7}}, ProviderRejected),
-        (400, {"error": {"status": "INVALID_ARGUMENT", "details": [None, {"fieldViolations": "x"}, {"errorCode": []}]}}, ProviderRejected),
+        (400, {"error": {"status": "INVALID_ARGUMENT", "details": [None, {"fieldViolations": "x"}, {"errorCode": []}]}},
+            ProviderRejected),
         (302, {}, ProviderUnavailable),
     ],
 )  # fmt: skip

@@ -8,8 +8,14 @@ import pytest
 from notifications.deliveries.domain.subjects import KIND_BY_TEMPLATE, Subject, SubjectKind, subject_of
 from notifications.deliveries.domain.templates import CATALOG
 
-ORDER, PAYOUT, TICKET, NAMED, USER = (uuid4() for _ in range(5))
-PARAMETERS = {"orderId": str(ORDER), "payoutId": str(PAYOUT), "ticketId": str(TICKET)}
+ORDER, PAYOUT, TICKET, PRODUCT, CONVERSATION, NAMED, USER = (uuid4() for _ in range(7))
+PARAMETERS = {
+    "orderId": str(ORDER),
+    "payoutId": str(PAYOUT),
+    "ticketId": str(TICKET),
+    "productId": str(PRODUCT),
+    "conversationId": str(CONVERSATION),
+}
 
 
 def test_every_template_has_a_kind() -> None:
@@ -21,7 +27,15 @@ def test_every_template_has_a_kind() -> None:
 def test_every_subject_is_named_by_the_parameters_of_its_template(template: str) -> None:
     given = {name: text for name, text in PARAMETERS.items() if name in CATALOG[template].parameters}
     subject = subject_of(template, given, USER, NAMED)
-    own = {"order": ORDER, "dispute": ORDER, "payout": PAYOUT, "ticket": TICKET, "account": USER}
+    own = {
+        "order": ORDER,
+        "dispute": ORDER,
+        "payout": PAYOUT,
+        "ticket": TICKET,
+        "product": PRODUCT,
+        "conversation": CONVERSATION,
+        "account": USER,
+    }
     kind = KIND_BY_TEMPLATE[template]
     assert subject == Subject(kind, own.get(kind, NAMED), ORDER if "orderId" in given else None)
 

@@ -1,4 +1,6 @@
-"""Calls of the messaging app's client by WhatsApp's API: every body conforms, and every documented response is classified."""
+"""Calls of the messaging app's client by WhatsApp's API: every body conforms, and every documented response is
+classified.
+"""
 
 import json
 from typing import Any

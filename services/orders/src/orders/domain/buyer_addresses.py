@@ -1,4 +1,6 @@
-"""Keyed hashes of buyers' mail addresses and phone numbers: orders are searched by them, and neither is stored (decision 37)."""
+"""Keyed hashes of buyers' mail addresses and phone numbers: orders are searched by them, and neither is stored
+(decision 37).
+"""
 
 import hmac
 from typing import Final

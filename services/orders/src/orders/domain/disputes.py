@@ -8,6 +8,7 @@ from common.primitives.decisions import DecisionStatus, PreparedDecision, conten
 from common.primitives.problems import Forbidden
 from orders.domain.errors import RefundExceedsOrder, RefundWithoutSplit, SplitWithoutRefund
 from orders.domain.order_roles import OrderRole
+from orders.domain.refund_destinations import RefundTo
 from orders.domain.transitions import Trigger
 
 Cause = Literal["buyer", "pin_window", "chargeback"]
@@ -25,12 +26,16 @@ EVIDENCE_IMAGES_MAX: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """The cause of a dispute; `raised_by` is the buyer, or None for a timer or a chargeback."""
+    """The cause of a dispute; `raised_by` is the buyer, or None for a timer or a chargeback.
+
+    `refund_to` is the buyer's choice for a refund that the resolution grants.
+    """
 
     cause: Cause
     reason: str
     details: str | None = None
     raised_by: UUID | None = None
+    refund_to: RefundTo | None = None
 
     @property
     def trigger(self) -> Trigger:
@@ -102,7 +107,9 @@ def trigger_of(outcome: ResolutionOutcome) -> Trigger:
 
 
 def evidence_author(roles: frozenset[OrderRole]) -> EvidenceAuthor:
-    """Return the party that the caller is in the dispute. Raises Forbidden (403): staff and hub agents add no evidence."""
+    """Return the party that the caller is in the dispute. Raises Forbidden (403): staff and hub agents add no
+    evidence.
+    """
     if "vendor" in roles:
         return "vendor"
     if "buyer" in roles:

@@ -1,7 +1,9 @@
 """The errors of this service, named by their condition (contract sections 2, 3 and 6)."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
+from common.primitives.clock import iso
 from common.primitives.problems import (
     Conflict,
     Forbidden,
@@ -18,9 +20,38 @@ from common.primitives.problems import (
 class UnknownProduct(ValidationFailed):
     detail = "A product of this checkout does not exist or is no longer sold. Remove it and check out again."
 
-    def __init__(self, positions: Sequence[int]) -> None:
+    def __init__(self, absent: Mapping[int, str]) -> None:
+        """`absent` has the field that names what does not exist, by the position of the item."""
         super().__init__(
-            invalid_params=[InvalidParam(f"items.{position}.productId", "does not exist") for position in positions]
+            invalid_params=[
+                InvalidParam(f"items.{position}.{field}", "does not exist") for position, field in absent.items()
+            ]
+        )
+
+
+class VariantRequired(ValidationFailed):
+    """The product has variants (contract section 11.6)."""
+
+    detail = "Choose a variant of the product and send its variantId."
+
+    def __init__(self, prefixes: Sequence[str]) -> None:
+        """`prefixes` lead to the items in the request, empty for a request of one."""
+        super().__init__(
+            invalid_params=[
+                InvalidParam(f"{prefix}variantId", "is required: the product has variants") for prefix in prefixes
+            ]
+        )
+
+
+class ProductNotSold(Conflict):
+    detail = "A product of this purchase is no longer sold. Remove it and check out again. Nothing was ordered."
+
+    def __init__(self, absent: Mapping[int, str]) -> None:
+        """`absent` has the field that names what is gone, by the position of the item."""
+        super().__init__(
+            invalid_params=[
+                param for position, field in absent.items() for param in _items([position], field, "is no longer sold")
+            ]
         )
 
 
@@ -32,17 +63,17 @@ class MultipleVendors(ValidationFailed):
 
 
 class RepeatedProduct(ValidationFailed):
-    detail = "A checkout lists each product once. Add up its quantities."
+    detail = "A checkout lists each product or variant once. Add up its quantities."
 
     def __init__(self) -> None:
-        super().__init__(invalid_params=[InvalidParam("items", "lists a product twice")])
+        super().__init__(invalid_params=[InvalidParam("items", "lists a product or variant twice")])
 
 
 class UnknownHub(ValidationFailed):
     detail = "The delivery hub does not exist or is closed. Choose another hub."
 
-    def __init__(self, reason: str = "does not exist") -> None:
-        super().__init__(invalid_params=[InvalidParam("hubId", reason)])
+    def __init__(self, field: str, reason: str = "does not exist") -> None:
+        super().__init__(invalid_params=[InvalidParam(field, reason)])
 
 
 class UnknownCampus(ValidationFailed):
@@ -56,6 +87,25 @@ class VendorSuspended(Conflict):
     """Staff suspended the vendor: new checkouts are rejected, open orders continue (contract section 10)."""
 
     detail = "This vendor is suspended and accepts no new orders. Nothing was ordered."
+
+    def __init__(self, positions: Sequence[int]) -> None:
+        super().__init__(invalid_params=_items(positions, "productId", "its vendor is suspended"))
+
+
+class VendorAbsent(Conflict):
+    """The vendor takes no new orders before the end of its absence; paid orders go on (contract section 11.5)."""
+
+    detail = "The vendor of a product is away and takes no new orders. Nothing was ordered."
+
+    def __init__(self, ends: Mapping[int, datetime]) -> None:
+        """Name the end of the absence by the position of the item."""
+        super().__init__(
+            invalid_params=[
+                param
+                for position, until in ends.items()
+                for param in _items([position], "productId", f"its vendor is away until {iso(until)}")
+            ]
+        )
 
 
 class ErasureInProgress(Conflict):
@@ -74,9 +124,7 @@ class OutOfStock(Conflict):
     detail = "A product of this checkout has too little stock. Nothing was ordered."
 
     def __init__(self, positions: Sequence[int] = ()) -> None:
-        super().__init__(
-            invalid_params=[InvalidParam(f"items.{position}.quantity", "exceeds the stock") for position in positions]
-        )
+        super().__init__(invalid_params=_items(positions, "quantity", "exceeds the stock"))
 
 
 class TooManyUnpaidOrders(Conflict):
@@ -159,20 +207,16 @@ class DeliveryPinLocked(RateLimited):
 
 class ReissueLimitReached(Conflict):
     detail = (
-        "The delivery PIN of this order was reissued three times, which is the limit. Dispute the order: support decides "
-        "whether it was delivered."
+        "The delivery PIN of this order was reissued three times, which is the limit. Dispute the order: support "
+        "decides whether it was delivered."
     )
 
 
-class ReviewNotAllowed(ValidationFailed):
-    detail = "This order does not permit this review."
+class ListFull(Conflict):
+    """The buyer's list of saved products or followed vendors has its most entries."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(invalid_params=[InvalidParam("orderId", reason)])
-
-
-class AlreadyReviewed(Conflict):
-    detail = "You have already reviewed this for this order."
+    def __init__(self, entries_max: int) -> None:
+        super().__init__(f"The list has {entries_max} entries, the most that it may have. Remove one first.")
 
 
 class InvalidFlashSale(ValidationFailed):
@@ -200,10 +244,23 @@ class FlashSaleSoldOut(Conflict):
 
     detail = "The flash sale is sold out. Nothing was ordered."
 
+    def __init__(self, positions: Sequence[int] = ()) -> None:
+        super().__init__(invalid_params=_items(positions, "quantity", "exceeds what is left of the flash sale"))
+
 
 class FlashSaleLimitReached(Conflict):
-    def __init__(self, limit: int) -> None:
-        super().__init__(f"The flash sale allows each buyer at most {limit}. Nothing was ordered.")
+    def __init__(self, limit: int, positions: Sequence[int] = ()) -> None:
+        super().__init__(
+            f"The flash sale allows each buyer at most {limit}. Nothing was ordered.",
+            invalid_params=_items(positions, "quantity", f"at most {limit} are allowed"),
+        )
+
+
+class UnknownDelivery(ValidationFailed):
+    detail = "A purchase has one delivery at most for each of its vendors."
+
+    def __init__(self, position: int, reason: str) -> None:
+        super().__init__(invalid_params=[InvalidParam(f"deliveries.{position}.vendorId", reason)])
 
 
 class EmptyCart(ValidationFailed):
@@ -242,6 +299,22 @@ class ProductRemoved(Conflict):
     detail = "The product was removed and cannot be changed."
 
 
+class InvalidVariants(ValidationFailed):
+    detail = "The options and variants do not fit together."
+
+    def __init__(self, faults: Mapping[str, str]) -> None:
+        super().__init__(invalid_params=[InvalidParam(name, reason) for name, reason in faults.items()])
+
+
+class PricedByVariants(ValidationFailed):
+    """The price and the stock of a product with variants are those of its variants."""
+
+    detail = "Change the price and the stock of a product with variants in its variants."
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(invalid_params=[InvalidParam(name, "is that of the variants") for name in names])
+
+
 class TooManyImages(Conflict):
     detail = "The product has eight images already. Remove one first."
 
@@ -249,15 +322,6 @@ class TooManyImages(Conflict):
 class TooManyEvidenceImages(Conflict):
     def __init__(self, images_max: int) -> None:
         super().__init__(f"You have added {images_max} images to this dispute, which is the maximum.")
-
-
-class EmailUnconfirmed(Forbidden):
-    """Reviews need a confirmed mail address (contract section 10.1)."""
-
-    detail = "Confirm your mail address first. Then sign in again and write the review."
-
-    def __init__(self) -> None:
-        super().__init__(extensions={"confirmationRequired": True})
 
 
 class NoVendor(Forbidden):
@@ -290,56 +354,18 @@ class ResolutionPending(Conflict):
     detail = "Another resolution of this dispute awaits its decision."
 
 
-class BuyerCannotDecide(Forbidden):
-    detail = "A buyer cannot decide on their own return request, under any role."
-
-
 class PartyCannotDecide(Forbidden):
     detail = "Buyer and vendor of an order cannot decide on its dispute, under any role."
 
 
-class UnknownItem(ValidationFailed):
-    detail = "An item of this request is not in the order."
-
-    def __init__(self, positions: Sequence[int]) -> None:
-        super().__init__(
-            invalid_params=[InvalidParam(f"items.{position}.itemId", "is not in the order") for position in positions]
-        )
+class InvalidFile(ValidationFailed):
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The file {reason}.", invalid_params=[InvalidParam("file", reason)])
 
 
-class RepeatedItem(ValidationFailed):
-    detail = "A return request lists each item once. Add up its quantities."
-
-    def __init__(self) -> None:
-        super().__init__(invalid_params=[InvalidParam("items", "lists an item twice")])
-
-
-class QuantityExceedsOrder(ValidationFailed):
-    detail = "The returned quantity exceeds the ordered quantity."
-
-    def __init__(self, positions: Sequence[int]) -> None:
-        super().__init__(
-            invalid_params=[
-                InvalidParam(f"items.{position}.quantity", "exceeds the ordered quantity") for position in positions
-            ]
-        )
-
-
-class QuantityExceedsRemainder(Conflict):
-    """Other requests, open or approved, cover the rest."""
-
-    detail = "The returned quantity exceeds what other return requests leave."
-
-    def __init__(self, positions: Sequence[int]) -> None:
-        super().__init__(
-            invalid_params=[
-                InvalidParam(f"items.{position}.quantity", "exceeds the remaining quantity") for position in positions
-            ]
-        )
-
-
-class ReturnWindowClosed(Conflict):
-    detail = "The return window of this order has closed."
+class CatalogTooLong(ValidationFailed):
+    def __init__(self, rows_max: int) -> None:
+        super().__init__(f"The catalog has more than {rows_max} rows. Remove products that you no longer sell.")
 
 
 class ExportTooLong(ValidationFailed):
@@ -348,3 +374,8 @@ class ExportTooLong(ValidationFailed):
             f"More than {rows_max} orders match. Narrow the filters, by from and to for instance.",
             invalid_params=[InvalidParam("from", f"more than {rows_max} orders match; narrow the filters")],
         )
+
+
+def _items(positions: Sequence[int], field: str, reason: str) -> list[InvalidParam]:
+    """Name items of a checkout: the reason has the form of the contract, `items[n]`."""
+    return [InvalidParam(f"items.{position}.{field}", f"items[{position}] {reason}") for position in positions]

@@ -24,6 +24,7 @@ class SaleTerms:
     per_buyer_limit: int
     starts_at: datetime
     ends_at: datetime
+    variant_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +40,9 @@ class FlashSale:
 
     @property
     def hash(self) -> str:
-        return content_hash(
-            {"id": self.id, "vendorId": self.vendor_id, "createdBy": self.created_by, **asdict(self.terms)}
-        )
+        # Terms without a variant have the hash of earlier versions.
+        terms = {name: value for name, value in asdict(self.terms).items() if value is not None}
+        return content_hash({"id": self.id, "vendorId": self.vendor_id, "createdBy": self.created_by, **terms})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,14 @@ class RunningSale:
     remaining: int
     per_buyer_limit: int
     bought: int
+
+
+def check_variant(variant_id: UUID | None, *, has_variants: bool, is_sold: bool) -> None:
+    """Reject a sale of a product with variants that names none of them. Raises InvalidFlashSale (422)."""
+    if variant_id is None and has_variants:
+        raise InvalidFlashSale({"variantId": "is required: the product has variants"})
+    if variant_id is not None and not is_sold:
+        raise InvalidFlashSale({"variantId": "is no variant of the product that is sold"})
 
 
 def check_terms(
@@ -82,14 +91,14 @@ def check_terms(
         raise FlashSaleOverlaps
 
 
-def sale_price(sale: RunningSale, quantity: int, regular_price_minor: int) -> int:
+def sale_price(sale: RunningSale, quantity: int, regular_price_minor: int, *, position: int) -> int:
     """Return the unit price while the sale runs. A quantity beyond the sale is rejected, never sold at the regular
-    price.
+    price. `position` is that of the item in its checkout.
 
     Raises FlashSaleSoldOut and FlashSaleLimitReached (409).
     """
     if sale.bought + quantity > sale.per_buyer_limit:
-        raise FlashSaleLimitReached(sale.per_buyer_limit)
+        raise FlashSaleLimitReached(sale.per_buyer_limit, [position])
     if quantity > sale.remaining:
-        raise FlashSaleSoldOut
+        raise FlashSaleSoldOut([position])
     return min(sale.price_minor, regular_price_minor)

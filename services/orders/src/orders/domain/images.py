@@ -12,7 +12,9 @@ from uuid import UUID
 
 
 def image_id_of(product_id: UUID, content: bytes) -> UUID:
-    """Return the id of an uploaded file. The same file has one id for one product, and another id for another product."""
+    """Return the id of an uploaded file. The same file has one id for one product, and another id for another
+    product.
+    """
     digest = bytearray(hashlib.sha256(product_id.bytes + content).digest()[:16])
     # UUID version 8: an application-specific digest.
     digest[6] = digest[6] & 0x0F | 0x80

@@ -96,5 +96,7 @@ def may_propose_sales_at(actor: Actor, campus_id: UUID) -> bool:
 
 
 def is_own_vendor(actor: Actor, vendor_id: UUID, owner_user_id: UUID | None) -> bool:
-    """Return whether the caller sells for the vendor or owns it. A token may be older than the ownership, so both are checked."""
+    """Return whether the caller sells for the vendor or owns it. A token may be older than the ownership, so both are
+    checked.
+    """
     return actor.vendor_id == vendor_id or (owner_user_id is not None and actor.user_id == owner_user_id)

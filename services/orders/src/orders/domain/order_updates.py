@@ -1,11 +1,14 @@
 """Evaluation of events and timers against an order."""
 
+from typing import TypeVar
 from uuid import UUID
 
 from common.messaging.faults import NotYetKnown
 from common.primitives.lifecycles import Rejection
 from orders.domain.orders import Order
 from orders.domain.transitions import State, Trigger, next_state
+
+FoundT = TypeVar("FoundT")
 
 
 class OrderNotReceived(NotYetKnown):
@@ -18,15 +21,17 @@ class EarlyUpdate(NotYetKnown):
     """
 
 
-def require_order(order: Order | None, *, about: UUID) -> Order:
-    """Return the order; raises OrderNotReceived for None."""
+def require_order(order: FoundT | None, *, about: UUID) -> FoundT:
+    """Return the order, or what belongs to it; raises OrderNotReceived for None."""
     if order is None:
         raise OrderNotReceived(f"order {about} not received yet, retrying")
     return order
 
 
 def evaluate_update(order: Order | None, trigger: Trigger, *, about: UUID) -> tuple[Order, State | Rejection]:
-    """Return the order with its next state, or with the reason for no transition. Raises OrderNotReceived, EarlyUpdate."""
+    """Return the order with its next state, or with the reason for no transition. Raises OrderNotReceived,
+    EarlyUpdate.
+    """
     order = require_order(order, about=about)
     transition = next_state(order.status, trigger)
     if transition is Rejection.FORBIDDEN:

@@ -44,6 +44,7 @@ class NewItem(NamedTuple):
     quantity: int
     unit_price_minor: int
     line_total_minor: int
+    variant_id: UUID | None = None
 
 
 class NewOrder(NamedTuple):
@@ -75,6 +76,7 @@ class NewOrder(NamedTuple):
     delivered_at: datetime | None = None
     return_due_at: datetime | None = None
     revision: int = 1
+    purchase_id: UUID | None = None
 
 
 class ReportedEscrow(NamedTuple):

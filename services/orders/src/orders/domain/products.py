@@ -3,12 +3,14 @@
 import re
 import string
 import unicodedata
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 from uuid import UUID
 
 from common.primitives.problems import NotFound, StaleRevision
-from orders.domain.errors import ForeignProduct, ProductRemoved, TooManyImages
+from orders.domain.errors import ForeignProduct, PricedByVariants, ProductRemoved, TooManyImages
+from orders.domain.variants import Option, Variant
 
 NAME_CHARACTERS_MAX: Final = 120
 DESCRIPTION_CHARACTERS_MAX: Final = 5_000
@@ -30,9 +32,15 @@ _SEPARATORS: Final = re.compile(
 )
 
 
+Condition = Literal["new", "like_new", "good", "fair"]
+
+
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A product as its merchant edits it. `images` are image ids in display order; the price is in kobo."""
+    """A product as its merchant edits it. `images` are image ids in display order; the price is in kobo.
+
+    With options, price and stock are those of its active variants: the lowest, and the sum.
+    """
 
     id: UUID
     vendor_id: UUID
@@ -46,15 +54,31 @@ class Product:
     draft: bool
     removed: bool
     revision: int
+    hidden: bool = False
+    options: tuple[Option, ...] = ()
+    condition: Condition = "new"
 
     @property
     def is_listed(self) -> bool:
-        return not self.draft and not self.removed
+        return not self.draft and not self.removed and not self.hidden
 
     def changed(self, **fields: Any) -> "Product":
         """Return the product with new values, and with the next revision if any value differs."""
         after = replace(self, **fields)
         return after if after == self else replace(after, revision=self.revision + 1)
+
+    def with_variants(self, options: Sequence[Option], variants: Sequence[Variant]) -> "Product":
+        """Return the product with these variants, and with the next revision; without variants it keeps price and
+        stock.
+        """
+        active = [variant for variant in variants if variant.active]
+        return replace(
+            self,
+            options=tuple(options),
+            price_minor=min((variant.price_minor for variant in active), default=self.price_minor),
+            stock=sum(variant.stock for variant in active) if active else self.stock,
+            revision=self.revision + 1,
+        )
 
     def with_image(self, image_id: UUID) -> "Product":
         """Return the product with the image added; unchanged when it has the image. Raises TooManyImages (409)."""
@@ -67,6 +91,21 @@ class Product:
     def without_image(self, image_id: UUID) -> "Product":
         """Return the product without the image; unchanged when it does not have the image."""
         return self.changed(images=tuple(name for name in self.images if name != str(image_id)))
+
+
+def check_priced(product: Product, fields: Mapping[str, Any], *, repeats: bool) -> None:
+    """Reject a price or a stock for a product with variants; with `repeats`, only one that is not the product's.
+
+    Raises PricedByVariants (422).
+    """
+    names = {"price_minor": "priceMinor", "stock": "stock"}
+    given = [
+        public
+        for name, public in names.items()
+        if name in fields and not (repeats and fields[name] == getattr(product, name))
+    ]
+    if product.options and given:
+        raise PricedByVariants(given)
 
 
 def check_writable(own: Product | None, visible_vendor_id: UUID | None, revision: int | None) -> Product:
@@ -93,7 +132,8 @@ def normalize_category(text: str) -> str:
 def normalize_text(text: str) -> str:
     """Return the text for a search: without accents and compatibility forms, and with small Latin letters.
 
-    The database function `plain` does the same. It also lowers the letters that its locale knows, as `search_query` does.
+    The database function `plain` does the same. It also lowers the letters that its locale knows, as `to_tsquery`
+    does.
     """
     bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
     return unicodedata.normalize("NFC", bare).translate(_LOWER_CASE)

@@ -1,6 +1,7 @@
 """Projections of identity's users, vendors and hubs."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 
@@ -17,13 +18,18 @@ class UserProjection:
 
 @dataclass(frozen=True, slots=True)
 class VendorProjection:
-    """A vendor; `commission_basis_points` is None without an agreement of its own."""
+    """A vendor; `commission_basis_points` is None without an agreement of its own.
+
+    Before `absent_until` it takes no new orders.
+    """
 
     id: UUID
     business_name: str
     campus_id: UUID
     commission_basis_points: int | None
     owner_user_id: UUID
+    absent_until: datetime | None = None
+    absence_message: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

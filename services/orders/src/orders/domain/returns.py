@@ -9,15 +9,16 @@ from uuid import UUID
 from common.primitives.decisions import AlreadyDecided
 from common.primitives.lifecycles import Lifecycle, Rejection, Rule
 from common.primitives.money import basis_points_of, share_half_even
-from orders.domain.errors import (
-    ForbiddenTransition,
+from orders.domain.errors import ForbiddenTransition
+from orders.domain.orders import Order
+from orders.domain.refund_destinations import RefundTo
+from orders.domain.return_errors import (
     QuantityExceedsOrder,
     QuantityExceedsRemainder,
     RepeatedItem,
     ReturnWindowClosed,
     UnknownItem,
 )
-from orders.domain.orders import Order
 from orders.domain.transitions import next_state
 
 Decision = Literal["approved", "rejected"]
@@ -66,6 +67,7 @@ class ReturnRequest:
     order_id: UUID
     status: ReturnStatus
     items: tuple[ReturnedItem, ...]
+    refund_to: RefundTo | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,8 @@ class ReturnRefund:
 
     refund_minor: int
     everything: bool
-    # The commission of the refund's items; None where the refund is the rest of the order, and takes the rest of each part.
+    # The commission of the refund's items; None where the refund is the rest of the order, and takes the rest of each
+    # part.
     commission_minor: int | None = None
 
 

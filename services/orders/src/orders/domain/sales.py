@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
-SaleGroup = Literal["day", "week", "month", "product", "campus", "vendor", "category"]
+SaleGroup = Literal["day", "week", "month", "product", "variant", "campus", "vendor", "category"]
 # A spreadsheet opens this many groups well; more are exported in parts.
 EXPORT_GROUPS_MAX: Final = 10_000
 

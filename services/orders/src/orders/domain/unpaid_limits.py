@@ -16,9 +16,9 @@ class UnpaidLimits:
     orders_max: int
     share_max_percent: int
 
-    def check_orders(self, unpaid_orders: int) -> None:
-        """Raise TooManyUnpaidOrders (409) for a buyer with `unpaid_orders` who places another one."""
-        if unpaid_orders >= self.orders_max:
+    def check_orders(self, unpaid_orders: int, new_orders: int) -> None:
+        """Raise TooManyUnpaidOrders (409) for a buyer with `unpaid_orders` who places `new_orders` more."""
+        if unpaid_orders + new_orders > self.orders_max:
             raise TooManyUnpaidOrders(self.orders_max)
 
     def pieces_max(self, free: int, held: int) -> int:

@@ -42,7 +42,9 @@ FROM orders {where} ORDER BY created_at, id LIMIT {limit}
 
 
 def search_by_address(filters: Filters, caller: Caller, hashes: AddressHashes) -> Filters:
-    """`q` as the buyer's exact address where it is one and the caller holds orders:read; the filters as they are otherwise."""
+    """`q` as the buyer's exact address where it is one and the caller holds orders:read; the filters as they are
+    otherwise.
+    """
     text = filters.get("q")
     if not isinstance(text, str) or not caller.may("orders:read"):
         return filters

@@ -14,7 +14,7 @@ from orders.queries.filters import Filters
 from orders.responses.disputes import Dispute, DisputeEvidence, DisputeResolution
 
 _DISPUTE: Final = """
-SELECT order_id, cause, reason, details, raised_by, raised_at, charge_outcome AS chargeback_outcome, outcome, ended_at
+SELECT order_id, cause, reason, details, raised_by, raised_at, refund_to, charge_outcome AS chargeback_outcome, outcome, ended_at
 FROM order_disputes WHERE order_id = $1
 """
 _EVIDENCE: Final = """
@@ -48,7 +48,9 @@ _FILTERS: Final[Mapping[str, str]] = {
 
 
 async def find_dispute(uow: UnitOfWork, order_id: UUID) -> Dispute | None:
-    """Return the order's dispute with its evidence, for its parties and for staff; None when it is absent or invisible."""
+    """Return the order's dispute with its evidence, for its parties and for staff; None when it is absent or
+    invisible.
+    """
     record = await uow.fetch_row(_DISPUTE, order_id)
     return None if record is None else Dispute.from_row(record, evidence=await list_evidence(uow, order_id))
 

@@ -13,19 +13,22 @@ from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.cursors import CursorSigner
 from common.web.pages import CursorPage, time_position
 from orders.domain import flash_sales
+from orders.domain.variants import named
 from orders.queries.filters import Filters, FilterValue
 from orders.queries.pages import newest_page
 from orders.responses.flash_sales import FlashSale
 
 _SALES: Final = """
-SELECT sale.id, sale.product_id, product.name AS product_name, sale.vendor_id, sale.campus_id, sale.price_minor,
-    product.price_minor AS regular_price_minor, 'NGN' AS currency, sale.quantity, sale.quantity - sale.sold AS remaining,
+SELECT sale.id, sale.product_id, sale.variant_id, product.name AS product_name, variant.option_values, sale.vendor_id,
+    sale.campus_id, sale.price_minor, coalesce(variant.price_minor, product.price_minor) AS regular_price_minor,
+    'NGN' AS currency, sale.quantity, sale.quantity - sale.sold AS remaining,
     sale.per_buyer_limit,
     CASE WHEN sale.approved_at IS NULL THEN CASE WHEN sale.ends_at <= greatest($1, sale.starts_at) THEN 'expired' ELSE 'prepared' END
          WHEN sale.ends_at <= $1 THEN 'ended' WHEN sale.starts_at > $1 THEN 'upcoming'
          WHEN sale.sold >= sale.quantity THEN 'sold_out' ELSE 'running' END AS status,
     sale.starts_at, sale.ends_at, sale.created_at, sale.approved_at, sale.created_by
-FROM flash_sales AS sale JOIN shelf AS product ON product.id = sale.product_id
+FROM flash_sales AS sale JOIN listed_products AS product ON product.id = sale.product_id
+LEFT JOIN product_variants AS variant ON variant.id = sale.variant_id
 """
 _SALE: Final = f"{_SALES} WHERE sale.id = $2"
 _FILTERS: Final[Mapping[str, str]] = {
@@ -87,10 +90,26 @@ async def find_sale(uow: UnitOfWork, sale_id: UUID, *, now: datetime) -> FlashSa
 
 def _sale(record: Record) -> FlashSale:
     terms = flash_sales.SaleTerms(
-        *(record[name] for name in ("product_id", "price_minor", "quantity", "per_buyer_limit", "starts_at", "ends_at"))
+        *(
+            record[name]
+            for name in (
+                "product_id",
+                "price_minor",
+                "quantity",
+                "per_buyer_limit",
+                "starts_at",
+                "ends_at",
+                "variant_id",
+            )
+        )
     )
     is_approved = record["approved_at"] is not None
     sale = flash_sales.FlashSale(
         record["id"], record["vendor_id"], record["campus_id"], terms, record["created_by"], is_approved
     )
-    return FlashSale.from_row(record, hash=None if is_approved else sale.hash)
+    name, option_values = record["product_name"], record["option_values"]
+    return FlashSale.from_row(
+        record,
+        product_name=name if option_values is None else named(name, option_values),
+        hash=None if is_approved else sale.hash,
+    )

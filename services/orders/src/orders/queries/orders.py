@@ -35,10 +35,10 @@ ORDER_COLUMNS: Final = """
     orders.id, number, status, currency, buyer_id, vendor_id, campus_id, hub_id, total_amount AS total_minor, subtotal_minor,
     delivery_fee_minor,
     commission_minor, refunded_minor, delivery_note, payment_due_at, delivered_at, return_due_at, revision,
-    orders.created_at, updated_at,
+    orders.created_at, updated_at, purchase_id,
     (
         SELECT json_agg(item) FROM (
-            SELECT id, product_id AS "productId", name, quantity, unit_price_minor AS "unitPriceMinor",
+            SELECT id, product_id AS "productId", variant_id AS "variantId", name, quantity, unit_price_minor AS "unitPriceMinor",
                 line_total_minor AS "lineTotalMinor"
             FROM order_items WHERE order_items.order_id = orders.id ORDER BY position
         ) AS item
@@ -53,8 +53,12 @@ ORDER_COLUMNS: Final = """
     ) AS vendor
 """
 _ORDER: Final = f"SELECT {ORDER_COLUMNS} FROM orders WHERE id = $1"
-_ID_BY_NUMBER: Final = "SELECT id FROM orders WHERE number = $1"
-_ID: Final = "SELECT id FROM orders WHERE id = $1"
+# An order by its number or id, else the orders of the purchase with that number or id.
+_NAMED: Final = """
+SELECT 'id' AS name, id FROM orders WHERE number = $1 OR id = $2
+UNION ALL SELECT 'purchaseId', id FROM purchases WHERE number = $3 OR id = $2
+LIMIT 1
+"""
 # An erasure removes the encrypted PIN, also while the charge of a cancelled order arrives.
 _PIN: Final = """
 SELECT pin.issue, pin.sealed, pin.wrong_tries, orders.status
@@ -68,9 +72,10 @@ ORDER_FILTERS: Final[Mapping[str, str]] = {
     "from": "orders.created_at >= {}",
     "to": "orders.created_at < {}",
     "id": "orders.id = {}",
+    "purchaseId": "orders.purchase_id = {}",
     "q": (
         "EXISTS (SELECT FROM order_items AS item WHERE item.order_id = orders.id "
-        "AND to_tsvector('every_word', search_text(item.name)) @@ search_query({}))"
+        "AND to_tsvector('every_word', joined_text(item.name)) @@ to_tsquery('every_word', {}))"
     ),
 }
 
@@ -84,17 +89,19 @@ def filter_values(filters: Filters) -> dict[str, FilterValue]:
 
 
 async def search_by_number(reads: Reads, filters: Filters) -> Filters:
-    """`q` as the id of the visible order that it names by number or id; the filters as they are otherwise.
+    """`q` as the id of the visible order or purchase that it names by number or id; the filters as they are otherwise.
 
     Eight characters may be a number or a word, so a number that no visible order has is searched as words.
     """
-    named = read_number_or_id(str(filters.get("q", "")), NumberKind.ORDER)
+    typed = str(filters.get("q", ""))
+    order, purchase = (read_number_or_id(typed, kind) for kind in (NumberKind.ORDER, NumberKind.PURCHASE))
+    if order is None and purchase is None:
+        return filters
+    values = (None, order, None) if isinstance(order, UUID) else (order, None, purchase)
+    named = await reads.fetch_row(_NAMED, *values)
     if named is None:
         return filters
-    order_id = await reads.fetch_value(_ID if isinstance(named, UUID) else _ID_BY_NUMBER, named)
-    if order_id is None:
-        return filters
-    return {**{name: value for name, value in filters.items() if name != "q"}, "id": order_id}
+    return {**{name: value for name, value in filters.items() if name != "q"}, named["name"]: named["id"]}
 
 
 async def page_of_orders(

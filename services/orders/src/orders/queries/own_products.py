@@ -7,21 +7,37 @@ from typing import Final
 from uuid import UUID
 
 from asyncpg import Record
+from msgspec import UNSET, UnsetType
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.cursors import CursorSigner
 from common.web.pages import CursorPage, time_position
 from orders.queries.pages import newest_page
-from orders.queries.product_views import PRODUCT_COLUMNS, flash_sales_of, image_urls, running_sale
-from orders.responses.products import OwnProduct
+from orders.queries.product_views import (
+    PRODUCT_COLUMNS,
+    current_absence,
+    flash_sales_of,
+    image_urls,
+    product_variants,
+    running_sale,
+    variants_of,
+    vendor_absence_of,
+)
+from orders.responses.products import OwnProduct, ProductVariant
 
 _COLUMNS: Final = f"""
     {PRODUCT_COLUMNS},
     CASE WHEN removed_at IS NOT NULL THEN 'removed' WHEN draft THEN 'draft' ELSE 'published' END AS status,
-    updated_at,
-    {flash_sales_of("products")} AS flash_sales
+    updated_at, hidden_because,
+    {flash_sales_of("products")} AS flash_sales, {vendor_absence_of("products")} AS vendor_absence
 """
-_OWN_PRODUCT: Final = f"SELECT {_COLUMNS} FROM products WHERE id = $1 AND vendor_id = $2 AND removed_at IS NULL"
+_OWN_PRODUCT: Final = (
+    f"SELECT {_COLUMNS}, {variants_of('products')} AS variants FROM products "
+    "WHERE id = $1 AND vendor_id = $2 AND removed_at IS NULL"
+)
+_HIDDEN_PRODUCT: Final = (
+    f"SELECT {_COLUMNS}, {variants_of('products')} AS variants FROM products WHERE id = $1 AND hidden_at IS NOT NULL"
+)
 _WITH_STATUS: Final[Mapping[str | None, str]] = {
     None: "",
     "published": " AND removed_at IS NULL AND NOT draft",
@@ -35,7 +51,20 @@ async def find_own_product(
 ) -> OwnProduct | None:
     """Return the vendor's product; None when it is absent, removed or another vendor's."""
     record = await uow.fetch_row(_OWN_PRODUCT, product_id, vendor_id)
-    return None if record is None else _product(record, media_url=media_url, now=now)
+    if record is None:
+        return None
+    return _product(
+        record, media_url=media_url, now=now, variants=product_variants(record["variants"], record["flash_sales"], now)
+    )
+
+
+async def find_hidden_product(uow: UnitOfWork, product_id: UUID, *, now: datetime, media_url: str) -> OwnProduct | None:
+    """Return a product that staff hid; row policies show it to its vendor and to staff who read reports."""
+    record = await uow.fetch_row(_HIDDEN_PRODUCT, product_id)
+    if record is None:
+        return None
+    variants = product_variants(record["variants"], record["flash_sales"], now)
+    return _product(record, media_url=media_url, now=now, variants=variants)
 
 
 async def page_of_own_products(
@@ -62,7 +91,13 @@ async def page_of_own_products(
     return newest_page(records, signer, scope, limit, partial(_product, media_url=media_url, now=now))
 
 
-def _product(record: Record, *, media_url: str, now: datetime) -> OwnProduct:
+def _product(
+    record: Record, *, media_url: str, now: datetime, variants: list[ProductVariant] | UnsetType = UNSET
+) -> OwnProduct:
     return OwnProduct.from_row(
-        record, flash_sale=running_sale(record["flash_sales"], now), images=image_urls(record["images"], media_url)
+        record,
+        flash_sale=running_sale(record["flash_sales"], now),
+        vendor_away=current_absence(record["vendor_absence"], now),
+        images=image_urls(record["images"], media_url),
+        variants=variants,
     )

@@ -6,6 +6,7 @@ from common.standard_endpoints.pending_work import WorkKind
 from orders.queries.campus_orders import AWAITING_DISPUTED
 from orders.queries.disputes import AWAITING_RESOLUTION
 from orders.queries.flash_sales import PREPARED_SALE
+from orders.queries.reports import AWAITING_DECISION
 from orders.queries.returns import AWAITING_RETURN
 
 PENDING_WORK: Final = (
@@ -27,7 +28,7 @@ PENDING_WORK: Final = (
         "/api/flash-sales?status=prepared&vendorId={vendor_id}",
         f"""
         SELECT sale.created_at AS since, sale.ends_at AS due
-        FROM flash_sales AS sale JOIN shelf AS product ON product.id = sale.product_id
+        FROM flash_sales AS sale JOIN listed_products AS product ON product.id = sale.product_id
         WHERE sale.vendor_id = $2 AND {PREPARED_SALE}
         """,
     ),
@@ -47,6 +48,12 @@ PENDING_WORK: Final = (
         FROM orders JOIN order_disputes AS dispute ON dispute.order_id = orders.id
         WHERE dispute.ended_at IS NULL AND {AWAITING_DISPUTED}
         """,
+    ),
+    WorkKind(
+        "reports_to_decide",
+        ("reports:decide",),
+        "/api/reports?awaiting=decision",
+        f"SELECT created_at AS since, NULL::timestamptz AS due FROM reports WHERE {AWAITING_DECISION}",
     ),
     WorkKind(
         "dispute_resolutions_to_approve",

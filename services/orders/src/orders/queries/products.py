@@ -6,7 +6,7 @@ from typing import Final
 from uuid import UUID
 
 from asyncpg import Record
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import Database
@@ -14,7 +14,16 @@ from common.primitives.cursors import CursorSigner
 from common.web.pages import CursorPage
 from orders.domain.products import search_words
 from orders.queries.filters import Filters
-from orders.queries.product_views import PRODUCT_COLUMNS, flash_sales_of, image_urls, running_sale
+from orders.queries.product_views import (
+    PRODUCT_COLUMNS,
+    current_absence,
+    flash_sales_of,
+    image_urls,
+    product_variants,
+    running_sale,
+    variants_of,
+    vendor_absence_of,
+)
 from orders.queries.search import (
     CORRECTED_WORDS_MAX,
     NEAR_WORDS,
@@ -24,12 +33,16 @@ from orders.queries.search import (
     product_statement,
     search_terms,
 )
-from orders.responses.products import Category, Product
+from orders.responses.products import Category, Product, ProductVariant
 
-_PRODUCT_COLUMNS: Final = f"{PRODUCT_COLUMNS}, {flash_sales_of('shelf')} AS flash_sales"
-_PRODUCT: Final = f"SELECT {_PRODUCT_COLUMNS} FROM shelf WHERE id = $1"
+PRODUCT_COLUMNS_LISTED: Final = f"""
+    {PRODUCT_COLUMNS}, {flash_sales_of("listed_products")} AS flash_sales, {vendor_absence_of("listed_products")} AS vendor_absence
+"""
+_PRODUCT: Final = (
+    f"SELECT {PRODUCT_COLUMNS_LISTED}, {variants_of('listed_products')} AS variants FROM listed_products WHERE id = $1"
+)
 _CATEGORIES: Final = """
-SELECT category, count(*) AS products FROM shelf GROUP BY category ORDER BY products DESC, category LIMIT 100
+SELECT category, count(*) AS products FROM listed_products GROUP BY category ORDER BY products DESC, category LIMIT 100
 """
 
 _NEWEST: Final = Sort("created_at", descending=True)
@@ -80,13 +93,17 @@ async def page_of_products(
         mark = last[sort.column]
         mark = mark.isoformat() if sort.column == "created_at" else mark
         next_cursor = signer.sign(scope, [last.get("tier", 1), mark, str(last["id"]), *corrections])
-    return CursorPage([_product(record, media_url, now) for record in records[:limit]], next_cursor, limit)
+    return CursorPage([product_of(record, media_url, now) for record in records[:limit]], next_cursor, limit)
 
 
 async def find_product(database: Database, product_id: UUID, *, now: datetime, media_url: str = "") -> Product | None:
     """Return a listed product; None when it is absent, a draft, removed, or its vendor is suspended."""
     records = await database.fetch_public(_PRODUCT, product_id)
-    return _product(records[0], media_url, now) if records else None
+    if not records:
+        return None
+    return product_of(
+        records[0], media_url, now, variants=product_variants(records[0]["variants"], records[0]["flash_sales"], now)
+    )
 
 
 async def list_categories(database: Database) -> list[Category]:
@@ -108,7 +125,7 @@ async def _fetch(
         filters = {**filters, "q": search_terms(words, corrections)}
         names_only = search_terms(words, corrections, "A") if sort_name == "relevance" else None
     sort = SORTS[sort_name]
-    statement, values = product_statement(_PRODUCT_COLUMNS, filters, sort, limit + 1, after, names_only)
+    statement, values = product_statement(PRODUCT_COLUMNS_LISTED, filters, sort, limit + 1, after, names_only)
     return await database.fetch_public(statement, *values)
 
 
@@ -120,11 +137,16 @@ async def _corrections(database: Database, words: list[str]) -> Corrections:
     return list(near.values())[:CORRECTED_WORDS_MAX]
 
 
-def _product(record: Record, media_url: str, now: datetime) -> Product:
+def product_of(
+    record: Record, media_url: str, now: datetime, *, variants: list[ProductVariant] | UnsetType = UNSET
+) -> Product:
     return Product.from_row(
         record,
         flash_sale=running_sale(record["flash_sales"], now),
+        vendor_away=current_absence(record["vendor_absence"], now),
         images=image_urls(record["images"], media_url),
+        variants=variants,
         status=UNSET,
         updated_at=UNSET,
+        hidden_because=UNSET,
     )

@@ -18,15 +18,15 @@ _COLUMNS: Final = """
     (
         SELECT json_agg(
             json_build_object(
-                'itemId', item.id, 'productId', item.product_id, 'name', item.name, 'quantity', requested.quantity,
-                'unitPriceMinor', item.unit_price_minor
+                'itemId', item.id, 'productId', item.product_id, 'variantId', item.variant_id, 'name', item.name,
+                'quantity', requested.quantity, 'unitPriceMinor', item.unit_price_minor
             ) ORDER BY item.position
         )
         FROM return_request_items AS requested JOIN order_items AS item ON item.id = requested.item_id
         WHERE requested.return_request_id = request.id
     ) AS items,
     request.refund_minor, request.refund_id, request.decided_by, request.decision_reason, request.decided_at,
-    request.created_at
+    request.created_at, request.refund_to
 """
 # For the vendor and for support, never for the buyer.
 AWAITING_RETURN: Final = """

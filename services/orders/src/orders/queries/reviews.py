@@ -14,15 +14,18 @@ from orders.queries.pages import newest_page
 from orders.responses.reviews import OwnReview, Review
 
 # The author stays between the buyer and staff.
-_COLUMNS: Final = "id, vendor_id, product_id, rating, text, created_at"
+_COLUMNS: Final = """
+    id, vendor_id, product_id, rating, text, created_at, reply_text AS reply__text, replied_at AS reply__created_at
+"""
 _OWN_COLUMNS: Final = f"""
     {_COLUMNS}, order_id, (SELECT number FROM orders WHERE orders.id = order_id) AS order_number, buyer_id, hidden_at,
     hidden_because
 """
 _REVIEW: Final = f"SELECT {_OWN_COLUMNS} FROM reviews WHERE id = $1"
+_PUBLIC_REVIEW: Final = f"SELECT {_COLUMNS} FROM reviews WHERE id = $1"
 _MEAN: Final = "round(rating_sum::numeric / nullif(rating_count, 0), 2)::float8 AS rating, rating_count"
 _RATED_VENDOR: Final = f"SELECT {_MEAN} FROM vendors WHERE id = $1"
-_RATED_PRODUCT: Final = f"SELECT {_MEAN} FROM products WHERE id = $1 AND removed_at IS NULL"
+_RATED_PRODUCT: Final = f"SELECT {_MEAN} FROM products WHERE id = $1 AND removed_at IS NULL AND hidden_at IS NULL"
 _OF_VENDOR: Final = "vendor_id = {} AND product_id IS NULL AND hidden_at IS NULL"
 _OF_PRODUCT: Final = "product_id = {} AND hidden_at IS NULL"
 _FILTERS: Final[Mapping[str, str]] = {
@@ -79,6 +82,12 @@ async def page_of_moderated_reviews(
     conditions += _beyond(parameters, time_position(signer, scope, cursor))
     records = await uow.fetch(_newest(_OWN_COLUMNS, conditions, limit), *parameters.values)
     return newest_page(records, signer, scope, limit, OwnReview.from_row)
+
+
+async def find_public_review(uow: UnitOfWork, review_id: UUID) -> Review | None:
+    """Return the review as everyone sees it, without its author."""
+    record = await uow.fetch_row(_PUBLIC_REVIEW, review_id)
+    return None if record is None else Review.from_row(record)
 
 
 async def find_review(uow: UnitOfWork, review_id: UUID) -> OwnReview | None:

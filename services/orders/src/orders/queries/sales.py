@@ -1,4 +1,4 @@
-"""Sales by period, product, campus, vendor or category (contract section 6.8)."""
+"""Sales by period, product, variant, campus, vendor or category (contract section 6.8)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,6 +21,18 @@ _GROUPS: Final[Mapping[SaleGroup, tuple[str, str]]] = {
     "week": (f"to_char(date_trunc('week', {_DAY}), 'YYYY-MM-DD')", "to_char(key::date, 'IYYY-\"W\"IW')"),
     "month": (f"to_char({_DAY}, 'YYYY-MM')", "key"),
     "product": ("product_id::text", "name"),
+    # A product without variants is its own group.
+    "variant": (
+        "coalesce(variant_id, product_id)::text",
+        """
+        name || coalesce((
+            SELECT ' (' || string_agg(pair ->> 1, ', ' ORDER BY place) || ')'
+            FROM product_variants AS variant
+            CROSS JOIN jsonb_array_elements(variant.option_values) WITH ORDINALITY AS pairs (pair, place)
+            WHERE variant.id = key::uuid
+        ), '')
+        """,
+    ),
     "campus": ("campus_id::text", "(SELECT campuses.name FROM campuses WHERE campuses.id = key::uuid)"),
     # An erased vendor has no name.
     "vendor": ("vendor_id::text", "(SELECT nullif(business_name, '') FROM vendors WHERE vendors.id = key::uuid)"),

@@ -1,1 +1,3 @@
-"""Responses, one module for each noun: each model is built from a row and encoded as it is (contract sections 6 and 11)."""
+"""Responses, one module for each noun: each model is built from a row and encoded as it is (contract sections 6 and
+11).
+"""

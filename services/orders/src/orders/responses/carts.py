@@ -9,6 +9,7 @@ class CartItem(ResponseModel):
     """A line at the current price. `inStock`: the quantity is available; `available`: the available quantity."""
 
     product_id: UUID
+    variant_id: UUID | None
     vendor_id: UUID
     vendor_name: str | None
     name: str

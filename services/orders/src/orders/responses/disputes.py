@@ -15,6 +15,7 @@ from orders.domain.disputes import (
     ResolutionOutcome,
     ResolutionStatus,
 )
+from orders.domain.refund_destinations import RefundTo
 from orders.responses.orders import OrderNumber
 
 ChargebackOutcome = Annotated[
@@ -41,6 +42,9 @@ class Dispute(ResponseModel):
     details: str | None
     raised_by: UUID | None
     raised_at: Timestamp
+    refund_to: Annotated[
+        RefundTo | None, Meta(description="The buyer's choice for the refund; null: back to where the money came from.")
+    ]
     chargeback_outcome: ChargebackOutcome
     outcome: Annotated[
         DisputeOutcome | None,

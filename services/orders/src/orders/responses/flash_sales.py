@@ -11,6 +11,7 @@ from common.web.response_models import ResponseModel, Timestamp
 class FlashSale(ResponseModel):
     id: UUID
     product_id: UUID
+    variant_id: UUID | None
     product_name: str
     vendor_id: UUID
     campus_id: UUID

@@ -15,6 +15,7 @@ OrderNumber = Annotated[str | None, Meta(description="The order's number for peo
 class OrderItem(ResponseModel):
     id: UUID
     product_id: UUID
+    variant_id: UUID | None
     name: str
     quantity: int
     unit_price_minor: int
@@ -71,10 +72,13 @@ class Order(ResponseModel):
     revision: int
     created_at: Timestamp
     updated_at: Timestamp
+    purchase_id: Annotated[UUID | None, Meta(description="Null for an order that was checked out alone.")]
     contact: Annotated[
         OrderContact | None,
         Meta(
-            description="The other side while the order is `paid_escrow`, `dispatched` or `disputed`: the vendor's owner for "
-            "the buyer; the buyer for the vendor, for a hub agent, and for holders of orders:read of a disputed order. Else null."
+            description="The other side while the order is `paid_escrow`, `dispatched` or `disputed`: the vendor's "
+            "owner for "
+            "the buyer; the buyer for the vendor, for a hub agent, and for holders of orders:read of a disputed "
+            "order. Else null."
         ),
     ]

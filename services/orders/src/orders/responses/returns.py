@@ -6,6 +6,7 @@ from uuid import UUID
 from msgspec import Meta
 
 from common.web.response_models import ResponseModel, Timestamp
+from orders.domain.refund_destinations import RefundTo
 from orders.domain.returns import ReturnStatus
 from orders.responses.orders import OrderNumber
 
@@ -13,6 +14,7 @@ from orders.responses.orders import OrderNumber
 class ReturnedItem(ResponseModel):
     item_id: UUID
     product_id: UUID
+    variant_id: UUID | None
     name: str
     quantity: int
     unit_price_minor: int
@@ -33,3 +35,6 @@ class ReturnRequest(ResponseModel):
     decision_reason: str | None
     decided_at: Timestamp | None
     created_at: Timestamp
+    refund_to: Annotated[
+        RefundTo | None, Meta(description="The buyer's choice for the refund; null: back to where the money came from.")
+    ]

@@ -1,10 +1,20 @@
 """Responses of reviews."""
 
+from typing import Annotated
 from uuid import UUID
+
+from msgspec import Meta
 
 from common.web.response_models import ResponseModel, Timestamp
 from common.web.responses import CursorMeta, Success
 from orders.responses.orders import OrderNumber
+
+
+class ReviewReply(ResponseModel):
+    """The reply of the reviewed vendor."""
+
+    text: str
+    created_at: Timestamp
 
 
 class Review(ResponseModel):
@@ -16,6 +26,7 @@ class Review(ResponseModel):
     rating: int
     text: str
     created_at: Timestamp
+    reply: Annotated[ReviewReply | None, Meta(description="Null without a reply.")]
 
 
 class OwnReview(Review):

@@ -11,8 +11,9 @@ class SalesGroup(ResponseModel):
     key: Annotated[
         str,
         Meta(
-            description="The day, the Monday of the week (`2026-11-23`), the month (`2026-11`), the category, or the id of the "
-            "product, campus or vendor."
+            description="The day, the Monday of the week (`2026-11-23`), the month (`2026-11`), the category, or the "
+            "id of the "
+            "product, variant, campus or vendor; of the product for one without variants."
         ),
     ]
     label: Annotated[str, Meta(description="For people: the name, the ISO week (`2026-W48`), or the key.")]

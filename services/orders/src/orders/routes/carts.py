@@ -1,8 +1,9 @@
 """The buyer's cart, the same on every device (contract section 11)."""
 
-from typing import Final
+from typing import Annotated, Final
 from uuid import UUID
 
+from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -35,19 +36,28 @@ async def get_cart(request: Request, caller: CurrentCaller) -> Response:
 async def set_cart_item(
     request: Request, caller: CurrentCaller, product_id: UUID, body: SetCartItemRequest
 ) -> Response:
-    """Add a product to the cart or changes its quantity, and resets `priceChanged`."""
+    """Add a product, or one of its variants, to the cart or change its quantity, and reset `priceChanged`."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        await replace(uow, caller, product_id, body.quantity, now=now)
+        await replace(uow, caller, product_id, body.variant_id, body.quantity, now=now)
         cart = await find_cart(uow, caller.id, now=now)
     return ok(request, cart)
 
 
 @endpoint("DELETE", ONE_ITEM, id="carts.removeItem", returns=Cart, allow=permission("orders:place"))
-async def remove_cart_item(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
-    """Remove a product from the cart. A product that is not in the cart changes nothing."""
-    return await _remove(request, caller, product_id)
+async def remove_cart_item(
+    request: Request,
+    caller: CurrentCaller,
+    product_id: UUID,
+    variant_id: Annotated[
+        UUID | None, Query(alias="variantId", description="Only this variant of the product.")
+    ] = None,
+) -> Response:
+    """Remove a product from the cart, or only one of its variants. A product that is not in the cart changes
+    nothing.
+    """
+    return await _remove(request, caller, product_id, variant_id)
 
 
 @endpoint("DELETE", CART, id="carts.clear", returns=Cart, allow=permission("orders:place"))
@@ -56,9 +66,11 @@ async def clear_cart(request: Request, caller: CurrentCaller) -> Response:
     return await _remove(request, caller, None)
 
 
-async def _remove(request: Request, caller: CurrentCaller, product_id: UUID | None) -> Response:
+async def _remove(
+    request: Request, caller: CurrentCaller, product_id: UUID | None, variant_id: UUID | None = None
+) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        await remove(uow, caller, product_id)
+        await remove(uow, caller, product_id, variant_id)
         cart = await find_cart(uow, caller.id, now=dependencies.clock.now())
     return ok(request, cart)

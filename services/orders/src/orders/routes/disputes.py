@@ -24,7 +24,7 @@ from orders.domain.images import evidence_name
 from orders.queries.disputes import find_dispute, find_resolution, has_evidence, list_evidence, page_of_resolutions
 from orders.responses.disputes import Dispute, DisputeEvidence, DisputeResolution, PreparedResolution
 from orders.responses.orders import Order
-from orders.routes.order_commands import order_after, roles_in_order
+from orders.routes.order_commands import buyers_destination, order_after, roles_in_order
 from orders.routes.order_filters import given_filters
 from orders.routes.orders import ONE_ORDER
 from orders.schemas.disputes import OpenDisputeRequest, PrepareResolutionRequest
@@ -48,8 +48,8 @@ _WEBP: Final = "image/webp"
 async def open_dispute(request: Request, caller: CurrentCaller, order_id: UUID, body: OpenDisputeRequest) -> Response:
     """For the buyer of a paid, undelivered order: freezes its money until staff decide."""
     dependencies = dependencies_of(request, Dependencies)
-    complaint = Complaint("buyer", body.reason, body.details, caller.id)
-    roles = await roles_in_order(request, caller, order_id)
+    complaint = Complaint("buyer", body.reason, body.details, caller.id, body.refund_to)
+    roles = await buyers_destination(request, caller, order_id, body.refund_to)
     now, windows = dependencies.clock.now(), dependencies.windows
     return await order_after(
         request,

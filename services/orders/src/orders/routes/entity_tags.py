@@ -46,7 +46,12 @@ def ok_or_unchanged(
     headers = {"ETag": tag}
     if caller.user_id is None:
         headers["Cache-Control"] = PUBLIC_REVALIDATED
-    known = request.headers.get("if-none-match")
-    if known is not None and (known.strip() == "*" or tag in (one.strip() for one in known.split(","))):
+    if is_known(request, tag):
         return Response(status_code=304, headers=headers)
     return ok(request, msgspec.Raw(body), headers=headers, meta=meta, **fields)
+
+
+def is_known(request: Request, tag: str) -> bool:
+    """Return whether the client has the content of this tag (If-None-Match)."""
+    known = request.headers.get("if-none-match")
+    return known is not None and (known.strip() == "*" or tag in (one.strip() for one in known.split(",")))

@@ -65,14 +65,21 @@ async def get_flash_sale(request: Request, caller: CurrentCaller, sale_id: UUID)
     allow=one_of(*SALE_PERMISSIONS, step_up_with="flash_sales:propose"),
 )
 async def create_flash_sale(request: Request, caller: CurrentCaller, body: CreateFlashSaleRequest) -> Response:
-    """Create a sale of the vendor's product. While it runs, the product is sold under its terms only.
+    """Create a sale of the vendor's product, or of one of its variants. While it runs, the product is sold under its
+    terms only.
 
     Staff of the campus propose a sale with AAL2: it is `prepared` and has no effect until the vendor approves it.
     """
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     terms = SaleTerms(
-        body.product_id, body.price_minor, body.quantity, body.per_buyer_limit, body.starts_at, body.ends_at
+        body.product_id,
+        body.price_minor,
+        body.quantity,
+        body.per_buyer_limit,
+        body.starts_at,
+        body.ends_at,
+        body.variant_id,
     )
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         sale_id = await create(uow, caller, terms, now=now)

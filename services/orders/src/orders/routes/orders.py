@@ -16,17 +16,15 @@ from common.web.idempotency import IdempotencyKey
 from common.web.pages import CursorPage, respond_page
 from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
-from orders.domain.quotes import RequestedItem
+from orders.domain.checkouts import Checkout, FromCart
 from orders.queries.order_timeline import list_timeline
 from orders.queries.orders import ListRole, find_order, new_order_of, page_of_orders
 from orders.responses.orders import Order, OrderItem, OrderTimelineEntry
-from orders.routes.order_commands import order_after, roles_in_order
+from orders.routes.order_commands import buyers_destination, order_after, place, requested_lines, roles_in_order
 from orders.routes.order_filters import OrderFilters
 from orders.schemas.orders import CancelOrderRequest, CheckoutRequest
-from orders.use_cases.carts.check_out_cart import check_out_cart
 from orders.use_cases.orders.cancel_order import cancel_order as cancel
 from orders.use_cases.orders.dispatch_order import dispatch_order as dispatch
-from orders.use_cases.orders.place_order import Checkout, FromCart, place_order
 
 endpoint = Endpoints("orders")
 
@@ -49,34 +47,23 @@ async def check_out(request: Request, caller: CurrentCaller, key: IdempotencyKey
     409 when an item is sold out, the total is not `expectedTotalMinor`, or the buyer's unpaid orders reach a limit.
     """
     dependencies = dependencies_of(request, Dependencies)
-    if (body.items is None) == (body.cart_id is None):
-        raise ValidationFailed.of("items", "send either items or cartId")
+    requested_items = requested_lines(body)
     if body.cart_id is None and body.vendor_id is not None:
         raise ValidationFailed.of("vendorId", "is allowed with cartId only")
     requested = Checkout(
-        requested_items=[RequestedItem(line.product_id, line.quantity) for line in body.items or ()],
+        requested_items=requested_items,
         campus_id=body.campus_id,
         hub_id=body.hub_id,
         delivery_note=body.delivery_note,
         expected_total_minor=body.expected_total_minor,
         cart=FromCart(body.cart_id, body.vendor_id) if body.cart_id else None,
     )
-    place = check_out_cart if requested.cart else place_order
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        placed = await place(
-            uow,
-            caller,
-            requested,
-            key=key,
-            now=dependencies.clock.now(),
-            windows=dependencies.windows,
-            limits=dependencies.unpaid_limits,
-            cells=dependencies.cells,
-        )
+        placed = await place(dependencies, uow, caller, requested, key)
         order = (
             or_not_found(await find_order(uow, placed, caller, dependencies.contacts))
             if isinstance(placed, UUID)
-            else new_order_of(placed, caller, dependencies.contacts)
+            else new_order_of(placed.orders[0], caller, dependencies.contacts)
         )
     return ok(request, order, status=201)
 
@@ -142,13 +129,15 @@ async def cancel_order(request: Request, caller: CurrentCaller, order_id: UUID, 
     Staff need a second factor of the last 15 minutes to cancel a paid order.
     """
     dependencies = dependencies_of(request, Dependencies)
-    roles = await roles_in_order(request, caller, order_id)
+    roles = await buyers_destination(request, caller, order_id, body.refund_to)
     now, windows = dependencies.clock.now(), dependencies.windows
     return await order_after(
         request,
         caller,
         order_id,
-        lambda uow: cancel(uow, order_id, roles, body.reason, by=caller, now=now, windows=windows),
+        lambda uow: cancel(
+            uow, order_id, roles, body.reason, by=caller, now=now, windows=windows, refund_to=body.refund_to
+        ),
     )
 
 

@@ -1,5 +1,6 @@
 """A merchant's own products (contract section 11)."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -9,6 +10,7 @@ from starlette.responses import Response
 
 from common.auth.caller import Caller
 from common.auth.guards import permission
+from common.primitives.problems import ValidationFailed
 from common.primitives.revisions import IfMatch, revision_meant
 from common.web.endpoint_table import Media
 from common.web.endpoints import Endpoints
@@ -19,9 +21,17 @@ from orders.dependencies import Dependencies
 from orders.domain.errors import NoVendor
 from orders.domain.images import image_id_of, image_name, thumbnail_name
 from orders.domain.products import normalize_category
+from orders.domain.variants import Option, RequestedVariant
 from orders.queries.own_products import find_own_product, page_of_own_products
 from orders.responses.products import OwnProduct, ProductImage
-from orders.schemas.own_products import CreateProductRequest, ReplaceProductRequest, UpdateProductRequest
+from orders.schemas.own_products import (
+    CreateProductRequest,
+    OptionBody,
+    ReplaceProductRequest,
+    ReplaceVariantsRequest,
+    UpdateProductRequest,
+    VariantBody,
+)
 from orders.use_cases.products.attach_image import attach_image
 from orders.use_cases.products.change_product import change_product
 from orders.use_cases.products.check_image_upload import check_image_upload
@@ -29,6 +39,7 @@ from orders.use_cases.products.create_product import ProductContent
 from orders.use_cases.products.create_product import create_product as create
 from orders.use_cases.products.detach_image import detach_image
 from orders.use_cases.products.remove_product import remove_product
+from orders.use_cases.products.replace_variants import replace_variants as replace
 
 endpoint = Endpoints("products")
 
@@ -37,15 +48,22 @@ endpoint = Endpoints("products")
     "POST", "/api/products", id="products.create", returns=OwnProduct, status=201, allow=permission("catalog:own")
 )
 async def create_product(request: Request, caller: CurrentCaller, body: CreateProductRequest) -> Response:
-    """Publish a product, or saves it as a draft that only its merchant sees."""
+    """Publish a product, or saves it as a draft that only its merchant sees. With variants, price and stock are
+    theirs.
+    """
     dependencies = dependencies_of(request, Dependencies)
+    if not body.variants and (body.price_minor is None or body.stock is None):
+        raise ValidationFailed.of("priceMinor" if body.price_minor is None else "stock", "is required without variants")
     content = ProductContent(
         body.name,
         body.description,
         normalize_category(body.category),
-        body.price_minor,
-        body.stock,
+        body.price_minor or 0,
+        body.stock or 0,
         body.status == "draft",
+        body.condition,
+        _options(body.options),
+        _variants(body.variants),
     )
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         now = dependencies.clock.now()
@@ -83,7 +101,30 @@ async def replace_product(
 ) -> Response:
     """Replace all fields of a product except its images. A stale revision is 409."""
     fields = body.model_dump(exclude={"revision"})
-    return await _change(request, caller, product_id, fields, revision_meant(if_match, body.revision))
+    return await _change(request, caller, product_id, fields, revision_meant(if_match, body.revision), whole=True)
+
+
+@endpoint(
+    "PUT",
+    "/api/products/{product_id}/variants",
+    id="products.replaceVariants",
+    returns=OwnProduct,
+    allow=permission("catalog:own"),
+)
+async def replace_product_variants(
+    request: Request, caller: CurrentCaller, product_id: UUID, body: ReplaceVariantsRequest, if_match: IfMatch = None
+) -> Response:
+    """Replace the options and variants. A variant with orders is deactivated, never deleted. A stale revision is
+    409.
+    """
+    dependencies = dependencies_of(request, Dependencies)
+    revision = revision_meant(if_match, body.revision)
+    options, variants = _options(body.options), _variants(body.variants)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        now = dependencies.clock.now()
+        await replace(uow, product_id, options, variants, vendor_id=caller.vendor_id, revision=revision, now=now)
+        product = await find_own_product(uow, product_id, _vendor_of(caller), now=now, media_url=dependencies.media_url)
+    return ok(request, or_not_found(product))
 
 
 @endpoint(
@@ -164,7 +205,13 @@ async def remove_product_image(request: Request, caller: CurrentCaller, product_
 
 
 async def _change(
-    request: Request, caller: Caller, product_id: UUID, fields: dict[str, Any], revision: int | None
+    request: Request,
+    caller: Caller,
+    product_id: UUID,
+    fields: dict[str, Any],
+    revision: int | None,
+    *,
+    whole: bool = False,
 ) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     if "category" in fields:
@@ -173,9 +220,19 @@ async def _change(
         fields["draft"] = fields.pop("status") == "draft"
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         now = dependencies.clock.now()
-        await change_product(uow, product_id, fields, vendor_id=caller.vendor_id, revision=revision, now=now)
+        await change_product(
+            uow, product_id, fields, vendor_id=caller.vendor_id, revision=revision, now=now, whole=whole
+        )
         product = await find_own_product(uow, product_id, _vendor_of(caller), now=now, media_url=dependencies.media_url)
     return ok(request, or_not_found(product))
+
+
+def _options(bodies: Sequence[OptionBody]) -> list[Option]:
+    return [Option(body.name, tuple(body.values)) for body in bodies]
+
+
+def _variants(bodies: Sequence[VariantBody]) -> list[RequestedVariant]:
+    return [RequestedVariant(**body.model_dump()) for body in bodies]
 
 
 def _vendor_of(caller: Caller) -> UUID:

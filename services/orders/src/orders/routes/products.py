@@ -13,7 +13,7 @@ from uuid import UUID
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from common.auth.guards import PUBLIC
 from common.primitives.problems import NotFound
@@ -21,11 +21,12 @@ from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, caller_of, dependencies_of, or_not_found
 from common.web.responses import NOT_MODIFIED, CursorMeta
 from orders.dependencies import Dependencies
-from orders.queries.own_products import find_own_product
+from orders.queries.own_products import find_hidden_product, find_own_product
+from orders.queries.product_feed import lines_of_products, tag_of_products
 from orders.queries.products import find_product, page_of_products
 from orders.queries.products import list_categories as find_categories
 from orders.responses.products import Category, Product
-from orders.routes.entity_tags import ok_or_unchanged
+from orders.routes.entity_tags import PUBLIC_REVALIDATED, is_known, ok_or_unchanged
 from orders.schemas.products import ProductQuery
 
 # The hottest endpoint: FastAPI's routing would cost more than its query.
@@ -37,6 +38,7 @@ _QUERY: Final[list[dict[str, Any]]] = [
     for name, schema in ProductQuery.model_json_schema()["properties"].items()
 ]
 _EMPTY_QUERY: Final = ProductQuery()
+_JSON_LINES: Final = "application/jsonl"
 
 
 @endpoint(
@@ -72,6 +74,28 @@ async def list_products(request: Request) -> Response:
 
 @endpoint(
     "GET",
+    "/api/products/feed",
+    id="products.getFeed",
+    content=_JSON_LINES,
+    responses=NOT_MODIFIED,
+    allow=PUBLIC,
+)
+async def get_product_feed(request: Request) -> Response:
+    """Return all listed products as JSON Lines, one product a line, sorted by id; 304 while nothing changed.
+
+    Running flash sales and absences of vendors are only in the product itself.
+    """
+    dependencies = dependencies_of(request, Dependencies)
+    tag = f'W/"{await tag_of_products(dependencies.database)}"'
+    headers = {"ETag": tag, "Cache-Control": PUBLIC_REVALIDATED}
+    if is_known(request, tag):
+        return Response(status_code=304, headers=headers)
+    lines = lines_of_products(dependencies.database, dependencies.media_url)
+    return StreamingResponse(lines, headers=headers, media_type=_JSON_LINES)
+
+
+@endpoint(
+    "GET",
     "/api/products/{product_id}",
     id="products.get",
     returns=Product,
@@ -81,17 +105,22 @@ async def list_products(request: Request) -> Response:
     compressed=True,
 )
 async def get_product(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
-    """Return a listed product; its merchant sees a draft too."""
+    """Return a listed product; its merchant sees a draft too, and its merchant and staff one that staff hid."""
     dependencies = dependencies_of(request, Dependencies)
     media_url = dependencies.media_url
     now = dependencies.clock.now()
     product = await find_product(dependencies.database, product_id, now=now, media_url=media_url)
     if product is not None:
         return ok_or_unchanged(request, product, caller, revision=product.revision)
-    if caller.vendor_id is None:
+    reads_reports = caller.may("reports:read")
+    if caller.vendor_id is None and not reads_reports:
         raise NotFound
+    own = None
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        own = await find_own_product(uow, product_id, caller.vendor_id, now=now, media_url=media_url)
+        if caller.vendor_id is not None:
+            own = await find_own_product(uow, product_id, caller.vendor_id, now=now, media_url=media_url)
+        if own is None and reads_reports:
+            own = await find_hidden_product(uow, product_id, now=now, media_url=media_url)
     draft = or_not_found(own)
     return ok_or_unchanged(request, draft, caller, revision=draft.revision)
 

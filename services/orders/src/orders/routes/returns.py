@@ -17,7 +17,7 @@ from orders.dependencies import Dependencies
 from orders.domain.returns import ReturnedItem, ReturnStatus
 from orders.queries.returns import find_return_request, page_of_return_requests, page_of_returns_of_order
 from orders.responses.returns import ReturnRequest
-from orders.routes.order_commands import roles_in_order
+from orders.routes.order_commands import buyers_destination
 from orders.routes.orders import ONE_ORDER
 from orders.schemas.returns import DecideReturnRequest, RequestReturnRequest
 from orders.use_cases.orders.find_order_roles import find_order_roles
@@ -47,10 +47,10 @@ async def request_return(
     """For the buyer, within the return window (`returnDueAt` of the order)."""
     dependencies = dependencies_of(request, Dependencies)
     items = [ReturnedItem(line.item_id, line.quantity) for line in body.items]
-    roles = await roles_in_order(request, caller, order_id)
+    roles = await buyers_destination(request, caller, order_id, body.refund_to)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         now = dependencies.clock.now()
-        request_id = await open_return(uow, order_id, roles, items, body.reason, now, command)
+        request_id = await open_return(uow, order_id, roles, items, body.reason, now, command, refund_to=body.refund_to)
         requested = await find_return_request(uow, request_id)
     return ok(request, or_not_found(requested), status=201)
 
@@ -78,7 +78,9 @@ async def list_return_requests(
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
-    """Return the caller's return requests as buyer and as vendor, newest first; all requests for support and auditors."""
+    """Return the caller's return requests as buyer and as vendor, newest first; all requests for support and
+    auditors.
+    """
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         page = await page_of_return_requests(

@@ -13,11 +13,18 @@ from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, depende
 from common.web.pages import respond_page
 from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
-from orders.queries.reviews import find_rating, find_review, page_of_moderated_reviews, page_of_reviews
-from orders.responses.reviews import OwnReview, ReviewList, ReviewMeta
-from orders.schemas.reviews import CreateReviewRequest, HideReviewRequest, ModerationQuery
+from orders.queries.reviews import (
+    find_public_review,
+    find_rating,
+    find_review,
+    page_of_moderated_reviews,
+    page_of_reviews,
+)
+from orders.responses.reviews import OwnReview, Review, ReviewList, ReviewMeta
+from orders.schemas.reviews import CreateReviewRequest, HideReviewRequest, ModerationQuery, ReplyToReviewRequest
 from orders.use_cases.reviews.hide_review import hide_review as hide
 from orders.use_cases.reviews.post_review import ReviewContent, post_review
+from orders.use_cases.reviews.reply_to_review import reply_to_review as reply
 from orders.use_cases.reviews.restore_review import restore_review as restore
 
 endpoint = Endpoints("reviews")
@@ -106,6 +113,25 @@ async def restore_review(
         await restore(uow, review_id)
         review = await find_review(uow, review_id)
     return ok(request, or_not_found(review))
+
+
+@endpoint(
+    "POST",
+    "/api/reviews/{review_id}/reply",
+    id="reviews.reply",
+    returns=Review,
+    status=201,
+    allow=permission("catalog:own"),
+)
+async def reply_to_review(
+    request: Request, caller: CurrentCaller, review_id: UUID, body: ReplyToReviewRequest
+) -> Response:
+    """Reply once to a review of the own vendor or of its products; the reply is public."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        await reply(uow, caller, review_id, body.text, now=dependencies.clock.now())
+        review = await find_public_review(uow, review_id)
+    return ok(request, or_not_found(review), status=201)
 
 
 async def _list(request: Request, caller: CurrentCaller, limit: int, cursor: str | None, **subject: UUID) -> Response:

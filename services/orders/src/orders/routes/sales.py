@@ -56,7 +56,7 @@ async def list_sales_of_vendor(
     page: _Page,
     start: _From = None,
     end: _To = None,
-    group: Annotated[Literal["day", "week", "month", "product"], Query(alias="groupBy")] = "day",
+    group: Annotated[Literal["day", "week", "month", "product", "variant"], Query(alias="groupBy")] = "day",
 ) -> Response:
     """For the vendor, finance and auditors, and for the admins of its campus about orders on that campus.
 

@@ -1,6 +1,7 @@
 """The cart (contract section 11)."""
 
 from typing import Annotated
+from uuid import UUID
 
 from pydantic import Field
 
@@ -8,4 +9,5 @@ from common.web.schemas import RequestBody
 
 
 class SetCartItemRequest(RequestBody):
+    variant_id: Annotated[UUID | None, Field(description="Required for a product with variants.")] = None
     quantity: Annotated[int, Field(strict=True, ge=1, le=99)]

@@ -6,7 +6,7 @@ from pydantic import Field, StringConstraints
 
 from common.web.schemas import Kobo, RequestBody
 from orders.domain.disputes import ResolutionOutcome
-from orders.schemas.orders import Reason
+from orders.schemas.orders import Reason, RefundDestination
 
 Details = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4_000)]
 
@@ -14,6 +14,7 @@ Details = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, 
 class OpenDisputeRequest(RequestBody):
     reason: Reason
     details: Details
+    refund_to: RefundDestination = None
 
 
 class PrepareResolutionRequest(RequestBody):

@@ -11,6 +11,7 @@ from common.web.schemas import Instant, PositiveKobo, RequestBody
 
 class CreateFlashSaleRequest(RequestBody):
     product_id: UUID
+    variant_id: Annotated[UUID | None, Field(description="Required for a product with variants.")] = None
     price_minor: PositiveKobo
     quantity: Annotated[int, Field(strict=True, ge=1, le=100_000)]
     per_buyer_limit: Annotated[int, Field(strict=True, ge=1, le=99)]

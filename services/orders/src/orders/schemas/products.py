@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 from common.primitives.money import AMOUNT_MINOR_MAX
 from common.web.http import LIMIT_DEFAULT, LIMIT_MAX, QueryText
 from common.web.schemas import IN_DIGITS
-from orders.domain.products import normalize_category
+from orders.domain.products import Condition, normalize_category
 
 Price = Annotated[int, Field(ge=0, le=AMOUNT_MINOR_MAX), IN_DIGITS]
 
@@ -26,6 +26,7 @@ class ProductQuery(BaseModel):
     min_price_minor: Price | None = None
     max_price_minor: Price | None = None
     in_stock: bool | None = None
+    condition: Condition | None = None
     sort: Literal["newest", "created_at", "price_asc", "price_desc", "relevance"] = "newest"
     limit: Annotated[int, Field(ge=1, le=LIMIT_MAX), IN_DIGITS] = LIMIT_DEFAULT
     cursor: Annotated[QueryText | None, Field(max_length=512)] = None

@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import Field
 
 from common.web.schemas import RequestBody
-from orders.schemas.orders import CHECKOUT_LINES_MAX, Reason
+from orders.schemas.orders import CHECKOUT_LINES_MAX, Reason, RefundDestination
 
 
 class ReturnLine(RequestBody):
@@ -17,6 +17,7 @@ class ReturnLine(RequestBody):
 class RequestReturnRequest(RequestBody):
     items: Annotated[list[ReturnLine], Field(min_length=1, max_length=CHECKOUT_LINES_MAX)]
     reason: Reason
+    refund_to: RefundDestination = None
 
 
 class DecideReturnRequest(RequestBody):

@@ -10,12 +10,17 @@ from common.web.schemas import RequestBody
 from orders.schemas.orders import Reason
 
 TEXT_CHARACTERS_MAX = 2_000
+ReviewText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=TEXT_CHARACTERS_MAX)]
 
 
 class CreateReviewRequest(RequestBody):
     order_id: UUID
     rating: Annotated[int, Field(strict=True, ge=1, le=5)]
-    text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=TEXT_CHARACTERS_MAX)]
+    text: ReviewText
+
+
+class ReplyToReviewRequest(RequestBody):
+    text: ReviewText
 
 
 class HideReviewRequest(RequestBody):

@@ -12,16 +12,41 @@ from orders.store.erasure import refuse_during_erasure
 _SAVE_ITEM: Final = """
 INSERT INTO cart_items (buyer_id, product_id, vendor_id, name, price_seen_minor, quantity, added_at)
 SELECT $1, $2, $3, $4, $5, $6, $7
-WHERE (SELECT count(*) FROM cart_items WHERE buyer_id = $1 AND product_id <> $2) < $8
+WHERE (SELECT count(*) FROM cart_items WHERE buyer_id = $1 AND product_id <> $2)
+    + (SELECT count(*) FROM cart_variants WHERE buyer_id = $1) < $8
 ON CONFLICT (buyer_id, product_id) DO UPDATE SET quantity = excluded.quantity, price_seen_minor = excluded.price_seen_minor,
     name = excluded.name, vendor_id = excluded.vendor_id
 """
-_REMOVE_ITEM: Final = "DELETE FROM cart_items WHERE buyer_id = $1 AND product_id = $2"
-_REMOVE_ALL_ITEMS: Final = "DELETE FROM cart_items WHERE buyer_id = $1"
-_VENDORS: Final = "SELECT DISTINCT vendor_id FROM cart_items WHERE buyer_id = $1 LIMIT 2"
+_SAVE_VARIANT: Final = """
+INSERT INTO cart_variants (buyer_id, product_id, vendor_id, name, price_seen_minor, quantity, added_at, variant_id)
+SELECT $1, $2, $3, $4, $5, $6, $7, $9
+WHERE (SELECT count(*) FROM cart_items WHERE buyer_id = $1)
+    + (SELECT count(*) FROM cart_variants WHERE buyer_id = $1 AND variant_id <> $9) < $8
+ON CONFLICT (buyer_id, product_id, variant_id) DO UPDATE SET quantity = excluded.quantity,
+    price_seen_minor = excluded.price_seen_minor, name = excluded.name, vendor_id = excluded.vendor_id
+"""
+_REMOVE_ITEM: Final = """
+WITH variants AS (
+    DELETE FROM cart_variants WHERE buyer_id = $1 AND product_id = $2 AND ($3::uuid IS NULL OR variant_id = $3)
+)
+DELETE FROM cart_items WHERE buyer_id = $1 AND product_id = $2 AND $3 IS NULL
+"""
+_REMOVE_ALL_ITEMS: Final = """
+WITH variants AS (DELETE FROM cart_variants WHERE buyer_id = $1) DELETE FROM cart_items WHERE buyer_id = $1
+"""
+_VENDORS: Final = """
+SELECT vendor_id FROM cart_items WHERE buyer_id = $1 UNION SELECT vendor_id FROM cart_variants WHERE buyer_id = $1 LIMIT 2
+"""
 _CLAIM_ITEMS: Final = """
-WITH claimed AS (DELETE FROM cart_items WHERE buyer_id = $1 AND vendor_id = $2 RETURNING product_id, quantity, added_at)
-SELECT product_id, quantity FROM claimed ORDER BY added_at, product_id
+WITH claimed AS (
+    DELETE FROM cart_items WHERE buyer_id = $1 AND ($2::uuid IS NULL OR vendor_id = $2)
+    RETURNING product_id, quantity, NULL::uuid AS variant_id, added_at
+), claimed_variants AS (
+    DELETE FROM cart_variants WHERE buyer_id = $1 AND ($2 IS NULL OR vendor_id = $2)
+    RETURNING product_id, quantity, variant_id, added_at
+)
+SELECT product_id, quantity, variant_id FROM (SELECT * FROM claimed UNION ALL SELECT * FROM claimed_variants) AS line
+ORDER BY added_at, product_id, variant_id
 """
 
 
@@ -30,6 +55,7 @@ async def save_item(
     *,
     buyer_id: UUID,
     product_id: UUID,
+    variant_id: UUID | None,
     vendor_id: UUID,
     name: str,
     price_seen_minor: int,
@@ -40,11 +66,14 @@ async def save_item(
     """Save a line; False when the cart is full."""
     values = (buyer_id, product_id, vendor_id, name, price_seen_minor, quantity, now, items_max)
     with refuse_during_erasure():
-        return await uow.execute(_SAVE_ITEM, *values) == 1
+        if variant_id is None:
+            return await uow.execute(_SAVE_ITEM, *values) == 1
+        return await uow.execute(_SAVE_VARIANT, *values, variant_id) == 1
 
 
-async def remove_item(uow: UnitOfWork, buyer_id: UUID, product_id: UUID) -> None:
-    await uow.execute(_REMOVE_ITEM, buyer_id, product_id)
+async def remove_item(uow: UnitOfWork, buyer_id: UUID, product_id: UUID, variant_id: UUID | None) -> None:
+    """Remove the line of a variant, or all lines of the product."""
+    await uow.execute(_REMOVE_ITEM, buyer_id, product_id, variant_id)
 
 
 async def remove_all_items(uow: UnitOfWork, buyer_id: UUID) -> None:
@@ -56,6 +85,8 @@ async def list_vendors(uow: UnitOfWork, buyer_id: UUID) -> list[UUID]:
     return [vendor_id for (vendor_id,) in await uow.fetch(_VENDORS, buyer_id)]
 
 
-async def claim_cart_items(uow: UnitOfWork, buyer_id: UUID, vendor_id: UUID) -> list[RequestedItem]:
-    """Remove and return the vendor's lines. Of two concurrent checkouts the second waits and then gets no lines."""
+async def claim_cart_items(uow: UnitOfWork, buyer_id: UUID, vendor_id: UUID | None) -> list[RequestedItem]:
+    """Remove and return the vendor's lines, or all. Of two concurrent checkouts the second waits and then gets no
+    lines.
+    """
     return [RequestedItem(*row) for row in await uow.fetch(_CLAIM_ITEMS, buyer_id, vendor_id)]

@@ -1,29 +1,32 @@
 """Reads and writes of a checkout.
 
-**Checkout runs under the caller's policies.** The API role inserts order, items and timer. Only `reserve_stock` runs
+**Checkout runs under the caller's policies.** The API role inserts order, items and timer. Only `reserve_variants` runs
 with the owner's rights: it reserves all products at the price just read, or none. Checkout needs five round trips:
 begin, read, place, outbox, commit. The read needs no lock, so a rejected buyer never waits for a hot product. The
-placing statement claims the Idempotency-Key before it reserves stock, products by id.
+placing statement claims the Idempotency-Key before it reserves stock, products by id. A purchase has a savepoint more.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from orders.domain.checkouts import Destinations
 from orders.domain.flash_sales import RunningSale
 from orders.domain.orders import NewOrder
-from orders.domain.quotes import Destination, Hub, Offer
+from orders.domain.purchases import NewPurchase
+from orders.domain.quotes import Destination, Hub, Offer, OfferedVariant, RequestedItem
 from orders.store.erasure import refuse_during_erasure
 
-# The checkouts of one buyer run one after the other, so that the limits of unpaid orders see all of them. What is read here
-# is from before the wait; `_PLACE_ORDER` reads again.
+# The checkouts of one buyer run one after the other, so that the limits of unpaid orders see all of them. What is read
+# here is from before the wait; `_PLACE_ORDERS` reads again.
 _READ_FOR_CHECKOUT: Final = """
 SELECT product.id AS product_id, product.vendor_id, product.campus_id, product.name, product.price_minor, product.stock,
        vendor.commission_basis_points, vendor.owner_user_id, vendor.business_name AS vendor_name,
        coalesce(vendor.suspended, false) AS vendor_suspended,
+       CASE WHEN vendor.absent_until > $6 THEN vendor.absent_until END AS vendor_absent_until,
        (SELECT contact.short_name FROM user_contacts AS contact WHERE contact.user_id = $4) AS buyer_name,
        hub.campus_id AS hub_campus_id, hub.delivery_fee_minor,
        EXISTS (SELECT FROM campuses WHERE id = $3 AND active) AS campus_known,
@@ -33,91 +36,147 @@ SELECT product.id AS product_id, product.vendor_id, product.campus_id, product.n
            SELECT coalesce(sum(units.quantity), 0) FROM flash_sale_units AS units
            WHERE units.sale_id = sale.id AND units.buyer_id = $4 AND NOT units.returned
        ) END AS sale_bought,
-       earlier.id AS earlier_order_id, earlier.fingerprint AS earlier_fingerprint
-FROM (SELECT pg_advisory_xact_lock(hashtextextended('unpaid:' || $4::uuid, 0))) AS alone CROSS JOIN unnest($1::uuid[]) AS requested (id)
+       earlier.id AS earlier_id, earlier.fingerprint AS earlier_fingerprint, product.options <> '[]' AS has_variants,
+       variant.id AS variant_id, variant.option_values, variant.price_minor AS variant_price_minor, variant.stock AS variant_stock
+FROM (SELECT pg_advisory_xact_lock(hashtextextended('unpaid:' || $4::uuid, 0))) AS alone
+CROSS JOIN unnest($1::uuid[], $7::uuid[]) AS requested (id, variant_id)
 LEFT JOIN products AS product ON product.id = requested.id AND product.removed_at IS NULL AND NOT product.draft
+    AND product.hidden_at IS NULL
 LEFT JOIN vendors AS vendor ON vendor.id = product.vendor_id
+LEFT JOIN product_variants AS variant ON variant.id = requested.variant_id AND variant.product_id = product.id AND variant.active
 LEFT JOIN flash_sales AS sale ON sale.product_id = product.id AND sale.starts_at <= $6 AND sale.ends_at > $6
-    AND sale.approved_at IS NOT NULL
-LEFT JOIN hubs AS hub ON hub.id = $2 AND hub.active
+    AND sale.variant_id IS NOT DISTINCT FROM variant.id AND sale.approved_at IS NOT NULL
+"""
+_HUB: Final = """
+LEFT JOIN hubs AS hub ON hub.id = {hub_id} AND hub.active
     AND NOT EXISTS (SELECT FROM campuses AS closed WHERE closed.id = hub.campus_id AND NOT closed.active)
+"""
+_READ_FOR_ORDER: Final = f"""{_READ_FOR_CHECKOUT} {_HUB.format(hub_id="$2")}
 LEFT JOIN orders AS earlier ON earlier.buyer_id = $4 AND earlier.idempotency_key = $5
 """
+_HUB_OF_VENDOR: Final = """
+coalesce(
+    (SELECT delivery.hub_id FROM unnest($8::uuid[], $9::uuid[]) AS delivery (vendor_id, hub_id)
+     WHERE delivery.vendor_id = product.vendor_id), $2
+)
+"""
+_READ_FOR_PURCHASE: Final = f"""{_READ_FOR_CHECKOUT} {_HUB.format(hub_id=_HUB_OF_VENDOR)}
+LEFT JOIN purchases AS earlier ON earlier.buyer_id = $4 AND earlier.idempotency_key = $5
+"""
 
-# One round trip: the order claims the caller's key before it reserves stock. Of twenty requests under one key, nineteen
-# wait for the first one's commit and touch no stock. A conflict is of the key or of the order's number.
-_PLACE_ORDER: Final = """
-WITH placed AS (
-    INSERT INTO orders (
-        id, number, buyer_id, vendor_id, campus_id, hub_id, status, currency, total_amount, subtotal_minor, delivery_fee_minor,
-        commission_minor, refunded_minor, delivery_note, payment_due_at, idempotency_key, fingerprint, revision, created_at, updated_at
-    ) VALUES ($1, $21, $2, $3, $4, $5, 'Processing', 'NGN', $6, $7, $8, $9, 0, $10, $11, $12, $13, 1, $14, $14)
+# One round trip: the key is claimed before the stock is reserved, by the purchase, else by the only order. Of twenty
+# requests under one key, nineteen wait for the first one's commit and touch no stock. A conflict is of the key or of a
+# number; then nothing is reserved. All products are locked at once, by id, whatever their vendors.
+_PLACE_ORDERS: Final = """
+WITH purchase AS (
+    INSERT INTO purchases (id, number, buyer_id, idempotency_key, fingerprint, created_at)
+    SELECT $1::uuid, $2, $3::uuid, $4::uuid, $5::bytea, $6::timestamptz WHERE $1 IS NOT NULL
     ON CONFLICT DO NOTHING
     RETURNING id
+), placed AS (
+    INSERT INTO orders (
+        id, number, buyer_id, vendor_id, campus_id, hub_id, status, currency, total_amount, subtotal_minor, delivery_fee_minor,
+        commission_minor, refunded_minor, delivery_note, payment_due_at, idempotency_key, fingerprint, revision, created_at, updated_at,
+        purchase_id
+    )
+    SELECT new_order.id, new_order.number, $3, new_order.vendor_id, new_order.campus_id, new_order.hub_id, 'Processing', 'NGN',
+        new_order.total_minor, new_order.subtotal_minor, new_order.delivery_fee_minor, new_order.commission_minor, 0,
+        new_order.delivery_note, $7::timestamptz, CASE WHEN $1 IS NULL THEN $4 ELSE new_order.id END, $5, 1, $6, $6, $1
+    FROM unnest(
+        $8::uuid[], $9::text[], $10::uuid[], $11::uuid[], $12::uuid[], $13::bigint[], $14::bigint[], $15::bigint[], $16::bigint[],
+        $17::text[]
+    ) AS new_order (
+        id, number, vendor_id, campus_id, hub_id, total_minor, subtotal_minor, delivery_fee_minor, commission_minor, delivery_note
+    )
+    WHERE $1 IS NULL OR EXISTS (SELECT FROM purchase)
+    ON CONFLICT DO NOTHING
+    RETURNING id, vendor_id, campus_id
+), complete AS (
+    SELECT count(*) = cardinality($8) AS holds FROM placed
 ), reserved AS (
-    SELECT stock.product_id, stock.stock_left FROM placed, reserve_stock($16, $18, $20) AS stock
+    SELECT stock.product_id, stock.stock_left
+    FROM complete CROSS JOIN LATERAL (SELECT * FROM reserve_variants($20, $25, $22, $24) WHERE complete.holds) AS stock
 ), held AS (
     SELECT item.product_id, sum(item.quantity) AS pieces
     FROM orders AS unpaid JOIN order_items AS item ON item.order_id = unpaid.id
-    WHERE unpaid.buyer_id = $2 AND unpaid.status = 'Processing' AND item.product_id = ANY ($16)
+    WHERE unpaid.buyer_id = $3 AND unpaid.status = 'Processing' AND item.product_id = ANY ($20)
     GROUP BY item.product_id
 ), items AS (
     INSERT INTO order_items (
-        id, order_id, buyer_id, vendor_id, campus_id, position, product_id, name, quantity, unit_price_minor, line_total_minor
+        id, order_id, buyer_id, vendor_id, campus_id, position, product_id, name, quantity, unit_price_minor, line_total_minor,
+        variant_id
     )
-    SELECT line.id, placed.id, $2, $3, $4, line.position, line.product_id, line.name, line.quantity, line.unit_price_minor,
-           line.unit_price_minor * line.quantity
-    FROM placed, unnest($15::uuid[], $16::uuid[], $17::text[], $18::integer[], $19::bigint[])
-        WITH ORDINALITY AS line (id, product_id, name, quantity, unit_price_minor, position)
-), timer AS (
-    INSERT INTO order_timers (order_id, kind, due_at) SELECT placed.id, 'payment_window', $11 FROM placed
+    SELECT line.id, placed.id, $3, placed.vendor_id, placed.campus_id, line.position, line.product_id, line.name, line.quantity,
+           line.unit_price_minor, line.unit_price_minor * line.quantity, line.variant_id
+    FROM placed JOIN unnest($18::uuid[], $19::uuid[], $20::uuid[], $21::text[], $22::integer[], $23::bigint[], $25::uuid[])
+        WITH ORDINALITY AS line (id, order_id, product_id, name, quantity, unit_price_minor, variant_id, position)
+        ON line.order_id = placed.id
+    -- A variant that was not reserved may have been deleted since it was read.
+    WHERE line.variant_id IS NULL OR EXISTS (SELECT FROM reserved)
+), timers AS (
+    INSERT INTO order_timers (order_id, kind, due_at) SELECT placed.id, 'payment_window', $7 FROM placed
 )
-SELECT EXISTS (SELECT FROM placed) AS placed,
-       (SELECT count(*) FROM orders AS unpaid WHERE unpaid.buyer_id = $2 AND unpaid.status = 'Processing') AS unpaid_orders,
+SELECT (SELECT holds FROM complete) AS placed,
+       (SELECT count(*) FROM orders AS unpaid WHERE unpaid.buyer_id = $3 AND unpaid.status = 'Processing') AS unpaid_orders,
        ARRAY (SELECT product_id FROM reserved ORDER BY product_id) AS product_ids,
        ARRAY (SELECT stock_left FROM reserved ORDER BY product_id) AS stocks_left,
        ARRAY (SELECT coalesce(pieces, 0)::integer FROM reserved LEFT JOIN held USING (product_id) ORDER BY product_id) AS pieces_held
 """
+# The rows of a purchase that was not placed as a whole are undone, and the rest of the transaction is not.
+_SAVEPOINT: Final = "SAVEPOINT before_purchase"
+_UNDO: Final = "ROLLBACK TO SAVEPOINT before_purchase"
 
 _ORDER_BY_KEY: Final = "SELECT id, fingerprint FROM orders WHERE buyer_id = $1 AND idempotency_key = $2"
+_PURCHASE_BY_KEY: Final = "SELECT id, fingerprint FROM purchases WHERE buyer_id = $1 AND idempotency_key = $2"
 
 
 class IdempotencyRecord(NamedTuple):
-    """The order that is bound to an Idempotency-Key of the caller."""
+    """The order or the purchase that is bound to an Idempotency-Key of the caller."""
 
-    order_id: UUID
+    id: UUID
     fingerprint: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class CheckoutFacts:
-    """The offers, the destination, the order that is already bound to the key, and the names for the response.
-
-    `vendor_name` is that of the first offer; an order has one vendor.
+    """The offers, the destination of each vendor, what is already bound to the key, and the buyer's name for the
+    response.
     """
 
     offers: dict[UUID, Offer]
-    destination: Destination
+    destinations: dict[UUID, Destination]
     earlier: IdempotencyRecord | None
-    vendor_name: str | None
     buyer_name: str | None
 
 
 async def read_for_checkout(
     uow: UnitOfWork,
-    product_ids: Sequence[UUID],
+    items: Sequence[RequestedItem],
+    requested: Destinations,
     *,
-    campus_id: UUID | None,
-    hub_id: UUID | None,
+    of_purchase: bool,
     buyer_id: UUID,
     key: UUID,
     now: datetime,
 ) -> CheckoutFacts:
-    """Read without locks; `save_new_order` rejects changes that happen in between."""
-    rows = await uow.fetch(_READ_FOR_CHECKOUT, product_ids, hub_id, campus_id, buyer_id, key, now)
+    """Read without locks; `save_new_orders` rejects changes that happen in between."""
+    hub_id = None if requested.hub is None else requested.hub.id
+    product_ids, variant_ids = [item.product_id for item in items], [item.variant_id for item in items]
+    values = (product_ids, hub_id, requested.campus_id, buyer_id, key, now, variant_ids)
+    own_hubs = requested.hub_of_vendor
+    rows = (
+        await uow.fetch(_READ_FOR_PURCHASE, *values, list(own_hubs), [hub.id for hub in own_hubs.values()])
+        if of_purchase
+        else await uow.fetch(_READ_FOR_ORDER, *values)
+    )
     first = rows[0]
-    hub = None if first["hub_campus_id"] is None else Hub(first["hub_campus_id"], first["delivery_fee_minor"])
-    earlier_id = first["earlier_order_id"]
+    listed = [row for row in rows if row["product_id"] is not None]
+    variants: dict[UUID, dict[UUID, OfferedVariant]] = {row["product_id"]: {} for row in listed}
+    for row in listed:
+        if row["variant_id"] is not None:
+            variants[row["product_id"]][row["variant_id"]] = OfferedVariant(
+                row["option_values"], row["variant_price_minor"], row["variant_stock"], _sale(row)
+            )
     return CheckoutFacts(
         offers={
             row["product_id"]: Offer(
@@ -130,15 +189,23 @@ async def read_for_checkout(
                 row["vendor_suspended"],
                 _sale(row),
                 row["owner_user_id"],
+                row["vendor_name"],
+                row["vendor_absent_until"],
+                row["has_variants"],
+                variants[row["product_id"]],
             )
-            for row in rows
-            if row["product_id"] is not None
+            for row in listed
         },
-        destination=Destination(campus_id, first["campus_known"], hub_id, hub),
-        earlier=IdempotencyRecord(earlier_id, first["earlier_fingerprint"]) if earlier_id else None,
-        vendor_name=first["vendor_name"],
+        destinations={row["vendor_id"]: _destination(row, requested) for row in listed},
+        earlier=IdempotencyRecord(first["earlier_id"], first["earlier_fingerprint"]) if first["earlier_id"] else None,
         buyer_name=first["buyer_name"],
     )
+
+
+def _destination(row: Any, requested: Destinations) -> Destination:
+    hub = None if row["hub_campus_id"] is None else Hub(row["hub_campus_id"], row["delivery_fee_minor"])
+    requested_hub = requested.hub_of_vendor.get(row["vendor_id"], requested.hub)
+    return Destination(requested.campus_id, row["campus_known"], requested_hub, hub)
 
 
 def _sale(row: Any) -> RunningSale | None:
@@ -157,54 +224,75 @@ class ReservedStock(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """The result of an attempt to place an order; `unpaid_orders` are the buyer's others."""
+    """The result of an attempt to place orders; `unpaid_orders` are the buyer's others."""
 
     placed: bool
     unpaid_orders: int
     reserved: dict[UUID, ReservedStock]
 
 
-async def save_new_order(
-    uow: UnitOfWork, order: NewOrder, regular_prices_minor: Sequence[int], *, key: UUID, fingerprint: bytes
+async def save_new_orders(
+    uow: UnitOfWork,
+    orders: Sequence[NewOrder],
+    purchase: NewPurchase | None,
+    regular_prices_minor: Mapping[tuple[UUID, UUID | None], int],
+    *,
+    key: UUID,
+    fingerprint: bytes,
 ) -> Placed:
-    """Claim the key, insert order, items and timer, and reserve the stock at the regular prices (kobo).
+    """Claim the key, insert the purchase and its orders, or the only order, with items and timers, and reserve the
+    stock at the regular prices (kobo, by product and variant): all, or nothing.
 
     Raises ErasureInProgress.
     """
-    items = order.items
+    first = orders[0]
+    items = [(item, order.id) for order in orders for item in order.items]
+    bound = (None, None) if purchase is None else (purchase.id, purchase.number)
+    if purchase is not None:
+        await uow.execute(_SAVEPOINT)
     with refuse_during_erasure():
         row = await uow.fetch_row(
-            _PLACE_ORDER,
-            order.id,
-            order.buyer_id,
-            order.vendor_id,
-            order.campus_id,
-            order.hub_id,
-            order.total_minor,
-            order.subtotal_minor,
-            order.delivery_fee_minor,
-            order.commission_minor,
-            order.delivery_note,
-            order.payment_due_at,
+            _PLACE_ORDERS,
+            *bound,
+            first.buyer_id,
             key,
             fingerprint,
-            order.created_at,
-            [item.id for item in items],
-            [item.product_id for item in items],
-            [item.name for item in items],
-            [item.quantity for item in items],
-            [item.unit_price_minor for item in items],
-            list(regular_prices_minor),
-            order.number,
+            first.created_at,
+            first.payment_due_at,
+            [order.id for order in orders],
+            [order.number for order in orders],
+            [order.vendor_id for order in orders],
+            [order.campus_id for order in orders],
+            [order.hub_id for order in orders],
+            [order.total_minor for order in orders],
+            [order.subtotal_minor for order in orders],
+            [order.delivery_fee_minor for order in orders],
+            [order.commission_minor for order in orders],
+            [order.delivery_note for order in orders],
+            [item.id for item, _ in items],
+            [order_id for _, order_id in items],
+            [item.product_id for item, _ in items],
+            [item.name for item, _ in items],
+            [item.quantity for item, _ in items],
+            [item.unit_price_minor for item, _ in items],
+            [regular_prices_minor[item.product_id, item.variant_id] for item, _ in items],
+            [item.variant_id for item, _ in items],
         )
     if row is None:
         raise AssertionError("a SELECT without FROM returns one row")
     placed, unpaid_orders, *reserved = row
+    if purchase is not None and not placed:
+        await undo_purchase(uow)
     stocks = {product_id: ReservedStock(*stock) for product_id, *stock in zip(*reserved, strict=True)}
     return Placed(placed, unpaid_orders, stocks)
 
 
-async def find_order_by_key(uow: UnitOfWork, buyer_id: UUID, key: UUID) -> IdempotencyRecord | None:
-    """Return the order that was placed under the key, if any."""
-    row = await uow.fetch_row(_ORDER_BY_KEY, buyer_id, key)
+async def undo_purchase(uow: UnitOfWork) -> None:
+    """Undo the placed purchase and its locks, so that the transaction may read what is there without it."""
+    await uow.execute(_UNDO)
+
+
+async def find_by_key(uow: UnitOfWork, buyer_id: UUID, key: UUID, *, of_purchase: bool) -> IdempotencyRecord | None:
+    """Return the order, or the purchase, that was placed under the key, if any."""
+    row = await uow.fetch_row(_PURCHASE_BY_KEY if of_purchase else _ORDER_BY_KEY, buyer_id, key)
     return None if row is None else IdempotencyRecord(*row)

@@ -9,12 +9,15 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.decisions import DECISION, Verdict
 from orders.domain.disputes import ChargeOutcome, Complaint, DisputeOutcome, EvidenceAuthor, Resolution
 from orders.domain.orders import Order
+from orders.domain.refund_destinations import RefundTo
 
 _RECORD_DISPUTE: Final = """
-INSERT INTO order_disputes (order_id, buyer_id, vendor_id, cause, reason, details, raised_by, raised_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+INSERT INTO order_disputes (order_id, buyer_id, vendor_id, cause, reason, details, raised_by, raised_at, refund_to)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 """
-_CLOSE_DISPUTE: Final = "UPDATE order_disputes SET outcome = $2, ended_at = $3 WHERE order_id = $1 AND outcome IS NULL"
+_CLOSE_DISPUTE: Final = """
+UPDATE order_disputes SET outcome = $2, ended_at = $3 WHERE order_id = $1 AND outcome IS NULL RETURNING refund_to
+"""
 # Events of payments arrive in any order: the highest sequence wins.
 _SAVE_CHARGE_OUTCOME: Final = """
 UPDATE order_disputes SET charge_outcome = $2, charge_sequence = $3 WHERE order_id = $1 AND charge_sequence < $3
@@ -49,12 +52,14 @@ async def record_dispute(uow: UnitOfWork, order: Order, complaint: Complaint, no
         complaint.details,
         complaint.raised_by,
         now,
+        complaint.refund_to,
     )
 
 
-async def close_dispute(uow: UnitOfWork, order_id: UUID, outcome: DisputeOutcome, now: datetime) -> None:
-    """Close the order's dispute with this outcome."""
-    await uow.execute(_CLOSE_DISPUTE, order_id, outcome, now)
+async def close_dispute(uow: UnitOfWork, order_id: UUID, outcome: DisputeOutcome, now: datetime) -> RefundTo | None:
+    """Close the order's dispute with this outcome; return the buyer's choice for a refund."""
+    refund_to: RefundTo | None = await uow.fetch_value(_CLOSE_DISPUTE, order_id, outcome, now)
+    return refund_to
 
 
 async def save_charge_outcome(uow: UnitOfWork, order_id: UUID, outcome: ChargeOutcome | None, sequence: int) -> None:
@@ -88,7 +93,9 @@ async def find_resolution(uow: UnitOfWork, resolution_id: UUID) -> Resolution | 
 
 
 async def lock_resolution(uow: UnitOfWork, resolution_id: UUID) -> Resolution | None:
-    """Return the resolution, locked until the transaction ends, so that concurrent decisions run one after the other."""
+    """Return the resolution, locked until the transaction ends, so that concurrent decisions run one after the
+    other.
+    """
     row = await uow.fetch_row(_LOCK_RESOLUTION, resolution_id)
     return None if row is None else Resolution(*row)
 

@@ -45,6 +45,14 @@ SELECT
 _FINAL_STATES: Final = ("expired", "cancelled", "paid", "refunded")
 _ERASE_BUYER: Final = (
     "DELETE FROM cart_items WHERE buyer_id = $1",
+    "DELETE FROM saved_products WHERE buyer_id = $1",
+    "DELETE FROM followed_vendors WHERE buyer_id = $1",
+    "DELETE FROM purchase_drafts WHERE buyer_id = $1",
+    "DELETE FROM cart_variants WHERE buyer_id = $1",
+    # As a buyer or for a vendor. The other party keeps what they wrote.
+    "UPDATE conversation_messages SET text = '' WHERE author_id = $1",
+    "UPDATE conversations SET buyer_name = NULL WHERE buyer_id = $1",
+    "UPDATE reports SET reason = 'erased', details = NULL WHERE reporter_id = $1",
     "UPDATE orders SET delivery_note = NULL WHERE buyer_id = $1 AND delivery_note IS NOT NULL",
     # A refund copies the reason that the user gave for a cancellation.
     "UPDATE order_refunds AS refund SET reason = 'erased' FROM orders AS placed "
@@ -52,8 +60,12 @@ _ERASE_BUYER: Final = (
     "UPDATE order_disputes SET reason = 'erased', details = NULL WHERE buyer_id = $1 AND cause = 'buyer'",
     "UPDATE return_requests SET reason = 'erased', decision_reason = NULL WHERE buyer_id = $1",
     # Ratings stay part of the vendor's and the product's mean.
-    "UPDATE reviews SET text = '', hidden_because = CASE WHEN hidden_at IS NOT NULL THEN 'erased' END WHERE buyer_id = $1",
+    (
+        "UPDATE reviews SET text = '', hidden_because = CASE WHEN hidden_at IS NOT NULL THEN 'erased' END WHERE "
+        "buyer_id = $1"
+    ),
     "UPDATE delivery_pins SET sealed = '' WHERE buyer_id = $1",
+    "UPDATE issued_documents SET recipient_encrypted = '' WHERE recipient_id = $1",
 )
 # Evidence may show both parties, so it is deleted with the first of them.
 _DELETE_EVIDENCE: Final = """
@@ -63,8 +75,8 @@ RETURNING evidence.id, evidence.order_id
 """
 _CLOSE_VENDOR: Final = """
 INSERT INTO vendors AS known (id, business_name, campus_id, sequence, suspended, standing_sequence) VALUES ($1, '', $2, $3, true, $3)
-ON CONFLICT (id) DO UPDATE SET business_name = '', sequence = excluded.sequence, suspended = true,
-    standing_sequence = excluded.standing_sequence
+ON CONFLICT (id) DO UPDATE SET business_name = '', absent_until = NULL, absence_message = NULL, sequence = excluded.sequence,
+    suspended = true, standing_sequence = excluded.standing_sequence
 """
 _LIST_IMAGES: Final = """
 SELECT image.id::uuid AS image_id, products.id AS product_id
@@ -72,10 +84,18 @@ FROM products CROSS JOIN jsonb_array_elements_text(images) AS image (id)
 WHERE vendor_id = $1 FOR UPDATE OF products
 """
 _ERASE_VENDOR: Final = (
-    "UPDATE products SET vendor_name = '', description = '', images = '[]', removed_at = coalesce(removed_at, $2) WHERE vendor_id = $1",
+    (
+        "UPDATE products SET vendor_name = '', description = '', images = '[]', removed_at = coalesce(removed_at, "
+        "$2) WHERE vendor_id = $1"
+    ),
     "UPDATE return_requests SET decision_reason = NULL WHERE vendor_id = $1",
+    "UPDATE reviews SET reply_text = NULL, replied_at = NULL WHERE vendor_id = $1 AND replied_at IS NOT NULL",
+    "UPDATE issued_documents SET content = content - 'vendor_name' WHERE vendor_id = $1",
     # Reasons of cancellations and resolutions may name the vendor. The buyer's own texts are erased with the buyer.
-    "UPDATE order_refunds AS refund SET reason = 'erased' FROM orders AS sold WHERE sold.id = refund.order_id AND sold.vendor_id = $1",
+    (
+        "UPDATE order_refunds AS refund SET reason = 'erased' FROM orders AS sold WHERE sold.id = refund.order_id "
+        "AND sold.vendor_id = $1"
+    ),
 )
 
 

@@ -12,20 +12,25 @@ from orders.domain.quotes import QuotedLine
 
 _LOCK_SALES_OF: Final = "SELECT pg_advisory_xact_lock(hashtextextended('flash sales:' || $1::text, 0))"
 _FIND_PRODUCT: Final = """
-SELECT id, vendor_id, campus_id, price_minor, stock FROM products WHERE id = $1 AND removed_at IS NULL
+SELECT product.id, product.vendor_id, product.campus_id, coalesce(variant.price_minor, product.price_minor) AS price_minor,
+    coalesce(variant.stock, product.stock) AS stock, product.options <> '[]' AS has_variants, variant.id IS NOT NULL AS variant_is_sold
+FROM products AS product
+LEFT JOIN product_variants AS variant ON variant.id = $2 AND variant.product_id = product.id AND variant.active
+WHERE product.id = $1 AND product.removed_at IS NULL AND product.hidden_at IS NULL
 """
 # A prepared sale blocks no other sale: the vendor's approval checks for overlaps again.
 _OTHERS: Final = """
-SELECT starts_at, ends_at FROM flash_sales WHERE product_id = $1 AND ends_at > $2 AND approved_at IS NOT NULL LIMIT 100
+SELECT starts_at, ends_at FROM flash_sales
+WHERE product_id = $1 AND variant_id IS NOT DISTINCT FROM $2 AND ends_at > $3 AND approved_at IS NOT NULL LIMIT 100
 """
 _RECORD: Final = """
 INSERT INTO flash_sales (
     id, product_id, vendor_id, campus_id, price_minor, quantity, per_buyer_limit, starts_at, ends_at, created_by, created_at,
-    approved_by, approved_at
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+    approved_by, approved_at, variant_id
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 """
 _LOCK: Final = """
-SELECT vendor_id, campus_id, product_id, price_minor, quantity, per_buyer_limit, starts_at, ends_at, created_by,
+SELECT vendor_id, campus_id, product_id, price_minor, quantity, per_buyer_limit, starts_at, ends_at, variant_id, created_by,
     approved_at IS NOT NULL AS approved
 FROM flash_sales WHERE id = $1 FOR UPDATE
 """
@@ -38,11 +43,15 @@ _CLAIM_UNITS: Final = "SELECT take_sale_units($1, $2, $3, $4)"
 
 @dataclass(frozen=True, slots=True)
 class SaleProduct:
+    """The product of a sale, at the price (kobo) and the stock of the variant, if the sale names one."""
+
     id: UUID
     vendor_id: UUID
     campus_id: UUID
     price_minor: int
     stock: int
+    has_variants: bool
+    variant_is_sold: bool
 
 
 async def lock_sales_of(uow: UnitOfWork, product_id: UUID) -> None:
@@ -50,14 +59,16 @@ async def lock_sales_of(uow: UnitOfWork, product_id: UUID) -> None:
     await uow.execute(_LOCK_SALES_OF, str(product_id))
 
 
-async def find_product(uow: UnitOfWork, product_id: UUID) -> SaleProduct | None:
-    row = await uow.fetch_row(_FIND_PRODUCT, product_id)
+async def find_product(uow: UnitOfWork, product_id: UUID, variant_id: UUID | None) -> SaleProduct | None:
+    row = await uow.fetch_row(_FIND_PRODUCT, product_id, variant_id)
     return SaleProduct(*row) if row else None
 
 
-async def list_other_sales(uow: UnitOfWork, product_id: UUID, now: datetime) -> list[tuple[datetime, datetime]]:
-    """Start and end of the product's approved sales that have not ended."""
-    return [(starts_at, ends_at) for starts_at, ends_at in await uow.fetch(_OTHERS, product_id, now)]
+async def list_other_sales(
+    uow: UnitOfWork, product_id: UUID, variant_id: UUID | None, now: datetime
+) -> list[tuple[datetime, datetime]]:
+    """Start and end of the approved sales of the product, or of its variant, that have not ended."""
+    return [(starts_at, ends_at) for starts_at, ends_at in await uow.fetch(_OTHERS, product_id, variant_id, now)]
 
 
 async def record_sale(
@@ -85,6 +96,7 @@ async def record_sale(
         now,
         created_by if with_consent else None,
         now if with_consent else None,
+        terms.variant_id,
     )
 
 

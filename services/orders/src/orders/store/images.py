@@ -8,7 +8,8 @@ from orders.domain.images import files_of
 # Orders show no images. A removed product keeps its images as evidence for disputes.
 MEDIA: Final = MediaReferences(
     named=(
-        "(EXISTS (SELECT FROM products WHERE products.id = leaving.owner_id AND products.images ? leaving.picture_id::text) "
+        "(EXISTS (SELECT FROM products WHERE products.id = leaving.owner_id AND products.images ? "
+        "leaving.picture_id::text) "
         "OR EXISTS (SELECT FROM dispute_evidence WHERE dispute_evidence.id = leaving.picture_id))"
     ),
     files=files_of,

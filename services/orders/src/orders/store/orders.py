@@ -63,9 +63,9 @@ async def save_transition(
     escrow: ReportedEscrow | None = None,
     staff_id: UUID | None = None,
 ) -> Order:
-    """Set the state of the locked order and return the order with it; stop its timer, start the timer of the new state, and
-    open the return window on delivery. `trigger` is recorded in the order's history, with the member of staff who caused it; `escrow` is
-    saved as by `save_escrow`.
+    """Set the state of the locked order and return the order with it; stop its timer, start the timer of the new state,
+    and open the return window on delivery. `trigger` is recorded in the order's history, with the member of staff who
+    caused it; `escrow` is saved as by `save_escrow`.
     """
     kind, due_at = timer_of(to, now, windows) or (None, None)
     reported = escrow or (None, None)

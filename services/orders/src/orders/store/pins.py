@@ -28,8 +28,12 @@ WITH recorded AS (
 )
 UPDATE delivery_pins SET wrong_tries = wrong_tries + 1 WHERE order_id = $1
 """
-_FIND_VERIFICATION: Final = """
-SELECT fingerprint, attempts_remaining FROM delivery_verifications WHERE caller_id = $1 AND idempotency_key = $2
+# The order's lock, which the transaction holds, orders the attempts of one order.
+_LOCK_PIN_AND_FIND_VERIFICATION: Final = f"""
+WITH pin AS MATERIALIZED ({_LOCK_PIN})
+SELECT earlier.fingerprint, earlier.attempts_remaining, pin.issue, pin.digest, pin.wrong_tries
+FROM (VALUES (1)) AS one LEFT JOIN pin ON true
+LEFT JOIN delivery_verifications AS earlier ON earlier.caller_id = $2 AND earlier.idempotency_key = $3
 """
 _RECORD_VERIFICATION: Final = """
 INSERT INTO delivery_verifications (caller_id, idempotency_key, order_id, fingerprint, attempts_remaining, tried_at)
@@ -67,10 +71,16 @@ async def count_wrong_attempt(uow: UnitOfWork, order_id: UUID, event: PinEvent, 
     await uow.execute(_COUNT_WRONG_ATTEMPT, order_id, event, now)
 
 
-async def find_verification(uow: UnitOfWork, caller_id: UUID, key: UUID) -> Verification | None:
-    """Return the attempt that the caller made under the key."""
-    row = await uow.fetch_row(_FIND_VERIFICATION, caller_id, key)
-    return None if row is None else Verification(*row)
+async def lock_pin_and_find_verification(
+    uow: UnitOfWork, order_id: UUID, caller_id: UUID, key: UUID
+) -> tuple[IssuedPin | None, Verification | None]:
+    """Return the order's PIN as `lock_pin` does, and the attempt that the caller made under the key."""
+    row = await uow.fetch_row(_LOCK_PIN_AND_FIND_VERIFICATION, order_id, caller_id, key)
+    if row is None:
+        raise AssertionError("the statement always gives a row")
+    fingerprint, remaining, *pin = row
+    issued = None if pin[0] is None else IssuedPin(*pin)
+    return issued, None if fingerprint is None else Verification(fingerprint, remaining)
 
 
 async def record_verification_if_new(

@@ -7,11 +7,13 @@ from common.database.unit_of_work import UnitOfWork
 from orders.domain.projections import HubProjection, VendorProjection
 
 _SAVE_VENDOR: Final = """
-INSERT INTO vendors AS known (id, business_name, campus_id, commission_basis_points, owner_user_id, sequence)
-VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO vendors AS known (
+    id, business_name, campus_id, commission_basis_points, owner_user_id, absent_until, absence_message, sequence
+)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT (id) DO UPDATE SET business_name = excluded.business_name, campus_id = excluded.campus_id,
     commission_basis_points = excluded.commission_basis_points, owner_user_id = excluded.owner_user_id,
-    sequence = excluded.sequence
+    absent_until = excluded.absent_until, absence_message = excluded.absence_message, sequence = excluded.sequence
 WHERE known.sequence < excluded.sequence
 """
 _SAVE_VENDOR_STATUS: Final = """
@@ -45,8 +47,18 @@ async def save_buyer_addresses(
 
 
 async def save_vendor(uow: UnitOfWork, vendor: VendorProjection, sequence: int) -> bool:
-    row = (vendor.id, vendor.business_name, vendor.campus_id, vendor.commission_basis_points, vendor.owner_user_id)
-    return await uow.execute(_SAVE_VENDOR, *row, sequence) == 1
+    rows = await uow.execute(
+        _SAVE_VENDOR,
+        vendor.id,
+        vendor.business_name,
+        vendor.campus_id,
+        vendor.commission_basis_points,
+        vendor.owner_user_id,
+        vendor.absent_until,
+        vendor.absence_message,
+        sequence,
+    )
+    return rows == 1
 
 
 async def save_vendor_status(uow: UnitOfWork, vendor_id: UUID, suspended: bool, sequence: int) -> bool:

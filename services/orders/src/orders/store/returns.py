@@ -8,6 +8,7 @@ from uuid import UUID
 from common.database.state_changes import allows_change, change_state
 from common.database.unit_of_work import UnitOfWork
 from orders.domain.orders import Order
+from orders.domain.refund_destinations import RefundTo
 from orders.domain.returns import RETURN, Decision, OrderLine, PreviousRefunds, ReturnedItem, ReturnRequest
 from orders.store.erasure import refuse_during_erasure
 
@@ -22,14 +23,14 @@ WHERE item.order_id = $1 GROUP BY item.id
 """
 _RECORD_REQUEST: Final = """
 WITH request AS (
-    INSERT INTO return_requests (id, order_id, buyer_id, vendor_id, reason, status, created_at)
-    VALUES ($1, $2, $3, $4, $5, 'requested', $6)
+    INSERT INTO return_requests (id, order_id, buyer_id, vendor_id, reason, status, created_at, refund_to)
+    VALUES ($1, $2, $3, $4, $5, 'requested', $6, $9)
 )
 INSERT INTO return_request_items (return_request_id, item_id, quantity)
 SELECT $1, item_id, quantity FROM unnest($7::uuid[], $8::integer[]) AS line (item_id, quantity)
 """
 _FIND_ORDER_OF_REQUEST: Final = "SELECT order_id FROM return_requests WHERE id = $1"
-_LOCK_REQUEST: Final = "SELECT id, order_id, status FROM return_requests WHERE id = $1 FOR UPDATE"
+_LOCK_REQUEST: Final = "SELECT id, order_id, status, refund_to FROM return_requests WHERE id = $1 FOR UPDATE"
 _ITEMS_OF_REQUEST: Final = "SELECT item_id, quantity FROM return_request_items WHERE return_request_id = $1"
 _REFUNDS: Final = """
 SELECT coalesce(sum(refund.amount_minor) FILTER (WHERE request.id IS NOT NULL), 0)::bigint AS for_returns,
@@ -50,12 +51,27 @@ async def list_order_lines(uow: UnitOfWork, order_id: UUID) -> dict[UUID, OrderL
 
 
 async def record_request(
-    uow: UnitOfWork, request_id: UUID, order: Order, reason: str, items: Sequence[ReturnedItem], now: datetime
+    uow: UnitOfWork,
+    request_id: UUID,
+    order: Order,
+    reason: str,
+    items: Sequence[ReturnedItem],
+    now: datetime,
+    refund_to: RefundTo | None = None,
 ) -> None:
     ids, quantities = [item.item_id for item in items], [item.quantity for item in items]
     with refuse_during_erasure():
         await uow.execute(
-            _RECORD_REQUEST, request_id, order.id, order.buyer_id, order.vendor_id, reason, now, ids, quantities
+            _RECORD_REQUEST,
+            request_id,
+            order.id,
+            order.buyer_id,
+            order.vendor_id,
+            reason,
+            now,
+            ids,
+            quantities,
+            refund_to,
         )
 
 
@@ -71,7 +87,8 @@ async def lock_request(uow: UnitOfWork, request_id: UUID) -> ReturnRequest | Non
     if row is None:
         return None
     items = await uow.fetch(_ITEMS_OF_REQUEST, request_id)
-    return ReturnRequest(row["id"], row["order_id"], row["status"], tuple(ReturnedItem(*item) for item in items))
+    lines = tuple(ReturnedItem(*item) for item in items)
+    return ReturnRequest(row["id"], row["order_id"], row["status"], lines, row["refund_to"])
 
 
 async def sum_refunds(uow: UnitOfWork, order_id: UUID) -> PreviousRefunds:

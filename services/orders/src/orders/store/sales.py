@@ -8,16 +8,21 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from orders.domain.sales import SaleLine
 
-_LINE_TOTALS: Final = "SELECT id, line_total_minor FROM order_items WHERE order_id = $1 ORDER BY position"
+_LOCK_LINE_TOTALS: Final = """
+SELECT item.id, item.line_total_minor FROM orders JOIN order_items AS item ON item.order_id = orders.id
+WHERE orders.id = $1 ORDER BY item.position FOR NO KEY UPDATE OF orders
+"""
 # The highest sequence wins, because events of payments arrive in any order. The category of the first event stays.
 _SAVE_LINES: Final = """
 WITH saved AS (
 INSERT INTO sale_lines AS known (
     item_id, order_id, product_id, vendor_id, campus_id, category, name, quantity, sold_at, sequence,
-    gross_minor, locked_minor, refunded_minor, delivery_fee_minor, commission_minor, net_minor
+    gross_minor, locked_minor, refunded_minor, delivery_fee_minor, commission_minor, net_minor, variant_id
 )
-SELECT item.id, item.order_id, item.product_id, item.vendor_id, item.campus_id, coalesce(product.category, ''), item.name, item.quantity,
-    $1, $2, line.gross_minor, line.locked_minor, line.refunded_minor, line.delivery_fee_minor, line.commission_minor, line.net_minor
+SELECT item.id, item.order_id, item.product_id, item.vendor_id, item.campus_id, coalesce(product.category, ''),
+    CASE WHEN item.variant_id IS NULL THEN item.name ELSE coalesce(product.name, item.name) END, item.quantity,
+    $1, $2, line.gross_minor, line.locked_minor, line.refunded_minor, line.delivery_fee_minor, line.commission_minor, line.net_minor,
+    item.variant_id
 FROM unnest($3::uuid[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[])
     AS line (item_id, gross_minor, locked_minor, refunded_minor, delivery_fee_minor, commission_minor, net_minor)
 JOIN order_items AS item ON item.id = line.item_id
@@ -39,9 +44,11 @@ SELECT count(*) FROM saved
 """
 
 
-async def list_line_totals(uow: UnitOfWork, order_id: UUID) -> dict[UUID, int]:
-    """Return the line totals (kobo) of the order by item, in the sequence of its checkout; empty for an unknown order."""
-    return dict(tuple(row) for row in await uow.fetch(_LINE_TOTALS, order_id))
+async def lock_line_totals(uow: UnitOfWork, order_id: UUID) -> dict[UUID, int]:
+    """Return the line totals (kobo) of the order by item, in the sequence of its checkout, with the order's row locked;
+    empty for an unknown order.
+    """
+    return dict(tuple(row) for row in await uow.fetch(_LOCK_LINE_TOTALS, order_id))
 
 
 async def save_sale_lines(uow: UnitOfWork, lines: Sequence[SaleLine], sold_at: datetime, sequence: int) -> bool:

@@ -4,7 +4,16 @@
 for each role of the caller and merges the results.
 """
 
-from orders.tables import catalog, disputes, orders, projections
+from orders.tables import catalog, conversations, disputes, orders, projections, purchase_drafts, saved_items
 from orders.tables.metadata import metadata
 
-__all__ = ["catalog", "disputes", "metadata", "orders", "projections"]
+__all__ = [
+    "catalog",
+    "conversations",
+    "disputes",
+    "metadata",
+    "orders",
+    "projections",
+    "purchase_drafts",
+    "saved_items",
+]

@@ -20,6 +20,8 @@ sa.Table(
     sa.Column("ended_at", INSTANT),
     sa.Column("charge_outcome", sa.Text),
     sa.Column("charge_sequence", sa.BigInteger, nullable=False, server_default=sa.text("0")),
+    # The buyer's choice: `balance`, or back to where the money came from.
+    sa.Column("refund_to", sa.Text),
     sa.CheckConstraint("(cause = 'buyer') = (raised_by IS NOT NULL)", name="order_disputes_by_the_buyer_has_an_author"),
     sa.CheckConstraint("cause IN ('buyer', 'pin_window', 'chargeback')", name="order_disputes_cause_known"),
     sa.CheckConstraint("charge_outcome IN ('won', 'lost')", name="order_disputes_charge_outcome_known"),
@@ -95,6 +97,7 @@ sa.Table(
     sa.Column("decision_reason", sa.Text),
     sa.Column("decided_at", INSTANT),
     sa.Column("created_at", INSTANT, nullable=False),
+    sa.Column("refund_to", sa.Text),
     sa.CheckConstraint(
         "(status = 'requested') = (decided_by IS NULL) AND (status = 'requested') = (decided_at IS NULL)",
         name="return_requests_decided_once",

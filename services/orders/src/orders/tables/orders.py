@@ -1,9 +1,30 @@
-"""Orders, their timers, refunds and delivery PINs."""
+"""Purchases, orders, their timers, refunds and delivery PINs."""
 
 import sqlalchemy as sa
 
 from orders.tables.metadata import INSTANT, metadata
 
+# One checkout of one or more vendors. Its orders have the amounts, the payment window and the states; the ids of its
+# orders are in its sequence.
+sa.Table(
+    "purchases",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("number", sa.Text, nullable=False),
+    sa.Column("buyer_id", sa.Uuid, nullable=False),
+    sa.Column("idempotency_key", sa.Uuid, nullable=False),
+    sa.Column("fingerprint", sa.LargeBinary, nullable=False),
+    sa.Column("created_at", INSTANT, nullable=False),
+    sa.UniqueConstraint("buyer_id", "idempotency_key", name="purchases_idempotency_key_once_per_buyer"),
+    sa.UniqueConstraint("number", name="purchases_number_once"),
+    sa.CheckConstraint(
+        "number ~ '^CP-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$'", name="purchases_number_in_base_32"
+    ),
+    sa.Index("purchases_newest_of_buyer", "buyer_id", "created_at", "id"),
+    sa.Index("purchases_newest", "created_at", "id"),
+)
+
+# An order of a purchase has its own id as its key: the caller's key is the purchase's.
 # `escrow_minor` is what payments still holds of the order: a resolution divides exactly that.
 sa.Table(
     "orders",
@@ -33,6 +54,7 @@ sa.Table(
     sa.Column("escrow_sequence", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     sa.Column("return_due_at", INSTANT),
     sa.Column("charge_quarantined_at", INSTANT),
+    sa.Column("purchase_id", sa.Uuid, sa.ForeignKey("purchases.id", name="orders_purchase")),
     sa.UniqueConstraint("buyer_id", "idempotency_key", name="orders_idempotency_key_once_per_buyer"),
     sa.UniqueConstraint("number", name="orders_number_once"),
     sa.CheckConstraint("escrow_minor BETWEEN 0 AND total_amount", name="orders_escrow_minor_within_total"),
@@ -48,6 +70,7 @@ sa.Table(
     sa.Index("orders_newest_of_buyer", "buyer_id", "created_at", "id"),
     sa.Index("orders_newest_of_vendor", "vendor_id", "created_at", "id"),
     sa.Index("orders_newest_of_campus", "campus_id", "created_at", "id"),
+    sa.Index("orders_of_purchase", "purchase_id", "id", postgresql_where=sa.text("purchase_id IS NOT NULL")),
     sa.Index("orders_dearest", "total_amount", "id"),
     sa.Index("orders_to_dispatch", "vendor_id", "created_at", "id", postgresql_where=sa.text("status = 'paid_escrow'")),
     sa.Index("orders_unpaid_of_buyer", "buyer_id", postgresql_where=sa.text("status = 'Processing'")),
@@ -67,11 +90,13 @@ sa.Table(
     sa.Column("quantity", sa.Integer, nullable=False),
     sa.Column("unit_price_minor", sa.BigInteger, nullable=False),
     sa.Column("line_total_minor", sa.BigInteger, nullable=False),
+    sa.Column("variant_id", sa.Uuid, sa.ForeignKey("product_variants.id", name="order_items_variant")),
     sa.CheckConstraint(
         "line_total_minor = unit_price_minor * quantity", name="order_items_line_total_minor_is_the_product"
     ),
     sa.CheckConstraint("quantity BETWEEN 1 AND 99", name="order_items_quantity_1_to_99"),
     sa.Index("order_items_of_order", "order_id", "position", unique=True),
+    sa.Index("order_items_of_variant", "variant_id", postgresql_where=sa.text("variant_id IS NOT NULL")),
 )
 
 sa.Table(
@@ -84,9 +109,9 @@ sa.Table(
     sa.Index("order_timers_due", "due_at"),
 )
 
-# Its transitions and the events of its delivery PIN. They are inserted under the lock of the order's row, so their ids are
-# in the sequence of the events. A checkout inserts no row: the order itself has its instant. `actor_id` is the member of
-# staff who cancelled.
+# Its transitions and the events of its delivery PIN. They are inserted under the lock of the order's row, so their ids
+# are in the sequence of the events. A checkout inserts no row: the order itself has its instant. `actor_id` is the
+# member of staff who cancelled.
 sa.Table(
     "order_history",
     metadata,
@@ -141,9 +166,8 @@ sa.Table(
     sa.Column("tried_at", INSTANT, nullable=False),
 )
 
-# this is their projection, which the next event of the order or `python -m payments publish-escrows` makes good.
 # The share of each item in the money of its paid order, as payments' events state it (decision 52). Payments has the
-# books; this is their projection, which the next event of the order or `python -m payments publish-escrows` makes good.
+# ledger; this is its projection, which the next event of the order or `python -m payments publish-escrows` makes good.
 sa.Table(
     "sale_lines",
     metadata,
@@ -163,6 +187,7 @@ sa.Table(
     sa.Column("delivery_fee_minor", sa.BigInteger, nullable=False),
     sa.Column("commission_minor", sa.BigInteger, nullable=False),
     sa.Column("net_minor", sa.BigInteger, nullable=False),
+    sa.Column("variant_id", sa.Uuid),
     sa.CheckConstraint(
         "gross_minor = locked_minor + refunded_minor + delivery_fee_minor + commission_minor + net_minor",
         name="sale_lines_balanced",

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from orders.tables.metadata import metadata
+from orders.tables.metadata import INSTANT, metadata
 
 # The orders service's schema, one block for each table: the table, its indexes, row security, grants, policies and
 # triggers. The API role never updates an order: an order changes its state, and a PIN is checked, in the service's own
@@ -21,7 +21,10 @@ sa.Table(
     sa.Column("rating_sum", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     sa.Column("rating_count", sa.Integer, nullable=False, server_default=sa.text("0")),
     sa.Column("owner_user_id", sa.Uuid),
-    # Nearly always empty; every read of the shelf asks for it first.
+    sa.Column("absent_until", INSTANT),
+    sa.Column("absence_message", sa.Text),
+    sa.Index("vendors_absent", "id", postgresql_where=sa.text("absent_until IS NOT NULL")),
+    # Nearly always empty; every read of listed products checks it first.
     sa.Index("vendors_suspended", "id", postgresql_where=sa.text("suspended")),
 )
 
@@ -45,8 +48,8 @@ sa.Table(
     sa.Column("sequence", sa.BigInteger, nullable=False),
 )
 
-# Keyed hashes of users' addresses, for the search of support (decision 37). Erasure sets them to NULL and keeps the row, so
-# that an older event that arrives late restores none.
+# Keyed hashes of users' addresses, for the search of support (decision 37). Erasure sets them to NULL and keeps the
+# row, so that an older event that arrives late restores none.
 sa.Table(
     "buyer_addresses",
     metadata,

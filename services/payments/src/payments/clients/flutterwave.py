@@ -22,7 +22,9 @@ from payments.clients.gateway import (
     accepted,
     check_transfer_amount,
     own_response,
+    transfer_account,
 )
+from payments.domain.bank_transfers import TransferAccount
 from payments.domain.chargebacks import ChargebackUpdate
 from payments.domain.charges import Charge
 from payments.domain.errors import MalformedEvent
@@ -35,7 +37,14 @@ from payments.domain.settlements import Settlement
 from payments.domain.transfers import TransferUpdate
 from payments.domain.webhooks import Arrival
 from providers.calls import GatewayResponse, OnKeyRejected
-from providers.flutterwave import PREFIX, FlutterwaveApi, balance_of, beneficiary_number, beneficiary_of
+from providers.flutterwave import (
+    PREFIX,
+    FlutterwaveApi,
+    balance_of,
+    beneficiary_number,
+    beneficiary_of,
+    read_transfer_account,
+)
 from providers.wire import Fields, Value, fields_of, naira_number, naira_text, text_of
 
 # `payment_options` of our channels.
@@ -47,9 +56,9 @@ _PAGES_OF_ONE_MAX: Final = 10
 class FlutterwaveGateway:
     """`PaymentGateway` by Flutterwave's API. Amounts in kobo.
 
-    Every call ends within `seconds_max`; connecting within `connect_seconds_max`. `return_url` receives the customers of
-    payments without an address of their own, because this gateway requires one. `on_key_rejected` runs after every call that was rejected
-    for our key.
+    Every call ends within `seconds_max`; connecting within `connect_seconds_max`. `return_url` receives the customers
+    of payments without an address of their own, because this gateway requires one. `on_key_rejected` runs after every
+    call that was rejected for our key.
     """
 
     name: Final = FLUTTERWAVE
@@ -117,6 +126,26 @@ class FlutterwaveGateway:
             raise GatewayUnavailable("the payments response has no link")
         return OpenedTransaction(link, link.rstrip("/").rpartition("/")[2])
 
+    async def charge_bank_transfer(
+        self,
+        *,
+        email: str,
+        amount_minor: int,
+        reference: str,
+        now: datetime,
+        expires_at: datetime,
+        metadata: Mapping[str, str],
+    ) -> TransferAccount | None:
+        """`POST /charges?type=bank_transfer`."""
+        seconds = max(int((expires_at - now).total_seconds()), 1)
+        call = self._api.charge_bank_transfer(email, amount_minor, reference, seconds, metadata)
+        return transfer_account(read_transfer_account(accepted(await own_response(call)).body))
+
+    async def find_transfer_account(self, reference: str) -> TransferAccount | None:
+        """Return None: the gateway shows an account in the response to its charge only."""
+        del reference
+        return None
+
     async def find_transaction(self, reference: str) -> Charge | None:
         """Return the paid attempt under the reference, else the latest one."""
         data = await self._find_transaction(reference)
@@ -182,7 +211,9 @@ class FlutterwaveGateway:
         return await self._page("/chargebacks", {**_days(start, end), "page": page}, records.identity_of_chargeback)
 
     async def page_of_settlements(self, start: datetime, end: datetime, page: int) -> Page[Settlement]:
-        """`GET /settlements`. The gateway's parameters are days. Those to the wallet are omitted: their money stays in our balance."""
+        """`GET /settlements`. The gateway's parameters are days. Those to the wallet are omitted: their money stays in
+        our balance.
+        """
         listed = await self._page("/settlements", {**_days(start, end), "page": page}, records.read_settlement)
         to_bank = [settlement for settlement in listed.rows if settlement is not None]
         return Page(to_bank, listed.unreadable, listed.is_last)

@@ -255,7 +255,9 @@ def read_transfer(data: Fields) -> TransferUpdate:
 
 
 def read_chargeback(data: Fields) -> ChargebackUpdate:
-    """Read a chargeback, whatever it lacks: an odd one freezes its charge (section 7.7). Raises MalformedEvent without an id."""
+    """Read a chargeback, whatever it lacks: an odd one freezes its charge (section 7.7). Raises MalformedEvent without
+    an id.
+    """
     status, identity = text_of(data.get("status")) or "", identity_of_chargeback(data)
     transaction, reference = identifier_of(data.get("transaction_id")), text_of(data.get("tx_ref"))
     return ChargebackUpdate(

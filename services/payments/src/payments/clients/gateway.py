@@ -18,6 +18,7 @@ from datetime import datetime
 from typing import Final, Generic, Protocol, TypeVar
 
 from common.primitives.problems import Unavailable
+from payments.domain.bank_transfers import TransferAccount
 from payments.domain.chargeback_responses import DisputeEvidence, DisputeResolution
 from payments.domain.chargebacks import ChargebackUpdate
 from payments.domain.charges import Charge
@@ -28,6 +29,7 @@ from payments.domain.revisions import GatewaySubject, QueriedEvent
 from payments.domain.settlements import Settlement
 from payments.domain.transfers import TransferUpdate
 from payments.domain.webhooks import Arrival
+from providers import records
 from providers.calls import GatewayResponse, NoResponse
 
 # The smallest transfer of both gateways, in kobo.
@@ -61,13 +63,15 @@ class GatewayKeyRejected(GatewayUnavailable):
     """The gateway does not accept our key: an operator must correct it. The request had no effect."""
 
     detail = (
-        "The payment gateway cannot be used right now, because of a fault on our side. Nothing was charged or changed, and "
-        "our team is alerted. Try again later."
+        "The payment gateway cannot be used right now, because of a fault on our side. Nothing was charged or "
+        "changed, and our team is alerted. Try again later."
     )
 
 
 class GatewayRejected(Exception):
-    """The gateway rejected the request, which had no effect. Has its status, its message, and its code and kind for the cause, if any."""
+    """The gateway rejected the request, which had no effect. Has its status, its message, and its code and kind for the
+    cause, if any.
+    """
 
     def __init__(self, status: int, message: str, code: str | None = None, kind: str | None = None) -> None:
         super().__init__(f"{status}: {message}")
@@ -92,7 +96,9 @@ class Page(Generic[Row]):
 
 
 class GatewayEvents(Protocol):
-    """The reading of webhooks, without a call. Bodies have any shape: only `read_event` raises, and only MalformedEvent."""
+    """The reading of webhooks, without a call. Bodies have any shape: only `read_event` raises, and only
+    MalformedEvent.
+    """
 
     @property
     def name(self) -> GatewayName:
@@ -100,7 +106,9 @@ class GatewayEvents(Protocol):
 
     @property
     def confirms_webhooks(self) -> bool:
-        """Return whether a webhook only causes a query: its signature does not cover its content, or its content is incomplete."""
+        """Return whether a webhook only causes a query: its signature does not cover its content, or its content is
+        incomplete.
+        """
 
     @property
     def known_events(self) -> frozenset[str]:
@@ -135,6 +143,24 @@ class Charges(Protocol):
         metadata: Mapping[str, str],
     ) -> OpenedTransaction:
         """Open a payment under our reference; the gateway returns the metadata with the charge."""
+
+    async def charge_bank_transfer(
+        self,
+        *,
+        email: str,
+        amount_minor: int,
+        reference: str,
+        now: datetime,
+        expires_at: datetime,
+        metadata: Mapping[str, str],
+    ) -> TransferAccount | None:
+        """Open an account for one payment in naira under our reference, until `expires_at` if the gateway can.
+
+        None when its response names no account. A reference that was charged before is GatewayUnavailable.
+        """
+
+    async def find_transfer_account(self, reference: str) -> TransferAccount | None:
+        """Return the account of a charge by bank transfer that is not paid; None when the gateway shows none."""
 
     async def find_transaction(self, reference: str) -> Charge | None:
         """Return the state of the payment with our reference."""
@@ -174,7 +200,9 @@ class RefundAccounts(Protocol):
     """Refunds that wait for an account of the payer."""
 
     async def retry_refund(self, gateway_refund_id: str, recipient_code: str, currency: str) -> RefundUpdate:
-        """Pay a refund that needs the payer's account to a registered recipient. The gateway has one refund, however often called."""
+        """Pay a refund that needs the payer's account to a registered recipient. The gateway has one refund, however
+        often called.
+        """
 
 
 class Disputes(Protocol):
@@ -226,7 +254,9 @@ class Transfers(Protocol):
         """The smallest transfer that the gateway sends."""
 
     async def start_transfer(self, *, reference: str, recipient_code: str, amount_minor: int) -> TransferUpdate:
-        """Transfer naira to a recipient, under a unique reference. An amount below the minimum is rejected without a call."""
+        """Transfer naira to a recipient, under a unique reference. An amount below the minimum is rejected without a
+        call.
+        """
 
     async def find_transfer(self, reference: str) -> TransferUpdate | None:
         """Return the state of the transfer with our reference."""
@@ -236,11 +266,12 @@ class Transfers(Protocol):
 
 
 class PaymentGateway(GatewayEvents, Charges, Refunds, Disputes, Settlements, Transfers, Protocol):
-    """One gateway's API under our secret key. Every call ends within a bounded time, however slowly its response arrives.
+    """One gateway's API under our secret key. Every call ends within a bounded time, however slowly its response
+    arrives.
 
-    Every call raises GatewayUnavailable and GatewayRejected; one that returns a record raises MalformedEvent when it lacks a required
-    field. `find_...` returns None when the gateway has no such record. GatewayUnavailable is GatewayKeyRejected when the gateway does
-    not accept our key; the adapter's hook has reported it then.
+    Every call raises GatewayUnavailable and GatewayRejected; one that returns a record raises MalformedEvent when it
+    lacks a required field. `find_...` returns None when the gateway has no such record. GatewayUnavailable is
+    GatewayKeyRejected when the gateway does not accept our key; the adapter's hook has reported it then.
     """
 
     @property
@@ -275,6 +306,15 @@ def accepted(response: GatewayResponse) -> GatewayResponse:
     if not response.is_success:
         raise GatewayRejected(response.status, response.message, response.code, response.kind)
     return response
+
+
+def transfer_account(found: records.TransferAccount | None) -> TransferAccount | None:
+    """Return the account of a charge by bank transfer, if the gateway's response has one."""
+    if found is None:
+        return None
+    return TransferAccount(
+        found.bank_name, found.account_number, found.account_name, found.amount_minor, found.expires_at
+    )
 
 
 def check_transfer_amount(amount_minor: int, minimum_minor: int) -> None:

@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Final
 from urllib.parse import quote
@@ -28,7 +29,9 @@ from payments.clients.gateway import (
     accepted,
     check_transfer_amount,
     own_response,
+    transfer_account,
 )
+from payments.domain.bank_transfers import TransferAccount
 from payments.domain.chargeback_responses import DisputeEvidence, DisputeResolution, media_type_of
 from payments.domain.chargebacks import ChargebackUpdate
 from payments.domain.charges import Charge
@@ -42,7 +45,7 @@ from payments.domain.settlements import Settlement
 from payments.domain.transfers import TransferUpdate
 from payments.domain.webhooks import Arrival
 from providers.calls import OnKeyRejected
-from providers.paystack import PAGE_LENGTH, PaystackApi, balance_of, has_no_such_account
+from providers.paystack import PAGE_LENGTH, PaystackApi, balance_of, has_no_such_account, read_transfer_account
 from providers.wire import Fields, Value, fields_of, identifier_of, text_of
 
 REFUNDS_LISTED_MAX: Final = 100
@@ -134,16 +137,37 @@ class PaystackGateway:
             body["callback_url"] = callback_url
         if channel is not None:
             body["channels"] = [channel]
-        try:
+        with _reference_unused():
             data = _object(await self._call("POST", "/transaction/initialize", json=body))
-        except GatewayRejected as rejection:
-            if rejection.code == _DUPLICATE_REFERENCE:
-                raise GatewayUnavailable("the reference was used by a call whose response was lost") from rejection
-            raise
         url, access_code = data.get("authorization_url"), data.get("access_code")
         if not isinstance(url, str) or not isinstance(access_code, str):
             raise GatewayUnavailable("the initialize response has no authorization_url or access_code")
         return OpenedTransaction(url, access_code)
+
+    async def charge_bank_transfer(
+        self,
+        *,
+        email: str,
+        amount_minor: int,
+        reference: str,
+        now: datetime,
+        expires_at: datetime,
+        metadata: Mapping[str, str],
+    ) -> TransferAccount | None:
+        """`POST /charge` with `bank_transfer`."""
+        del now
+        call = self._api.charge_bank_transfer(email, amount_minor, reference, expires_at, metadata)
+        with _reference_unused():
+            return transfer_account(read_transfer_account(accepted(await own_response(call)).data))
+
+    async def find_transfer_account(self, reference: str) -> TransferAccount | None:
+        """`GET /charge/:reference`."""
+        try:
+            return transfer_account(
+                read_transfer_account(accepted(await own_response(self._api.find_charge(reference))).data)
+            )
+        except GatewayRejected:
+            return None
 
     async def find_transaction(self, reference: str) -> Charge | None:
         """`GET /transaction/verify/:reference`."""
@@ -341,6 +365,17 @@ class PaystackGateway:
 
     async def _call(self, method: str, path: str, **arguments: Any) -> Value:
         return accepted(await own_response(self._api.send(method, path, **arguments))).data
+
+
+@contextmanager
+def _reference_unused() -> Iterator[None]:
+    """Raise GatewayUnavailable where the gateway knows the reference: an earlier call had its effect."""
+    try:
+        yield
+    except GatewayRejected as rejection:
+        if rejection.code == _DUPLICATE_REFERENCE:
+            raise GatewayUnavailable("the reference was used by a call whose response was lost") from rejection
+        raise
 
 
 def _charge(data: Fields) -> Charge:

@@ -58,7 +58,9 @@ _CURRENCY: Final = re.compile(r"[A-Za-z]{3}", re.ASCII)
 
 
 def identify(raw: bytes) -> Arrival:
-    """`<event>:<data.id>`, else `<event>:<data.reference>`, else the SHA-256 of the bytes; a reminder with its own hash."""
+    """`<event>:<data.id>`, else `<event>:<data.reference>`, else the SHA-256 of the bytes; a reminder with its own
+    hash.
+    """
     body = read_body(raw)
     event, key = text_of(fields_of(body).get("event")), key_of(data_of(body))
     if event and key:

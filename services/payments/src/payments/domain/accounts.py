@@ -21,7 +21,9 @@ NO_CURRENCY: Final = "XXX"
 
 # The name of an account up to its colon.
 AccountKind = Literal[
+    "balance_held",
     "bank_account",
+    "buyer_balance",
     "buyer_reward",
     "charge_surcharge",
     "chargeback_loss",
@@ -35,6 +37,8 @@ AccountKind = Literal[
     "refund_payable",
     "transfer_fees",
     "vendor_payable",
+    "withdrawal_loss",
+    "withdrawal_payable",
 ]
 
 
@@ -51,9 +55,19 @@ COMMISSION: Final = _account("commission", "credit")
 DELIVERY_FEE: Final = _account("delivery_fee", "credit")
 TRANSFER_FEES: Final = _account("transfer_fees", "debit")
 REFERRAL_EXPENSE: Final = _account("referral_expense", "debit")
+# What withdrawals paid after their money had been returned, and the balance no longer had. The platform bears it.
+WITHDRAWAL_LOSS: Final = _account("withdrawal_loss", "debit")
 
 _DEBIT_KINDS: Final[frozenset[AccountKind]] = frozenset(
-    {"gateway_cash", "gateway_fees", "transfer_fees", "bank_account", "chargeback_loss", "referral_expense"}
+    {
+        "gateway_cash",
+        "gateway_fees",
+        "transfer_fees",
+        "bank_account",
+        "chargeback_loss",
+        "referral_expense",
+        "withdrawal_loss",
+    }
 )
 
 
@@ -97,8 +111,23 @@ def vendor_payable(vendor_id: UUID) -> Account:
     return _account("vendor_payable", "credit", vendor_id, guarded=True)
 
 
+def buyer_balance(user_id: UUID) -> Account:
+    """Return the amount that is owed to a buyer: rewards, and refunds that the buyer left here."""
+    return _account("buyer_balance", "credit", user_id, guarded=True)
+
+
+def balance_held(intent_id: UUID) -> Account:
+    """Return the part of a buyer's balance that is held for one payment."""
+    return _account("balance_held", "credit", intent_id, guarded=True)
+
+
+def withdrawal_payable(withdrawal_id: UUID) -> Account:
+    """Return the amount of one withdrawal that is due to its buyer's bank account."""
+    return _account("withdrawal_payable", "credit", withdrawal_id, guarded=True)
+
+
 def buyer_reward(user_id: UUID) -> Account:
-    """Referral rewards of a user."""
+    """Return the rewards that earlier versions credited. `move_rewards` empties it; drop it in the next release."""
     return _account("buyer_reward", "credit", user_id)
 
 

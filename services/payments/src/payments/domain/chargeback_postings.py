@@ -64,16 +64,24 @@ def refund_offset(chargeback_id: UUID, loss: int, refund_id: UUID, amount_minor:
 
 
 def outside_refund(
-    refund_id: UUID, order_id: UUID | None, vendor_id: UUID | None, currency: str, allocation: ChargebackAllocation
+    part_id: UUID,
+    refund_id: UUID,
+    order_id: UUID | None,
+    vendor_id: UUID | None,
+    currency: str,
+    allocation: ChargebackAllocation,
 ) -> Posting:
-    """Return a refund made outside: debited like a lost chargeback, due until the gateway has paid it."""
+    """Return an order's part of a refund made outside: debited like a lost chargeback, due until the gateway has paid
+    it.
+    """
     parts = _parts(order_id, vendor_id, currency, allocation) + _refunds(allocation.from_refunds)
     entries: list[Entry] = [debit(account, amount_minor) for account, amount_minor in parts]
     entries.append(credit(accounts.refund_payable(refund_id), sum(amount_minor for _, amount_minor in parts)))
-    return transaction(f"outside_refund:{refund_id}", "outside_refund", entries, currency)
+    return transaction(f"outside_refund:{part_id}", "outside_refund", entries, currency)
 
 
 def outside_refund_returned(
+    part_id: UUID,
     refund_id: UUID,
     order_id: UUID | None,
     vendor_id: UUID | None,
@@ -81,21 +89,21 @@ def outside_refund_returned(
     allocation: ChargebackAllocation,
     recreated: Sequence[UnsentRefund],
 ) -> Posting:
-    """Return the reversal of an outside refund that the gateway did not pay."""
+    """Return the reversal of an order's part of an outside refund that the gateway did not pay."""
     parts = _parts(order_id, vendor_id, currency, allocation) + _refunds(recreated)
     entries: list[Entry] = [credit(account, amount_minor) for account, amount_minor in parts]
     entries.append(debit(accounts.refund_payable(refund_id), sum(amount_minor for _, amount_minor in parts)))
-    return transaction(f"outside_refund_returned:{refund_id}", "outside_refund_returned", entries, currency)
+    return transaction(f"outside_refund_returned:{part_id}", "outside_refund_returned", entries, currency)
 
 
 def outside_refund_corrected(
-    refund_id: UUID, order_id: UUID, vendor_id: UUID, currency: str, allocation: ChargebackAllocation
+    part_id: UUID, order_id: UUID, vendor_id: UUID, currency: str, allocation: ChargebackAllocation
 ) -> Posting:
     """Return an outside refund that was not the order's: the platform bears what the order bore."""
     parts = _parts(order_id, vendor_id, currency, replace(allocation, loss_minor=0))
     entries: list[Entry] = [credit(account, amount_minor) for account, amount_minor in parts]
     entries.append(debit(accounts.chargeback_loss(currency), sum(amount_minor for _, amount_minor in parts)))
-    return transaction(f"outside_refund_corrected:{refund_id}", "outside_refund_corrected", entries, currency)
+    return transaction(f"outside_refund_corrected:{part_id}", "outside_refund_corrected", entries, currency)
 
 
 def _suffix(loss: int) -> str:

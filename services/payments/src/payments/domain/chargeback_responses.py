@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, Literal
+from uuid import UUID
 
 from common.primitives.problems import InvalidParam, ValidationFailed
 from payments.domain.errors import ResponseInDashboard, ResponseNotAccepted
@@ -48,7 +49,8 @@ class DisputeEvidence:
 
 @dataclass(frozen=True, slots=True)
 class DisputeResolution:
-    """Our resolution of a dispute. `accept` returns `amount_minor` to the payer; `contest` returns nothing, and the bank decides.
+    """Our resolution of a dispute. `accept` returns `amount_minor` to the payer; `contest` returns nothing, and the
+    bank decides.
 
     `evidence_id` is the gateway's id of evidence that was sent before.
     """
@@ -62,8 +64,12 @@ class DisputeResolution:
 
 @dataclass(frozen=True, slots=True)
 class RespondableChargeback:
-    """A chargeback that staff respond to, its row locked. `unrefunded_minor`: the part of its charge that no refund returned."""
+    """A dispute that staff respond to, its row locked, over all its orders.
 
+    `unrefunded_minor`: the part of its charge that no refund returned.
+    """
+
+    id: UUID
     identity: str
     amount_minor: int
     status: str

@@ -25,8 +25,8 @@ class Charge:
 
     The amount of a charge that did not succeed is 0 when it is not reported.
 
-    `is_currency_literal` is false for a currency code that is not in capitals: such a charge is posted in that currency, and staff
-    decide whether it pays. `fee_minor` is the gateway's fee; 0 when it is not reported.
+    `is_currency_literal` is false for a currency code that is not in capitals: such a charge is posted in that
+    currency, and staff decide whether it pays. `fee_minor` is the gateway's fee; 0 when it is not reported.
     """
 
     reference: str
@@ -55,12 +55,22 @@ class Charge:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedPayment:
-    """The order of one of our references, and the settlement that our intent recorded."""
+    """The payment that a reference of ours asks for, and the settlement that its intent recorded.
 
-    order_id: UUID
+    `total_minor` is the sum of the intent's orders, `unpaid_minor` that of those without escrow. `order_ids` are the
+    orders that the metadata may name: the intent's, and any of their purchase. `transfer_minor` is the amount that the
+    charge's account requests; None where the gateway's page requests it. `balance_minor` is the part that the
+    buyer's balance was to pay. Unless it `is_held`, it was returned, and `available_minor` is what the balance has now.
+    """
+
+    order_ids: frozenset[UUID]
     total_minor: int
+    unpaid_minor: int
     settlement: str
-    is_paid: bool
+    transfer_minor: int | None = None
+    balance_minor: int = 0
+    is_held: bool = False
+    available_minor: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +88,21 @@ class SurchargeBound:
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """The principal covers the order; the surplus is refunded, the surcharge was charged on top of the principal.
+    """The principal covers the orders; the surplus is refunded, the surcharge was charged on top of the principal.
 
-    A surcharge above its bound counts as surplus.
+    A surcharge above its bound counts as surplus, and so does the total of an order that was paid before. Of a
+    transfer to an account, all above the requested amount is surplus. The balance pays `balance_minor` of the escrow.
     """
 
     escrow_minor: int
     surplus_minor: int
     surcharge_minor: int
+    balance_minor: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class SecondCharge:
-    """The order was paid before: all of the charge is refunded."""
+    """The orders were paid before: all of the charge is refunded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,26 +130,39 @@ Verdict = Covered | SecondCharge | Suspicious
 
 
 def classify_charge(charge: Charge, expected: ExpectedPayment | None, bound: SurchargeBound) -> Verdict:
-    """Compare the charge in kobo with the order's total; only naira pay (traps 1 to 3)."""
+    """Compare the charge in kobo with the total of its orders; only naira pay (traps 1 to 3)."""
     if expected is None:
         return UnknownReference()
     if charge.currency != HOME_CURRENCY or not charge.is_currency_literal:
         return ForeignCurrency()
-    if charge.order_named is not None and charge.order_named.lower() != str(expected.order_id):
+    if charge.order_named is not None and charge.order_named.lower() not in map(str, expected.order_ids):
         return OrderMismatch()
     principal_minor = principal_of(charge, expected.settlement)
-    if principal_minor < expected.total_minor:
+    if principal_minor + expected.balance_minor < expected.total_minor:
         return Underpaid()
-    if expected.is_paid:
+    if not expected.unpaid_minor:
         return SecondCharge()
+    balance_minor = _balance_needed(expected, principal_minor)
+    if balance_minor > expected.available_minor:
+        return Underpaid()
     surcharge_minor = charge.amount_minor - principal_minor
+    if expected.transfer_minor is not None:
+        surcharge_minor = min(surcharge_minor, max(expected.transfer_minor - principal_minor, 0))
     if surcharge_minor > bound.max_minor(principal_minor):
         surcharge_minor = 0
     return Covered(
-        escrow_minor=expected.total_minor,
-        surplus_minor=charge.amount_minor - surcharge_minor - expected.total_minor,
+        escrow_minor=expected.unpaid_minor,
+        surplus_minor=charge.amount_minor - surcharge_minor - (expected.unpaid_minor - balance_minor),
         surcharge_minor=surcharge_minor,
+        balance_minor=balance_minor,
     )
+
+
+def _balance_needed(expected: ExpectedPayment, principal_minor: int) -> int:
+    """Return the part that the balance pays: what is held, or after its return what the charge leaves unpaid."""
+    if expected.is_held:
+        return min(expected.balance_minor, expected.unpaid_minor)
+    return max(expected.unpaid_minor - principal_minor, 0)
 
 
 def principal_of(charge: Charge, settlement_recorded: str) -> int:

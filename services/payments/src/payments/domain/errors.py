@@ -1,5 +1,7 @@
 """The named errors of this service, and the conditions that a retry can resolve."""
 
+from uuid import UUID
+
 from common.messaging.faults import NotYetKnown
 from common.primitives.problems import Conflict, Forbidden, InvalidParam, Problem, ValidationFailed
 
@@ -8,8 +10,76 @@ class OrderNotPayable(Conflict):
     detail = "The order is paid, cancelled or expired: there is nothing to pay."
 
 
+class BalanceTooLow(Conflict):
+    """The buyer's balance has less than the payment is to take from it."""
+
+    def __init__(self, available_minor: int) -> None:
+        super().__init__(
+            f"The balance has {available_minor} kobo available. Send at most that amount.",
+            invalid_params=[InvalidParam("balanceMinor", f"must not exceed the {available_minor} kobo available")],
+        )
+
+
+class BalanceAboveDue(ValidationFailed):
+    """The balance cannot pay more than is due."""
+
+    def __init__(self, due_minor: int) -> None:
+        super().__init__(
+            f"The payment is over {due_minor} kobo. Send at most that amount.",
+            invalid_params=[InvalidParam("balanceMinor", f"must not exceed the {due_minor} kobo that are due")],
+        )
+
+
+class WithdrawalTooLarge(Conflict):
+    """The balance has less refunded money than the withdrawal names; rewards pay for orders only."""
+
+    def __init__(self, refunds_minor: int) -> None:
+        super().__init__(
+            f"Only refunded money can be withdrawn: the balance has {refunds_minor} kobo of it. Send at most that.",
+            invalid_params=[InvalidParam("amountMinor", f"must not exceed the {refunds_minor} kobo of refunds")],
+        )
+
+
+class WithdrawalTooSmall(ValidationFailed):
+    """The gateway transfers no smaller amount."""
+
+    def __init__(self, minimum_minor: int) -> None:
+        super().__init__(
+            f"A bank account receives at least {minimum_minor} kobo. Pay for an order with a smaller balance.",
+            invalid_params=[InvalidParam("amountMinor", f"must be at least {minimum_minor}")],
+        )
+
+
+class AccountRejected(ValidationFailed):
+    """The bank does not confirm the account of a withdrawal, or it may receive no money."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"accountNumber: {reason}", invalid_params=[InvalidParam("accountNumber", reason)])
+
+
+class WithdrawnByItsBuyer(Forbidden):
+    detail = "The buyer of a withdrawal cannot decide on it, under any role."
+
+
+class NotWaitingForTwo(Conflict):
+    def __init__(self, status: str) -> None:
+        super().__init__(f"The withdrawal is {status}: only a waiting one is prepared.")
+
+
+class PurchaseNotPaidWhole(Conflict):
+    """Several orders of the order's purchase are unpaid: one payment is for all of them."""
+
+    def __init__(self, purchase_id: UUID) -> None:
+        super().__init__(
+            f"The order is paid together with others: request the payment with purchaseId {purchase_id}.",
+            invalid_params=[InvalidParam("purchaseId", f"send {purchase_id} in place of orderId")],
+        )
+
+
 class PaymentRejected(ValidationFailed):
-    """The gateway rejected the amount, the channel or the buyer's e-mail address; another try under the same values fails too."""
+    """The gateway rejected the amount, the channel or the buyer's e-mail address; another try under the same values
+    fails too.
+    """
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"The payment gateway does not accept this payment: {reason}")
@@ -76,6 +146,10 @@ class RefundOutcomeUnknown(Exception):
     """A refund's call may or may not have reached the gateway, which is queried before any repetition."""
 
 
+class WithdrawalOutcomeUnknown(Exception):
+    """A withdrawal's call may or may not have reached the gateway, which is queried before any repetition."""
+
+
 class UnrecordedRefund(Exception):
     """The gateway refunded another amount of the charge under a note of ours that has no record here.
 
@@ -105,8 +179,8 @@ class ResponseInDashboard(ValidationFailed):
 
     def __init__(self, dashboard: str) -> None:
         super().__init__(
-            f"The payment gateway takes responses to this dispute in its dashboard only: respond in {dashboard} before the date `dueAt`. "
-            "The response is shown here within minutes."
+            f"The payment gateway takes responses to this dispute in its dashboard only: respond in {dashboard} "
+            "before the date `dueAt`. The response is shown here within minutes."
         )
 
 
@@ -136,8 +210,9 @@ class BelowTransferMinimum(Conflict):
 
     def __init__(self, amount_minor: int, minimum_minor: int) -> None:
         super().__init__(
-            f"The refund is {amount_minor} kobo, and the gateway transfers at least {minimum_minor}. The money stays owed to the payer, "
-            "and the refund stays failed: prepare it with `retry`, which returns it to the charge."
+            f"The refund is {amount_minor} kobo, and the gateway transfers at least {minimum_minor}. The money stays "
+            "owed to the payer, and the refund stays failed: prepare it with `retry`, which returns it to the "
+            "charge."
         )
 
 

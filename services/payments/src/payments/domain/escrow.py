@@ -90,8 +90,8 @@ def release(escrow: Escrow, amount_minor: int, *, resolves_dispute: bool = False
 def refund(escrow: Escrow, amount_minor: int, of_items: Parts | None = None) -> Refund:
     """Plan a refund from the locked amount first, then from earlier releases. Raises RefundExceedsHeld.
 
-    A refund of a mere amount takes each part in proportion. A refund of items takes the parts `of_items`, less what a bank
-    returned of them; a part that is too small is made good by the others (contract section 7.2).
+    A refund of a mere amount takes each part in proportion. A refund of items takes the parts `of_items`, less what a
+    bank returned of them; a part that is too small is made good by the others (contract section 7.2).
     """
     left = escrow.locked.plus(escrow.released)
     if amount_minor > left.total_minor:

@@ -6,6 +6,7 @@ from uuid import UUID, uuid5
 
 _NAMESPACE: Final = UUID("6f1c7a0e-53d2-5c58-9c4b-2f0d9b1f6a11")
 _REFUND_NOTE: Final = re.compile(r"re-([0-9a-f]{32})", re.ASCII)
+_WITHDRAWAL: Final = re.compile(r"wd-([0-9a-f]{32})", re.ASCII)
 
 
 def delivery_release_id(order_id: UUID) -> UUID:
@@ -59,6 +60,17 @@ def refund_reference(attempt_id: UUID) -> str:
 def attempt_of_reference(note: str | None) -> UUID | None:
     """Return the attempt's id from our note or reference; None for any other text."""
     match = _REFUND_NOTE.fullmatch(note or "")
+    return UUID(hex=match[1]) if match else None
+
+
+def withdrawal_reference(withdrawal_id: UUID) -> str:
+    """`wd-` and 32 hex digits: our reference of the withdrawal's transfer at the gateway."""
+    return f"wd-{withdrawal_id.hex}"
+
+
+def withdrawal_of_reference(reference: str) -> UUID | None:
+    """Return the withdrawal's id from the reference of its transfer; None for any other text."""
+    match = _WITHDRAWAL.fullmatch(reference)
     return UUID(hex=match[1]) if match else None
 
 

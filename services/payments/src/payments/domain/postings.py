@@ -1,31 +1,31 @@
 """The postings of the escrow ledger, one function for each row of the contract's table (section 7). Amounts in kobo."""
 
+from collections.abc import Mapping
 from uuid import UUID
 
 from common.ledger.posting import Posting, credit, debit
 from payments.domain import accounts
 from payments.domain.escrow import Parts
 from payments.domain.settlements import Settlement, settlement_key
-from payments.domain.transaction_types import transaction
+from payments.domain.transaction_types import TransactionType, transaction
 
 
 def charge(
     identity: str,
-    order_id: UUID,
+    totals_minor: Mapping[UUID, int],
     refund_id: UUID,
     *,
     amount_minor: int,
-    escrow_minor: int,
     surplus_minor: int,
     surcharge_minor: int,
 ) -> Posting:
-    """Return a settled charge: the order's total to escrow, the surplus to its refund, the surcharge apart."""
+    """Return a settled charge: each order's total to its escrow, the surplus to its refund, the surcharge apart."""
     return transaction(
         f"charge:{identity}",
         "charge",
         [
             debit(accounts.gateway_cash(), amount_minor),
-            credit(accounts.escrow(order_id), escrow_minor),
+            *(credit(accounts.escrow(order_id), total_minor) for order_id, total_minor in totals_minor.items()),
             credit(accounts.refund_payable(refund_id), surplus_minor),
             credit(accounts.CHARGE_SURCHARGE, surcharge_minor),
         ],
@@ -90,18 +90,16 @@ def quarantine_release(
     reference: str,
     currency: str,
     *,
-    order_id: UUID | None,
+    totals_minor: Mapping[UUID, int],
     refund_id: UUID,
-    escrow_minor: int,
     refund_minor: int,
 ) -> Posting:
-    """Return an approved decision: the charge moves from quarantine to its order's escrow, the rest to a refund."""
+    """Return an approved decision: the charge moves from quarantine to its orders' escrow, the rest to a refund."""
     entries = [
-        debit(accounts.quarantine(reference, currency), escrow_minor + refund_minor),
+        debit(accounts.quarantine(reference, currency), sum(totals_minor.values()) + refund_minor),
         credit(accounts.refund_payable(refund_id), refund_minor),
+        *(credit(accounts.escrow(order_id), total_minor) for order_id, total_minor in totals_minor.items()),
     ]
-    if order_id is not None:
-        entries.append(credit(accounts.escrow(order_id), escrow_minor))
     return transaction(f"quarantine_release:{identity}", "quarantine_release", entries, currency)
 
 
@@ -166,5 +164,106 @@ def referral_reward(user_id: UUID, amount_minor: int) -> Posting:
     return transaction(
         f"referral_reward:{user_id}",
         "referral_reward",
-        [debit(accounts.REFERRAL_EXPENSE, amount_minor), credit(accounts.buyer_reward(user_id), amount_minor)],
+        [debit(accounts.REFERRAL_EXPENSE, amount_minor), credit(accounts.buyer_balance(user_id), amount_minor)],
+    )
+
+
+def balance_hold(intent_id: UUID, hold: int, user_id: UUID, amount_minor: int) -> Posting:
+    """Return the `hold`-th hold of a balance for one payment."""
+    return transaction(
+        f"balance_hold:{intent_id}{_suffix(hold)}",
+        "balance_hold",
+        [debit(accounts.buyer_balance(user_id), amount_minor), credit(accounts.balance_held(intent_id), amount_minor)],
+    )
+
+
+def balance_returned(intent_id: UUID, hold: int, user_id: UUID, amount_minor: int) -> Posting:
+    """Return the return of the `hold`-th hold, or of what its payment did not need."""
+    return transaction(
+        f"balance_returned:{intent_id}{_suffix(hold)}",
+        "balance_returned",
+        [debit(accounts.balance_held(intent_id), amount_minor), credit(accounts.buyer_balance(user_id), amount_minor)],
+    )
+
+
+def balance_spent(intent_id: UUID, amounts_minor: Mapping[UUID, int]) -> Posting:
+    """Return the payment from a hold: each order's part to its escrow."""
+    return transaction(
+        f"balance_spent:{intent_id}",
+        "balance_spent",
+        [
+            debit(accounts.balance_held(intent_id), sum(amounts_minor.values())),
+            *(credit(accounts.escrow(order_id), amount_minor) for order_id, amount_minor in amounts_minor.items()),
+        ],
+    )
+
+
+def balance_refund(refund_id: UUID, user_id: UUID, amount_minor: int) -> Posting:
+    """Return the part of a refund that its buyer's balance receives."""
+    return transaction(
+        f"balance_refund:{refund_id}",
+        "balance_refund",
+        [
+            debit(accounts.refund_payable(refund_id), amount_minor),
+            credit(accounts.buyer_balance(user_id), amount_minor),
+        ],
+    )
+
+
+def balance_withdrawal(
+    withdrawal_id: UUID, round_: int, user_id: UUID, *, from_balance_minor: int, loss_minor: int
+) -> Posting:
+    """Return the `round_`-th debit of a balance for one withdrawal; a later one is for money that was paid out after
+    its return.
+    """
+    return transaction(
+        f"balance_withdrawal:{withdrawal_id}{_suffix(round_)}",
+        "balance_withdrawal",
+        [
+            debit(accounts.buyer_balance(user_id), from_balance_minor),
+            debit(accounts.WITHDRAWAL_LOSS, loss_minor),
+            credit(accounts.withdrawal_payable(withdrawal_id), from_balance_minor + loss_minor),
+        ],
+    )
+
+
+def withdrawal_settled(withdrawal_id: UUID, round_: int, amount_minor: int) -> Posting:
+    """Return a withdrawal that the gateway paid out."""
+    return transaction(
+        f"withdrawal_settled:{withdrawal_id}{_suffix(round_)}",
+        "withdrawal_settled",
+        [
+            debit(accounts.withdrawal_payable(withdrawal_id), amount_minor),
+            credit(accounts.gateway_cash(), amount_minor),
+        ],
+    )
+
+
+def withdrawal_returned(
+    withdrawal_id: UUID, round_: int, user_id: UUID, *, to_balance_minor: int, loss_minor: int, is_reversed: bool
+) -> Posting:
+    """Return the return of a withdrawal's money to the balance, after its payment when the bank reversed it."""
+    type_: TransactionType = "withdrawal_reversed" if is_reversed else "withdrawal_returned"
+    source = accounts.gateway_cash() if is_reversed else accounts.withdrawal_payable(withdrawal_id)
+    return transaction(
+        f"{type_}:{withdrawal_id}{_suffix(round_)}",
+        type_,
+        [
+            debit(source, to_balance_minor + loss_minor),
+            credit(accounts.buyer_balance(user_id), to_balance_minor),
+            credit(accounts.WITHDRAWAL_LOSS, loss_minor),
+        ],
+    )
+
+
+def _suffix(hold: int) -> str:
+    return "" if hold == 1 else f":{hold}"
+
+
+def reward_moved(user_id: UUID, amount_minor: int) -> Posting:
+    """Return the move of a reward that an earlier version credited to an account of rewards alone."""
+    return transaction(
+        f"reward_moved:{user_id}",
+        "reward_moved",
+        [debit(accounts.buyer_reward(user_id), amount_minor), credit(accounts.buyer_balance(user_id), amount_minor)],
     )

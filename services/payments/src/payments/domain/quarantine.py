@@ -15,15 +15,15 @@ QuarantineStep = Literal["preparation", "approval"]
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """The split of an accepted charge: escrow of its order, and surplus to refund."""
+    """The split of an accepted charge: escrow of its orders, and surplus to refund."""
 
     escrow_minor: int
     surplus_minor: int
 
 
 def evaluate_acceptance(amount_minor: int, currency: str, expected: ExpectedPayment | None) -> Acceptance:
-    """Split the charge; one of a paid order is all surplus. Raises ChargeCannotBeAccepted (409) for another currency than naira, an
-    unknown order, or an amount below its total.
+    """Split the charge; one of paid orders is all surplus. Raises ChargeCannotBeAccepted (409) for another currency
+    than naira, an unknown order, or an amount below the total of its orders.
     """
     if currency != HOME_CURRENCY:
         raise ChargeCannotBeAccepted(f"Only {HOME_CURRENCY} pay an order: this charge can only be returned.")
@@ -34,9 +34,7 @@ def evaluate_acceptance(amount_minor: int, currency: str, expected: ExpectedPaym
             f"The charge of {amount_minor} kobo is below the order's total of {expected.total_minor}: "
             "it can only be returned."
         )
-    if expected.is_paid:
-        return Acceptance(0, amount_minor)
-    return Acceptance(expected.total_minor, amount_minor - expected.total_minor)
+    return Acceptance(expected.unpaid_minor, amount_minor - expected.unpaid_minor)
 
 
 def alert_key(quarantined_id: UUID) -> str:

@@ -4,3 +4,4 @@ from typing import Final
 
 WEBHOOK_QUEUE: Final = "payments.webhooks"
 REFUND_QUEUE: Final = "payments.refunds"
+WITHDRAWAL_QUEUE: Final = "payments.withdrawals"

@@ -68,7 +68,9 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableRow:
-    """A row of one of the gateway's lists that lacks a required field: its id or hash, and its reference and note if it has them."""
+    """A row of one of the gateway's lists that lacks a required field: its id or hash, and its reference and note if it
+    has them.
+    """
 
     key: str
     reference: str | None
@@ -78,7 +80,9 @@ class UnreadableRow:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCharge:
-    """A recorded charge: its row, the amount that its posting debited to `gateway_cash`, its posted fee, and its order's state."""
+    """A recorded charge: its row, the amount that its posting debited to `gateway_cash`, its posted fee, and its
+    order's state.
+    """
 
     identity: str
     reference: str
@@ -132,8 +136,8 @@ def compare_charge(reported: Charge, recorded: RecordedCharge | None) -> list[Di
     # Of our two amounts the one that differs from the gateway's is shown.
     ours_minor = recorded.ledger_minor if recorded.ledger_minor != reported.amount_minor else recorded.amount_minor
     detail = (
-        f"The gateway reports {reported.amount_minor} {reported.currency}, the charge {recorded.amount_minor} {recorded.currency}, "
-        f"the ledger {recorded.ledger_minor} {recorded.currency}."
+        f"The gateway reports {reported.amount_minor} {reported.currency}, the charge {recorded.amount_minor} "
+        f"{recorded.currency}, the ledger {recorded.ledger_minor} {recorded.currency}."
     )
     return [
         _charge_difference("charge_differs", recorded, ours_minor, reported.amount_minor, reported.currency, detail)
@@ -141,7 +145,9 @@ def compare_charge(reported: Charge, recorded: RecordedCharge | None) -> list[Di
 
 
 def is_fee_missing(reported: Charge, recorded: RecordedCharge) -> bool:
-    """Return whether the gateway reports a fee of this charge that is not in the ledger. It reports some only after the webhook."""
+    """Return whether the gateway reports a fee of this charge that is not in the ledger. It reports some only after the
+    webhook.
+    """
     is_same = (reported.amount_minor, reported.currency) == (recorded.amount_minor, recorded.currency)
     return is_same and reported.fee_minor > 0 and recorded.fee_minor == 0
 

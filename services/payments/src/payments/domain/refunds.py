@@ -23,8 +23,9 @@ NEEDS_ACCOUNT: Final = "needs-attention"
 # The gateway has accepted the refund, and not paid it yet.
 IN_PROGRESS_STATUSES: Final = frozenset({"pending", "processing"})
 RETURNED_STATUSES: Final = frozenset({"failed", "reversed"})
-# The gateway accepts the same note twice, and an unanswered call may still be running there: nothing is sent again sooner. The time is
-# far above a call's timeouts, so that clocks may differ by a minute. It is below the fifth retry delay, which sends again.
+# The gateway accepts the same note twice, and an unanswered call may still be running there: nothing is sent again
+# sooner. The time is far above a call's timeouts, so that clocks may differ by a minute. It is below the fifth retry
+# delay, which sends again.
 RESUBMIT_AFTER: Final = timedelta(minutes=2)
 # A later call is skipped, because another worker may have replaced this one.
 CALL_WITHIN: Final = timedelta(seconds=30)
@@ -49,7 +50,7 @@ class NewRefund:
 
     id: UUID
     kind: RefundKind
-    charge_id: UUID
+    charge_id: UUID | None
     order_id: UUID | None
     buyer_id: UUID | None
     amount_minor: int
@@ -61,8 +62,9 @@ class NewRefund:
 class RefundUpdate:
     """The gateway's state of one attempt of a refund, from a webhook or a poll.
 
-    `status` is `processed`, `failed`, NEEDS_ACCOUNT, any other text while it is in progress, and for a transfer `reversed`.
-    `transfer_fee_minor`: the gateway's fee of a transfer, if reported. The refunded charge is named by its reference or its id.
+    `status` is `processed`, `failed`, NEEDS_ACCOUNT, any other text while it is in progress, and for a transfer
+    `reversed`. `transfer_fee_minor`: the gateway's fee of a transfer, if reported. The refunded charge is named by its
+    reference or its id.
     """
 
     gateway_refund_id: str | None
@@ -119,8 +121,8 @@ def refund_of_transfer(transfer: TransferUpdate) -> RefundUpdate:
 def fee_to_post(update: RefundUpdate, booked_minor: int | None, *, is_queried: bool) -> int | None:
     """Return the fee that the ledger must have after this update; None when it stays as it is.
 
-    A fee is posted with a success that reports it. Only the response to a query corrects a posted fee, for example after
-    a reversal: a webhook may be older than the posted fee.
+    A fee is posted with a success that reports it. Only the response to a query corrects a posted fee, for example
+    after a reversal: a webhook may be older than the posted fee.
     """
     reported_minor = update.transfer_fee_minor
     if reported_minor is None or reported_minor == booked_minor:

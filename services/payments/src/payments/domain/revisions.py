@@ -1,4 +1,6 @@
-"""Revised webhooks (contract section 9.2): the gateway is queried instead of processing other content under a recorded key."""
+"""Revised webhooks (contract section 9.2): the gateway is queried instead of processing other content under a recorded
+key.
+"""
 
 import json
 from collections.abc import Iterator

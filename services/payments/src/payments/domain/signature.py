@@ -1,7 +1,7 @@
 """The signatures of webhooks.
 
-Of the first gateway: lowercase hex HMAC SHA-512 over the raw bytes (specification: Authentication 6). Of Flutterwave: the secret
-hash itself, which does not cover the body, or a base64 HMAC SHA-256 with it.
+Of the first gateway: lowercase hex HMAC SHA-512 over the raw bytes (specification: Authentication 6). Of Flutterwave:
+the secret hash itself, which does not cover the body, or a base64 HMAC SHA-256 with it.
 """
 
 import base64
@@ -23,7 +23,9 @@ def signed_by(raw: bytes, offered: str | None, secrets: Sequence[str]) -> int | 
 
 
 def flutterwave_hash_of(raw: bytes, verif_hash: str | None, signature: str | None, hashes: Sequence[str]) -> int | None:
-    """Return the index of the secret hash of the webhook; None for no hash. A signature that is present must be right."""
+    """Return the index of the secret hash of the webhook; None for no hash. A signature that is present must be
+    right.
+    """
     if signature is not None:
         digests = [base64.b64encode(hmac.digest(secret.encode(), raw, "sha256")) for secret in hashes]
         offered = signature

@@ -11,7 +11,8 @@ TransferOutcome = Literal["success", "failed", "reversed", "pending"]
 class TransferUpdate:
     """The facts of a transfer event or query, amounts in kobo. `status` is the gateway's own word for the `outcome`.
 
-    `reason` is what the bank or the gateway reports, never our own narration. `fee_minor`: the gateway's fee, if reported.
+    `reason` is what the bank or the gateway reports, never our own narration. `fee_minor`: the gateway's fee, if
+    reported.
     """
 
     reference: str

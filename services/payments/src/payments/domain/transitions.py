@@ -1,4 +1,6 @@
-"""The lifecycles of payments, refunds, quarantined charges, chargebacks and reconciliation cases (contract section 7)."""
+"""The lifecycles of payments, refunds, quarantined charges, chargebacks and reconciliation cases
+(contract section 7).
+"""
 
 from typing import Final, Literal, get_args
 
@@ -8,8 +10,8 @@ PaymentStatus = Literal["opening", "pending", "failed", "paid", "quarantined", "
 PaymentTrigger = Literal[
     "opened_at_gateway", "declined", "charged", "charged_wrongly", "charged_again", "order_closed", "order_paid"
 ]
-# `pending` is due and unsent, `submitting` is sent without a response, `submitted` is accepted by the gateway. A `prepared` one
-# failed, and its decision waits for the checker.
+# `pending` is due and unsent, `submitting` is sent without a response, `submitted` is accepted by the gateway. A
+# `prepared` one failed, and its decision waits for the checker.
 RefundStatus = Literal["pending", "submitting", "submitted", "settled", "failed", "prepared"]
 RefundTrigger = Literal[
     # The service's own, and people's.
@@ -17,6 +19,7 @@ RefundTrigger = Literal[
     "not_sent",
     "query_rejected",
     "rejected_by_gateway",
+    "credited_to_balance",
     "offset",
     "retried_with_account",
     "account_rejected",
@@ -46,6 +49,23 @@ ChargebackStatus = Literal["opened", "won", "lost"]
 ChargebackTrigger = Literal["opened", "won", "lost", "won_after_loss", "lost_after_win"]
 ResponseStatus = Literal["submitting", "submitted", "rejected", "overtaken"]
 ResponseOutcome = Literal["submitted", "rejected", "overtaken"]
+HoldStatus = Literal["held", "spent", "returned"]
+HoldTrigger = Literal["spent", "returned", "held_again"]
+# `waiting` and `prepared` wait for two people. The end of a withdrawal that was not paid returns its money to the balance.
+WithdrawalStatus = Literal["waiting", "prepared", "pending", "submitting", "submitted", "paid", "failed", "rejected"]
+WithdrawalTrigger = Literal[
+    "decision_prepared",
+    "decision_rejected",
+    "payment_approved",
+    "return_approved",
+    "sent",
+    "rejected_by_gateway",
+    "accepted",
+    "reported_paid",
+    "paid",
+    "failed",
+    "reversed",
+]
 CaseStatus = Literal["open", "explained", "closed"]
 CaseTrigger = Literal["explained", "closed"]
 
@@ -68,7 +88,9 @@ PAYMENT: Final = Lifecycle[PaymentStatus, PaymentTrigger](
             stale={"opening", "quarantined", "overpaid", "closed", "paid"},
             by=_GATEWAY,
         ),
-        "charged": Rule(dict.fromkeys((*_UNPAID, "quarantined", "overpaid"), "paid"), by=_GATEWAY),
+        "charged": Rule(
+            dict.fromkeys((*_UNPAID, "quarantined", "overpaid"), "paid"), by="payment gateway, or the balance alone"
+        ),
         "charged_wrongly": Rule(
             dict.fromkeys((*_UNPAID, "overpaid"), "quarantined"),
             repeated={"quarantined"},
@@ -104,6 +126,7 @@ REFUND: Final = Lifecycle[RefundStatus, RefundTrigger](
         "not_sent": Rule({"submitting": "pending"}, by=_SERVICE),
         "query_rejected": Rule(dict.fromkeys(("pending", "submitting"), "failed"), by=_GATEWAY),
         "rejected_by_gateway": Rule({"submitting": "failed"}, by=_GATEWAY),
+        "credited_to_balance": Rule({"pending": "settled"}, by=_SERVICE),
         # A lost chargeback has returned all of it, or the order's share.
         "offset": Rule(dict.fromkeys(("pending", *FAILED), "settled"), by="the payer's bank"),
         "retried_with_account": Rule(dict.fromkeys(("submitting", "submitted"), "submitted"), by=_GATEWAY),
@@ -176,6 +199,56 @@ RESPONSE: Final = Lifecycle[ResponseStatus, ResponseOutcome](
         "submitted": Rule({"submitting": "submitted"}, by=_GATEWAY),
         "rejected": Rule({"submitting": "rejected"}, by=_GATEWAY),
         "overtaken": Rule({"submitting": "overtaken"}, by="the payer's bank: the chargeback is decided"),
+    },
+)
+HOLD: Final = Lifecycle[HoldStatus, HoldTrigger](
+    "Balance hold",
+    "The part of a buyer's balance that is held for one payment.",
+    get_args(HoldStatus),
+    {
+        "spent": Rule({"held": "spent"}, by=_SERVICE),
+        "returned": Rule({"held": "returned"}, by="payments service: the payment is closed, failed or quarantined"),
+        "held_again": Rule({"returned": "held"}, by="payment gateway: a late charge, while the balance has it"),
+    },
+)
+_SENT: Final[tuple[WithdrawalStatus, ...]] = ("submitting", "submitted")
+_UNSENT: Final[frozenset[WithdrawalStatus]] = frozenset({"waiting", "prepared", "pending", "rejected"})
+WITHDRAWAL: Final = Lifecycle[WithdrawalStatus, WithdrawalTrigger](
+    "Withdrawal",
+    "Refunded money on its way from a buyer's balance to a bank account.",
+    get_args(WithdrawalStatus),
+    {
+        "decision_prepared": Rule({"waiting": "prepared"}, by="staff with `refunds:prepare`"),
+        "decision_rejected": Rule({"prepared": "waiting"}, by="staff with `refunds:approve`"),
+        "payment_approved": Rule({"prepared": "pending"}, by=_CHECKER),
+        "return_approved": Rule({"prepared": "rejected"}, by=_CHECKER),
+        "sent": Rule(
+            {"pending": "submitting"},
+            repeated=set(_SENT),
+            stale={"waiting", "prepared", "paid", "failed", "rejected"},
+            by=_SERVICE,
+        ),
+        "rejected_by_gateway": Rule({"submitting": "failed"}, by=_GATEWAY),
+        "accepted": Rule(
+            {"submitting": "submitted"}, repeated={"submitted"}, stale={*_UNSENT, "paid", "failed"}, by=_GATEWAY
+        ),
+        # After a failure the webhook is late or a contradiction: only a query has the final state.
+        "reported_paid": Rule(
+            {**dict.fromkeys(_SENT, "paid"), "failed": "failed"}, repeated={"paid"}, stale=_UNSENT, by=_GATEWAY
+        ),
+        "paid": Rule(
+            {**dict.fromkeys(_SENT, "paid"), "failed": "paid"},
+            repeated={"paid"},
+            stale=_UNSENT,
+            by="payment gateway, when it is queried",
+        ),
+        "failed": Rule(dict.fromkeys(_SENT, "failed"), repeated={"failed"}, stale={*_UNSENT, "paid"}, by=_GATEWAY),
+        "reversed": Rule(
+            dict.fromkeys((*_SENT, "paid"), "failed"),
+            repeated={"failed"},
+            stale=_UNSENT,
+            by="payment gateway: the bank returned it",
+        ),
     },
 )
 CASE: Final = Lifecycle[CaseStatus, CaseTrigger](

@@ -1,4 +1,6 @@
-"""Received webhooks of any shape, their keys and their content (contract section 9). Nothing here raises for an odd body."""
+"""Received webhooks of any shape, their keys and their content (contract section 9). Nothing here raises for an odd
+body.
+"""
 
 import hashlib
 import json
@@ -8,8 +10,9 @@ from uuid import UUID
 
 PROVIDER: Final = "payment_gateway"
 UNKNOWN_EVENT: Final = "unknown"
-# The origin of a report. A webhook may be late. A `queried_webhook` is one whose subject the gateway was queried for, and the
-# response is filed as a webhook of its own. `gateway` is that response, or the webhook of a subject that cannot be queried.
+# The origin of a report. A webhook may be late. A `queried_webhook` is one whose subject the gateway was queried for,
+# and the response is filed as a webhook of its own. `gateway` is that response, or the webhook of a subject that cannot
+# be queried.
 ReportSource = Literal["webhook", "queried_webhook", "gateway"]
 
 

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
-from uuid import UUID
 
-from common.database.unit_of_work import Reads, UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 from common.web.pages import Found, OffsetPage
-from payments.domain.accounts import buyer_reward, side_of
+from payments.domain.accounts import side_of
 from payments.responses.ledger import LedgerAccount, TrialBalanceLine
 
 # Sorts after every name in the index (`text_pattern_ops`), which orders by bytes.
@@ -62,8 +61,8 @@ async def page_of_accounts(
 ) -> Found[LedgerAccount]:
     """Return the accounts with a name prefix, with their balance in kobo now or at an instant, debit positive.
 
-    An account is opened by its first entry; one that was opened after `at` is not listed. A page costs the entries of its
-    accounts.
+    An account is opened by its first entry; one that was opened after `at` is not listed. A page costs the entries of
+    its accounts.
     """
     filters = (prefix, None if prefix is None else prefix + _LAST_CHARACTER, at)
     total = await uow.fetch_value(f"SELECT count(*) FROM ledger_accounts WHERE {_FILTER}", *filters)
@@ -81,12 +80,3 @@ async def page_of_accounts(
         LedgerAccount.from_row(row, balance_minor=balances.get(row["account"], 0), side=side_of(row["account"]))
         for row in rows
     ], total
-
-
-_REWARD: Final = "SELECT coalesce(-sum(amount_minor), 0)::bigint FROM ledger_entries WHERE account = $1"
-
-
-async def find_reward_balance(reads: Reads, user_id: UUID) -> int:
-    """Return the user's rewards in kobo."""
-    balance: int = await reads.fetch_value(_REWARD, buyer_reward(user_id).name)
-    return balance

@@ -19,6 +19,12 @@ UNION ALL
 SELECT 'quarantine_' || status, 'quarantined_charge', quarantined_charge_id, jsonb_build_object('outcome', outcome), decided_at
 FROM quarantine_decisions WHERE decided_by = $1
 UNION ALL
+SELECT 'withdrawal_prepared', 'withdrawal', withdrawal_id, jsonb_build_object('outcome', outcome), prepared_at
+FROM withdrawal_decisions WHERE prepared_by = $1
+UNION ALL
+SELECT 'withdrawal_' || status, 'withdrawal', withdrawal_id, jsonb_build_object('outcome', outcome), decided_at
+FROM withdrawal_decisions WHERE decided_by = $1
+UNION ALL
 SELECT 'chargeback_' || coalesce(resolution || 'ed', 'evidence_sent'), 'chargeback', chargeback_id, '{}', created_at
 FROM chargeback_responses WHERE created_by = $1
 UNION ALL

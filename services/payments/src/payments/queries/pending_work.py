@@ -6,6 +6,7 @@ from common.standard_endpoints.pending_work import WorkKind
 from payments.queries.chargebacks import AWAITING_RESPONSE
 from payments.queries.quarantine import AWAITING_CHARGES
 from payments.queries.refunds import AWAITING_REFUNDS
+from payments.queries.withdrawals import AWAITING_WITHDRAWALS
 
 _PREPARED_REFUNDS: Final = """
 SELECT d.prepared_at AS since, NULL::timestamptz AS due
@@ -15,13 +16,20 @@ _PREPARED_CHARGES: Final = """
 SELECT d.prepared_at AS since, NULL::timestamptz AS due
 FROM quarantined_charges q JOIN quarantine_decisions d ON d.quarantined_charge_id = q.id AND d.status = 'prepared' WHERE {}
 """
+_PREPARED_WITHDRAWALS: Final = """
+SELECT d.prepared_at AS since, NULL::timestamptz AS due
+FROM withdrawals w JOIN withdrawal_decisions d ON d.withdrawal_id = w.id AND d.status = 'prepared' WHERE {}
+"""
 
 PENDING_WORK: Final = (
     WorkKind(
         "quarantined_charges_to_prepare",
         ("quarantine:prepare",),
         "/api/quarantined-charges?awaiting=preparation",
-        f"SELECT q.created_at AS since, NULL::timestamptz AS due FROM quarantined_charges q WHERE {AWAITING_CHARGES['preparation']}",
+        (
+            "SELECT q.created_at AS since, NULL::timestamptz AS due FROM quarantined_charges q WHERE "
+            f"{AWAITING_CHARGES['preparation']}"
+        ),
     ),
     WorkKind(
         "quarantined_charges_to_approve",
@@ -33,13 +41,31 @@ PENDING_WORK: Final = (
         "refunds_to_prepare",
         ("refunds:prepare",),
         "/api/refunds?awaiting=preparation",
-        f"SELECT f.created_at AS since, NULL::timestamptz AS due FROM refunds f WHERE {AWAITING_REFUNDS['preparation']}",
+        (
+            "SELECT f.created_at AS since, NULL::timestamptz AS due FROM refunds f WHERE "
+            f"{AWAITING_REFUNDS['preparation']}"
+        ),
     ),
     WorkKind(
         "refunds_to_approve",
         ("refunds:approve",),
         "/api/refunds?awaiting=approval",
         _PREPARED_REFUNDS.format(AWAITING_REFUNDS["approval"]),
+    ),
+    WorkKind(
+        "withdrawals_to_prepare",
+        ("refunds:prepare",),
+        "/api/withdrawals?awaiting=preparation",
+        (
+            "SELECT w.created_at AS since, NULL::timestamptz AS due FROM withdrawals w WHERE "
+            f"{AWAITING_WITHDRAWALS['preparation']}"
+        ),
+    ),
+    WorkKind(
+        "withdrawals_to_approve",
+        ("refunds:approve",),
+        "/api/withdrawals?awaiting=approval",
+        _PREPARED_WITHDRAWALS.format(AWAITING_WITHDRAWALS["approval"]),
     ),
     WorkKind(
         "chargebacks_to_answer",

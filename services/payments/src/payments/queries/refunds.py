@@ -17,7 +17,7 @@ from payments.responses.decisions import Refund, RefundDecision, RefundDestinati
 
 _REFUND: Final = """
 SELECT f.id, f.order_id, number_of_order(f.order_id) AS order_number,
-       f.kind, f.amount_minor, f.currency, f.status, f.reason, f.failure,
+       f.kind, f.amount_minor + f.balance_minor AS amount_minor, f.balance_minor, f.currency, f.status, f.reason, f.failure,
        f.needs_account_at IS NOT NULL AS needs_account, f.attempt_id, f.created_at,
        f.settled_at, d.id AS decision_id, d.action AS decision__action, d.status AS decision__status, d.reason AS decision__reason,
        d.prepared_by AS decision__prepared_by, d.prepared_at AS decision__prepared_at, d.decided_by AS decision__decided_by,
@@ -43,7 +43,7 @@ AWAITING_REFUNDS: Final[Mapping[RefundStep, str]] = {
         WHERE w.refund_id = f.id AND w.status = 'prepared' AND w.prepared_by <> (SELECT app_user_id())
     )""",
 }
-_SORTS: Final = {"created_at": "f.created_at", "amount": "f.amount_minor"}
+_SORTS: Final = {"created_at": "f.created_at", "amount": "f.amount_minor + f.balance_minor"}
 
 
 async def page_of_refunds(
@@ -84,7 +84,7 @@ def _hash_of(row: asyncpg.Record) -> str:
     return decisions.RefundDecision(
         row["decision_id"],
         row["id"],
-        row["amount_minor"],
+        row["amount_minor"] - row["balance_minor"],
         row["currency"],
         row["decision__action"],
         row["decision__reason"],

@@ -31,8 +31,8 @@ class TransactionFilter:
     end: datetime | None = None
 
 
-# The transactions of an order: those of its accounts (escrow, refunds, quarantined charges), its chargebacks, which after a
-# release change none of these accounts, and the gateway's fees of its charges.
+# The transactions of an order: those of its accounts (escrow, refunds, quarantined charges), its chargebacks, which
+# after a release change none of these accounts, and the gateway's fees of its charges.
 _OF_ORDER: Final = """
 t.id IN (
     WITH of_accounts AS (

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 from uuid import UUID
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from common.web.response_models import ResponseModel, Timestamp
 from payments.domain.chargeback_responses import Resolution, ResponseKind
@@ -42,6 +42,13 @@ class Chargeback(ResponseModel):
     responded_at: Annotated[Timestamp | None, Meta(description="When the gateway had our response.")]
     created_at: Timestamp
     decided_at: Timestamp | None
+    part_of: Annotated[
+        UUID | UnsetType,
+        Meta(
+            description="Of a dispute over several orders: the chargeback of the first, which has the dates and the "
+            "responses. `amountMinor` is the order's part."
+        ),
+    ] = UNSET
 
 
 class ChargebackDetail(Chargeback):

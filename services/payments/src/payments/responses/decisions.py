@@ -72,6 +72,7 @@ class Refund(ResponseModel):
     order_number: str | None
     kind: RefundKind
     amount_minor: Annotated[int, Meta(description="In the charge's own currency.")]
+    balance_minor: Annotated[int, Meta(description="The part that the buyer's balance received at once, in kobo.")]
     currency: str
     status: RefundStatus
     reason: str
@@ -80,7 +81,10 @@ class Refund(ResponseModel):
     reference: Annotated[str, Meta(description="What the payment gateway knows the present attempt by.")]
     created_at: Timestamp
     settled_at: Annotated[
-        Timestamp | None, Meta(description="The time at which the payment gateway paid it; null before.")
+        Timestamp | None,
+        Meta(
+            description="The time at which the payment gateway paid it, or the balance received all of it; null before."
+        ),
     ]
     hash: Annotated[DecisionHash | None, Meta(description="Of the newest decision; null while none is prepared.")]
     decision: RefundDecision | None

@@ -16,7 +16,7 @@ class ReconciliationCase(ResponseModel):
     reference: str | None
     order_id: UUID | None
     order_number: str | None
-    ours_minor: Annotated[int, Meta(description="Kobo by the book or by the order.")]
+    ours_minor: Annotated[int, Meta(description="Kobo by the ledger or by the order.")]
     theirs_minor: Annotated[int, Meta(description="Kobo by the gateway, or by the charge for a difference inside.")]
     unexplained_minor: Annotated[int, Meta(description="Kobo of the difference that nothing explains.")]
     currency: str

@@ -2,6 +2,7 @@
 
 from payments.routes import (
     audits,
+    balances,
     chargebacks,
     dead_letters,
     escrow,
@@ -11,10 +12,13 @@ from payments.routes import (
     reconciliation,
     refunds,
     webhooks,
+    withdrawals,
 )
 
 ENDPOINTS = (
     payments.endpoint,
+    balances.endpoint,
+    withdrawals.endpoint,
     escrow.endpoint,
     ledger.endpoint,
     quarantine.endpoint,

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.guards import SIGNED_IN, permission
+from common.primitives.web_origins import is_on_allowed_origin, origin_of
 from common.web.endpoint_table import Idempotency, Quota
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
@@ -15,12 +16,10 @@ from common.web.idempotency import IdempotencyKey
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import QueryInstant
 from payments.dependencies import Dependencies
-from payments.domain.callbacks import is_allowed_callback, origin_of
 from payments.domain.errors import CallbackNotAllowed
 from payments.domain.transitions import PaymentStatus
-from payments.queries.ledger import find_reward_balance
 from payments.queries.payments import find_payment, intent_view, page_of_payments
-from payments.responses.payments import Payment, PaymentIntent, RewardBalance
+from payments.responses.payments import Payment, PaymentIntent
 from payments.schemas.payments import CreatePaymentIntentRequest
 from payments.use_cases.intents.prepare_intent import PaymentRequest
 from payments.use_cases.intents.start_payment import start_payment
@@ -42,11 +41,16 @@ endpoint = Endpoints("payments")
 async def create_payment_intent(
     request: Request, caller: CurrentCaller, body: CreatePaymentIntentRequest, key: IdempotencyKey
 ) -> Response:
-    """Open a payment of the order's total at the payment gateway. Redirect the buyer to `authorizationUrl`."""
+    """Open a payment of an order, or of a purchase's unpaid orders, at the payment gateway. Redirect the buyer to
+    `authorizationUrl`. With `balanceMinor` the buyer's balance pays that part; an intent without a rest is `paid` at
+    once.
+    """
     dependencies = dependencies_of(request, Dependencies)
-    if body.callback_url is not None and not is_allowed_callback(body.callback_url, dependencies.allowed_origins):
+    if body.callback_url is not None and not is_on_allowed_origin(body.callback_url, dependencies.allowed_origins):
         raise CallbackNotAllowed(origin_of(body.callback_url))
-    payment_request = PaymentRequest(body.order_id, body.channel, body.callback_url, key)
+    payment_request = PaymentRequest(
+        body.order_id, body.channel, body.callback_url, key, body.purchase_id, body.balance_minor
+    )
     intent = await start_payment(
         dependencies.database, dependencies.gateways, dependencies.clock, caller, payment_request
     )
@@ -60,12 +64,13 @@ async def list_payments(
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
     status: Annotated[PaymentStatus | None, Query()] = None,
     order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
+    purchase_id: Annotated[UUID | None, Query(alias="purchaseId")] = None,
     start: Annotated[QueryInstant | None, Query(alias="from", description="Created at or after this.")] = None,
     end: Annotated[QueryInstant | None, Query(alias="to", description="Created before this.")] = None,
 ) -> Response:
     """Return the caller's own payments; all for staff."""
     dependencies = dependencies_of(request, Dependencies)
-    given = {"status": status, "orderId": order_id, "from": start, "to": end}
+    given = {"status": status, "orderId": order_id, "purchaseId": purchase_id, "from": start, "to": end}
     filters = {name: value for name, value in given.items() if value is not None}
     found = await page_of_payments(dependencies.database.reads_for(caller), page, filters)
     return respond_offset_page(request, page, found)
@@ -76,11 +81,3 @@ async def get_payment(request: Request, caller: CurrentCaller, payment_id: UUID)
     """One payment."""
     dependencies = dependencies_of(request, Dependencies)
     return ok(request, await find_payment(dependencies.database.reads_for(caller), payment_id))
-
-
-@endpoint("GET", "/api/rewards/balance", id="rewards.getBalance", returns=RewardBalance, allow=SIGNED_IN)
-async def get_reward_balance(request: Request, caller: CurrentCaller) -> Response:
-    """Return the caller's referral rewards."""
-    dependencies = dependencies_of(request, Dependencies)
-    balance_minor = await find_reward_balance(dependencies.database.reads_for(caller), caller.id)
-    return ok(request, RewardBalance(balance_minor=balance_minor))

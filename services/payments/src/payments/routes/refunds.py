@@ -73,8 +73,8 @@ async def get_refund(request: Request, caller: CurrentCaller, refund_id: UUID) -
 async def prepare_refund(
     request: Request, caller: CurrentCaller, refund_id: UUID, body: PrepareRefundDecisionRequest
 ) -> Response:
-    """For a failed refund: the same way again under a new reference, or to a bank account. A refund of kind `outside` that was
-    not its order's is corrected: the platform bears it. Another user decides on it.
+    """For a failed refund: the same way again under a new reference, or to a bank account. A refund of kind `outside`
+    that was not its order's is corrected: the platform bears it. Another user decides on it.
     """
     dependencies = dependencies_of(request, Dependencies)
     if body.action == "correct":
@@ -97,7 +97,9 @@ async def prepare_refund(
     allow=permission("refunds:approve", step_up=True),
 )
 async def approve_refund(request: Request, caller: CurrentCaller, refund_id: UUID, body: DecisionApproval) -> Response:
-    """Approves the decision with this hash, which sends the refund again, or corrects it. Its maker is rejected, under any role."""
+    """Approves the decision with this hash, which sends the refund again, or corrects it. Its maker is rejected, under
+    any role.
+    """
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await approve(uow, refund_id, body.hash, caller.id, dependencies.clock.now())

@@ -24,14 +24,18 @@ class ClaimedResponse(NamedTuple):
     content: DisputeEvidence | DisputeResolution
 
 
+# A response is for the dispute as a whole, also that of a part.
 _LOCK_ANSWERABLE: Final = """
-SELECT b.identity, b.amount_minor, b.status, b.responded_at IS NOT NULL,
+SELECT b.id, b.identity,
+       b.amount_minor + coalesce((SELECT sum(p.amount_minor) FROM chargebacks p WHERE p.part_of = b.id), 0)::bigint,
+       b.status, b.responded_at IS NOT NULL,
        EXISTS (SELECT FROM chargeback_responses r WHERE r.chargeback_id = b.id AND r.status = 'submitting'),
        c.amount_minor - coalesce((
            SELECT sum(f.amount_minor) FROM refunds f
            WHERE f.charge_id = c.id AND f.status IN ('submitting', 'submitted', 'settled')
        ), 0)::bigint, c.gateway
-FROM chargebacks b JOIN charges c ON c.id = b.charge_id WHERE b.id = $1 FOR NO KEY UPDATE OF b
+FROM chargebacks b JOIN charges c ON c.id = b.charge_id
+WHERE b.id = coalesce((SELECT part_of FROM chargebacks WHERE id = $1), $1) FOR NO KEY UPDATE OF b
 """
 _RECORD: Final = """
 INSERT INTO chargeback_responses (id, chargeback_id, kind, resolution, message, amount_minor, evidence, attachment, content_hash,

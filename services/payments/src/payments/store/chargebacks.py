@@ -19,13 +19,14 @@ from payments.domain.transitions import CHARGEBACK, ChargebackStatus
 
 @dataclass(frozen=True, slots=True)
 class Chargeback:
-    """A recorded dispute. `allocation` of a lost one omits the refunds."""
+    """A recorded dispute, or the part of one of its charge's orders. `allocation` of a lost one omits the refunds."""
 
     id: UUID
     amount_minor: int
     currency: str
     status: ChargebackStatus
     allocation: ChargebackAllocation
+    order_id: UUID | None = None
 
 
 class DueChargeback(NamedTuple):
@@ -43,22 +44,26 @@ class DueChargeback(NamedTuple):
 # else the charge that holds an order.
 _LOCK_DISPUTED: Final = """
 SELECT c.id, c.reference, c.amount_minor, c.currency, e.order_id, number_of_order(e.order_id)
-FROM charges c LEFT JOIN escrows e ON e.charge_id = c.id
+FROM charges c LEFT JOIN escrows e ON e.charge_id = c.id LEFT JOIN purchase_orders p ON p.order_id = e.order_id
 WHERE CASE WHEN $1::text IS NULL THEN c.gateway_id = $2 ELSE c.reference = $1 END
-ORDER BY (c.gateway_id = $2) DESC NULLS LAST, (e.order_id IS NOT NULL) DESC, c.id LIMIT 1
+ORDER BY (c.gateway_id = $2) DESC NULLS LAST, (e.order_id IS NOT NULL) DESC, c.id, p.position LIMIT 1
 FOR NO KEY UPDATE OF c
 """
 _COLUMNS: Final = """
 id, amount_minor, currency, status, locked_vendor_minor, locked_commission_minor, locked_delivery_fee_minor,
-released_vendor_minor, released_commission_minor, released_delivery_fee_minor, loss_minor
+released_vendor_minor, released_commission_minor, released_delivery_fee_minor, loss_minor, order_id
 """
-_LOCK_CHARGEBACK: Final = f"SELECT {_COLUMNS} FROM chargebacks WHERE identity = $1 FOR UPDATE"
+_LOCK_CHARGEBACKS: Final = f"""
+SELECT {_COLUMNS} FROM chargebacks
+WHERE identity = $1 OR part_of = (SELECT id FROM chargebacks WHERE identity = $1)
+ORDER BY part_of IS NOT NULL, id FOR UPDATE
+"""
 _LOCK_LOST: Final = (
     f"SELECT {_COLUMNS} FROM chargebacks WHERE charge_id = $1 AND status = 'lost' ORDER BY id FOR UPDATE"
 )
 _RECORD: Final = """
-INSERT INTO chargebacks (id, identity, charge_id, order_id, amount_minor, currency, status, reason, opened_at)
-VALUES ($1, $2, $3, $4, $5, $6, 'opened', $7, $8)
+INSERT INTO chargebacks (id, identity, charge_id, order_id, amount_minor, currency, status, reason, opened_at, part_of)
+VALUES ($1, $2, $3, $4, $5, $6, 'opened', $7, $8, $9)
 """
 _DECIDE: Final = f"""
 UPDATE chargebacks SET status = $2, amount_minor = $3, decided_at = $4, locked_vendor_minor = $5,
@@ -91,10 +96,10 @@ _LIST_UNKNOWN: Final = """
 SELECT identity FROM unnest($1::text[]) AS listed (identity)
 WHERE NOT EXISTS (SELECT FROM chargebacks b WHERE b.identity = listed.identity)
 """
-# A dispute without an id of its own cannot be queried.
+# A dispute without an id of its own cannot be queried, and a part of a dispute has none.
 _LIST_OPENED: Final = """
 SELECT b.identity FROM chargebacks b JOIN charges c ON c.id = b.charge_id
-WHERE b.status = 'opened' AND b.identity NOT LIKE 'transaction:%' AND c.gateway = $1 ORDER BY b.opened_at LIMIT 500
+WHERE b.status = 'opened' AND b.part_of IS NULL AND b.identity NOT LIKE 'transaction:%' AND c.gateway = $1 ORDER BY b.opened_at LIMIT 500
 """
 _OPEN_OF_ORDER: Final = "SELECT EXISTS (SELECT FROM chargebacks WHERE order_id = $1 AND status = 'opened')"
 _CHARGED_BACK: Final = "SELECT EXISTS (SELECT FROM escrows WHERE order_id = $1 AND charged_back_minor > 0)"
@@ -110,7 +115,7 @@ SELECT EXISTS (
 )
 """
 _LOCK_UNSENT: Final = """
-SELECT id, amount_minor FROM refunds
+SELECT id, amount_minor, order_id FROM refunds
 WHERE charge_id = $1 AND status = ANY ($2::text[]) AND kind <> 'outside' AND needs_account_at IS NULL ORDER BY created_at, id FOR UPDATE
 """
 _WAITING: Final = "SELECT id FROM refunds WHERE charge_id = $1 AND status = 'pending' ORDER BY created_at, id"
@@ -131,9 +136,9 @@ async def lock_disputed_charge(uow: UnitOfWork, reference: str | None, gateway_i
     return None if row is None else DisputedCharge(*row)
 
 
-async def lock_chargeback(uow: UnitOfWork, identity: str) -> Chargeback | None:
-    row = await uow.fetch_row(_LOCK_CHARGEBACK, identity)
-    return None if row is None else _chargeback(row)
+async def lock_chargebacks(uow: UnitOfWork, identity: str) -> list[Chargeback]:
+    """Return the dispute, of several orders the part of each, the one with the dispute's own identity first."""
+    return [_chargeback(row) for row in await uow.fetch(_LOCK_CHARGEBACKS, identity)]
 
 
 async def lock_lost_chargebacks(uow: UnitOfWork, charge_id: UUID) -> list[Chargeback]:
@@ -145,13 +150,17 @@ async def record_chargeback(
     chargeback_id: UUID,
     identity: str,
     charge: DisputedCharge,
+    order_id: UUID | None,
     amount_minor: int,
     reason: str | None,
     now: datetime,
-) -> None:
+    part_of: UUID | None = None,
+) -> Chargeback:
+    """Record a dispute over `amount_minor`; with `part_of` the part of another order in it."""
     await uow.execute(
-        _RECORD, chargeback_id, identity, charge.id, charge.order_id, amount_minor, charge.currency, reason, now
+        _RECORD, chargeback_id, identity, charge.id, order_id, amount_minor, charge.currency, reason, now, part_of
     )
+    return Chargeback(chargeback_id, amount_minor, charge.currency, "opened", ChargebackAllocation(), order_id)
 
 
 async def count_losses(uow: UnitOfWork, chargeback_id: UUID) -> int:
@@ -271,7 +280,7 @@ async def reduce_refund(uow: UnitOfWork, refund: UnsentRefund) -> None:
 
 def _chargeback(row: asyncpg.Record) -> Chargeback:
     allocation = ChargebackAllocation((), Parts(*row[4:7]), Parts(*row[7:10]), row["loss_minor"])
-    return Chargeback(row["id"], row["amount_minor"], row["currency"], row["status"], allocation)
+    return Chargeback(row["id"], row["amount_minor"], row["currency"], row["status"], allocation, row["order_id"])
 
 
 def _amounts(allocation: ChargebackAllocation) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
 from common.database.state_changes import allows_change
@@ -12,30 +12,62 @@ from payments.domain.charges import Charge, ExpectedPayment, QuarantineReason
 from payments.domain.transitions import PAYMENT
 
 
-@dataclass(frozen=True, slots=True)
-class PayableOrder:
-    """The order of one of our references, its row locked until the unit of work ends. Amounts in kobo."""
+class PayableOrder(NamedTuple):
+    """An order of one of our references, its row locked until the unit of work ends. Amounts in kobo."""
 
-    intent_id: UUID
     order_id: UUID
     buyer_id: UUID
     vendor_id: UUID
+    total_minor: int
     commission_minor: int
     delivery_fee_minor: int
-    expected: ExpectedPayment
+    is_paid: bool
     number: str | None
+    purchase_id: UUID | None
 
 
-_LOCK_PAYABLE_ORDER: Final = """
-SELECT i.id AS intent_id, r.settlement, o.id, o.buyer_id, o.vendor_id, o.total_minor, o.commission_minor,
-       o.delivery_fee_minor, o.status, o.number
+@dataclass(frozen=True, slots=True)
+class PayableOrders:
+    """The orders that the intent of one of our references asks for, in the order of their purchase.
+
+    `balance_minor` is the part of the intent that the buyer's balance was to pay, in kobo.
+    """
+
+    intent_id: UUID
+    orders: tuple[PayableOrder, ...]
+    expected: ExpectedPayment
+    balance_minor: int = 0
+
+    @property
+    def unpaid(self) -> tuple[PayableOrder, ...]:
+        return tuple(order for order in self.orders if not order.is_paid)
+
+    @property
+    def first(self) -> PayableOrder:
+        """The order that stands for all of them: the first unpaid one, which this charge covers."""
+        return (self.unpaid or self.orders)[0]
+
+    @property
+    def unpaid_totals_minor(self) -> dict[UUID, int]:
+        return {order.order_id: order.total_minor for order in self.unpaid}
+
+
+# Locks in the order of `lock_by` (decision 102).
+_LOCK_PAYABLE_ORDERS: Final = """
+SELECT o.id, o.buyer_id, o.vendor_id, o.total_minor, o.commission_minor, o.delivery_fee_minor,
+       o.status = 'paid_escrow', o.number, o.purchase_id, i.id AS intent_id, r.settlement, named.position, i.balance_minor,
+       CASE WHEN r.reference = i.reference THEN i.transfer_amount_minor END AS transfer_minor,
+       ARRAY (SELECT listed.order_id FROM purchase_orders listed WHERE listed.purchase_id = o.purchase_id) AS listed_ids
 FROM payment_references r
 JOIN payment_intents i ON i.id = r.intent_id
-JOIN payable_orders o ON o.id = i.order_id
+LEFT JOIN intent_orders named ON named.intent_id = i.id
+JOIN payable_orders o ON o.id = coalesce(named.order_id, i.order_id)
 WHERE r.reference = $1
+ORDER BY o.vendor_id, o.id
 FOR UPDATE OF o
 """
-# Without the gateway's id a charge is indistinguishable from another one under the same reference: it counts as a repetition.
+# Without the gateway's id a charge is indistinguishable from another one under the same reference: it counts as a
+# repetition.
 _CHARGE_KNOWN: Final = """
 SELECT EXISTS (
     SELECT FROM charges WHERE identity = $1 OR (reference = $2 AND (gateway_id IS NULL OR $3::text IS NULL))
@@ -53,20 +85,28 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 _SAVE_INTENT_SPENT: Final = f"""
 UPDATE payment_intents SET status = $2, opening_until = NULL WHERE id = $1 AND {allows_change(PAYMENT, "$2")}
 """
+_SAVE_RECEIVED: Final = "UPDATE payment_intents SET received_minor = coalesce(received_minor, 0) + $2 WHERE id = $1"
 _RECORD_QUARANTINED: Final = """
 INSERT INTO quarantined_charges (id, charge_id, reference, order_id, amount_minor, currency, reason, status, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, 'quarantined', $8)
 """
 
 
-async def lock_payable_order(uow: UnitOfWork, reference: str) -> PayableOrder | None:
-    """Return the locked order of a reference: of two concurrent charges exactly one covers it."""
-    row = await uow.fetch_row(_LOCK_PAYABLE_ORDER, reference)
-    if row is None:
+async def lock_payable_orders(uow: UnitOfWork, reference: str) -> PayableOrders | None:
+    """Return the locked orders of a reference: of two concurrent charges exactly one covers them."""
+    rows = await uow.fetch(_LOCK_PAYABLE_ORDERS, reference)
+    if not rows:
         return None
-    intent_id, settlement, order_id, buyer_id, vendor_id, total, commission, delivery_fee, status, number = row
-    expected = ExpectedPayment(order_id, total, settlement, status == "paid_escrow")
-    return PayableOrder(intent_id, order_id, buyer_id, vendor_id, commission, delivery_fee, expected, number)
+    rows = sorted(rows, key=lambda row: row["position"] or 0)
+    orders = tuple(PayableOrder(*row[:9]) for row in rows)
+    expected = ExpectedPayment(
+        frozenset([*(order.order_id for order in orders), *rows[0]["listed_ids"]]),
+        sum(order.total_minor for order in orders),
+        sum(order.total_minor for order in orders if not order.is_paid),
+        rows[0]["settlement"],
+        rows[0]["transfer_minor"],
+    )
+    return PayableOrders(rows[0]["intent_id"], orders, expected, rows[0]["balance_minor"])
 
 
 async def charge_is_known(uow: UnitOfWork, charge: Charge) -> bool:
@@ -111,8 +151,15 @@ async def record_charge(
 
 
 async def save_intent_spent(uow: UnitOfWork, intent_id: UUID, status: Literal["quarantined", "overpaid"]) -> None:
-    """Mark the intent's transaction as used up. A paid intent stays paid: the gateway reports another charge of its reference."""
+    """Mark the intent's transaction as used up. A paid intent stays paid: the gateway reports another charge of its
+    reference.
+    """
     await uow.execute(_SAVE_INTENT_SPENT, intent_id, status)
+
+
+async def save_received(uow: UnitOfWork, intent_id: UUID, amount_minor: int) -> None:
+    """Add a quarantined charge, in kobo, to what the buyer is shown of the payment."""
+    await uow.execute(_SAVE_RECEIVED, intent_id, amount_minor)
 
 
 async def record_quarantined(

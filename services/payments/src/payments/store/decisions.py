@@ -13,7 +13,9 @@ from payments.domain.transitions import QUARANTINE, REFUND, QuarantinedChargeSta
 
 
 class LockedQuarantinedCharge(NamedTuple):
-    """A quarantined charge, its row locked until the unit of work ends. The amount is in the minor unit of its currency."""
+    """A quarantined charge, its row locked until the unit of work ends. The amount is in the minor unit of its
+    currency.
+    """
 
     id: UUID
     charge_id: UUID

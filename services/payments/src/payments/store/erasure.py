@@ -21,6 +21,7 @@ SELECT
         WHERE charge.status IN ('quarantined', 'prepared')
     ) AS {quarantined},
     EXISTS (SELECT FROM touched JOIN chargebacks ON chargebacks.order_id = touched.id WHERE chargebacks.status = 'opened') AS {chargebacks}
+    {others}
 """
 _OF_BUYER: Final = _OPEN_OBLIGATIONS.format(
     party="buyer_id",
@@ -28,6 +29,12 @@ _OF_BUYER: Final = _OPEN_OBLIGATIONS.format(
     refunds="unsettled_refunds",
     quarantined="quarantined_charges",
     chargebacks="open_chargebacks",
+    # Rewards do not block: they cannot be withdrawn.
+    others=(
+        ", EXISTS (SELECT FROM buyer_balances WHERE user_id = $1 AND refunds_minor + held_minor > 0) AS "
+        "refunded_balance, EXISTS (SELECT FROM withdrawals WHERE user_id = $1 AND status NOT IN ('paid', 'failed', "
+        "'rejected')) AS open_withdrawals"
+    ),
 )
 _OF_VENDOR: Final = _OPEN_OBLIGATIONS.format(
     party="vendor_id",
@@ -35,6 +42,7 @@ _OF_VENDOR: Final = _OPEN_OBLIGATIONS.format(
     refunds="unsettled_refunds_of_sales",
     quarantined="quarantined_charges_of_sales",
     chargebacks="open_chargebacks_of_sales",
+    others="",
 )
 _ERASE_ADDRESS: Final = """
 INSERT INTO buyers (user_id, email, heard_at) VALUES ($1, '', $2)
@@ -55,10 +63,16 @@ _ERASE_TEXTS_OF_BUYER: Final = (
     "UPDATE failed_refund_attempts AS attempt SET recipient_code = NULL, failure = NULL "
     "FROM refunds JOIN payable_orders AS placed ON placed.id = refunds.order_id "
     "WHERE refunds.id = attempt.refund_id AND placed.buyer_id = $1",
+    # The buyer's own bank accounts.
+    "UPDATE withdrawals SET recipient_code = '', account_last4 = '', bank_code = '', account_name = '', "
+    "failure = CASE WHEN failure IS NOT NULL THEN 'erased' END WHERE user_id = $1",
+    "UPDATE withdrawal_decisions AS decision SET reason = 'erased', rejection = CASE WHEN rejection IS NOT NULL "
+    "THEN 'erased' END FROM withdrawals WHERE withdrawals.id = decision.withdrawal_id AND withdrawals.user_id = $1",
     # The buyer or the vendor wrote the reason of an order's refund.
     "UPDATE refunds SET reason = 'erased', recipient_code = NULL, failure = NULL FROM payable_orders AS placed "
     "WHERE placed.id = refunds.order_id AND placed.buyer_id = $1",
-    "UPDATE quarantine_decisions AS decision SET reason = 'erased', rejection = CASE WHEN rejection IS NOT NULL THEN 'erased' END "
+    "UPDATE quarantine_decisions AS decision SET reason = 'erased', rejection = CASE WHEN rejection IS NOT NULL "
+    "THEN 'erased' END "
     "FROM quarantined_charges AS charge JOIN payable_orders AS placed ON placed.id = charge.order_id "
     "WHERE charge.id = decision.quarantined_charge_id AND placed.buyer_id = $1",
     # An open chargeback blocks the erasure, so its evidence has left.
@@ -66,13 +80,19 @@ _ERASE_TEXTS_OF_BUYER: Final = (
     "FROM chargebacks AS chargeback JOIN payable_orders AS placed ON placed.id = chargeback.order_id "
     "WHERE chargeback.id = response.chargeback_id AND response.message IS NOT NULL AND placed.buyer_id = $1",
 )
-# The texts that the vendor and staff wrote about the vendor's sales. Bank accounts of refunds belong to buyers, and stay.
+# The texts that the vendor and staff wrote about the vendor's sales. Bank accounts of refunds belong to buyers, and
+# stay.
 _ERASE_TEXTS_OF_SALES: Final = (
-    "UPDATE refunds SET reason = 'erased' FROM payable_orders AS sold WHERE sold.id = refunds.order_id AND sold.vendor_id = $1",
-    "UPDATE refund_decisions AS decision SET reason = 'erased', rejection = CASE WHEN rejection IS NOT NULL THEN 'erased' END "
+    (
+        "UPDATE refunds SET reason = 'erased' FROM payable_orders AS sold WHERE sold.id = refunds.order_id AND "
+        "sold.vendor_id = $1"
+    ),
+    "UPDATE refund_decisions AS decision SET reason = 'erased', rejection = CASE WHEN rejection IS NOT NULL THEN "
+    "'erased' END "
     "FROM refunds JOIN payable_orders AS sold ON sold.id = refunds.order_id "
     "WHERE refunds.id = decision.refund_id AND sold.vendor_id = $1",
-    "UPDATE quarantine_decisions AS decision SET reason = 'erased', rejection = CASE WHEN rejection IS NOT NULL THEN 'erased' END "
+    "UPDATE quarantine_decisions AS decision SET reason = 'erased', rejection = CASE WHEN rejection IS NOT NULL "
+    "THEN 'erased' END "
     "FROM quarantined_charges AS charge JOIN payable_orders AS sold ON sold.id = charge.order_id "
     "WHERE charge.id = decision.quarantined_charge_id AND sold.vendor_id = $1",
     "UPDATE chargeback_responses AS response SET message = 'erased' "

@@ -1,12 +1,17 @@
 """SQL for the escrow of each order and its releases."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+import asyncpg
+
 from common.database.state_changes import StateChanged, states_before
 from common.database.unit_of_work import UnitOfWork
+from payments.domain import balances
+from payments.domain.balances import PaidBy
 from payments.domain.escrow import Escrow, Parts
 from payments.domain.transitions import PAYMENT
 from payments.store.charges import PayableOrder
@@ -19,40 +24,68 @@ class HeldOrder:
     order_id: UUID
     buyer_id: UUID
     vendor_id: UUID
-    charge_id: UUID
+    charge_id: UUID | None
     dispute_sequence: int
     escrow: Escrow
     held_minor: int
     held_at: datetime
     number: str | None
+    paid: PaidBy
+
+    @property
+    def returned_minor(self) -> int:
+        """Return the amount that refunds and chargebacks have debited to the order, in kobo."""
+        return self.held_minor - self.escrow.locked.total_minor - self.escrow.released.total_minor
+
+    @property
+    def lock_key(self) -> tuple[str, str]:
+        """Sorts orders as `lock_by` does (decision 102)."""
+        return str(self.vendor_id), str(self.order_id)
 
 
-_RECORD_ESCROW: Final = f"""
-WITH held AS (
+_RECORD_ESCROWS: Final = f"""
+WITH listed AS (
+    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $11::bigint[], $12::bigint[])
+        AS listed (order_id, vendor_id, vendor_minor, commission_minor, delivery_fee_minor, rewards_minor, refunds_minor)
+), held AS (
     INSERT INTO escrows (order_id, buyer_id, vendor_id, charge_id, held_minor, locked_vendor_minor, locked_commission_minor,
                          locked_delivery_fee_minor, released_vendor_minor, released_commission_minor,
-                         released_delivery_fee_minor, refunded_minor, dispute_sequence, held_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, 0, 0, 0, 0, $9)
+                         released_delivery_fee_minor, refunded_minor, dispute_sequence, held_at, balance_minor,
+                         rewards_minor)
+    SELECT order_id, $6, vendor_id, $7, vendor_minor + commission_minor + delivery_fee_minor, vendor_minor,
+           commission_minor, delivery_fee_minor, 0, 0, 0, 0, 0, $8, rewards_minor + refunds_minor, rewards_minor FROM listed
 ), paid AS (
-    UPDATE payable_orders SET status = 'paid_escrow' WHERE id = $1 AND status IN ('Processing', 'cancelled', 'expired') RETURNING id
+    UPDATE payable_orders SET status = 'paid_escrow'
+    WHERE id = ANY ($1) AND status IN ('Processing', 'cancelled', 'expired') RETURNING id
 )
 UPDATE payment_intents SET
-    status = CASE WHEN id = $10 THEN 'paid' ELSE 'closed' END,
-    paid_at = CASE WHEN id = $10 THEN $9 ELSE paid_at END,
-    channel = CASE WHEN id = $10 THEN coalesce($11, channel) ELSE channel END,
+    status = CASE WHEN id = $9 THEN 'paid' ELSE 'closed' END,
+    paid_at = CASE WHEN id = $9 THEN $8 ELSE paid_at END,
+    channel = CASE WHEN id = $9 THEN coalesce($10, channel) ELSE channel END,
     opening_until = NULL
-WHERE EXISTS (SELECT FROM paid)
-  AND (id = $10 AND status IN {states_before(PAYMENT, "charged")}
-       OR order_id = $1 AND status IN {states_before(PAYMENT, "order_paid")})
+WHERE (SELECT count(*) FROM paid) = cardinality($1)
+  AND (id = $9 AND status IN {states_before(PAYMENT, "charged")}
+       OR id IN (SELECT id FROM payment_intents WHERE order_id = ANY ($1)
+                 UNION ALL SELECT intent_id FROM intent_orders WHERE order_id = ANY ($1))
+          AND status IN {states_before(PAYMENT, "order_paid")})
+RETURNING id, status, balance_minor
 """
 # The lock serializes releases, refunds and the freeze of one order.
 _LOCK_ESCROW: Final = """
 SELECT order_id, buyer_id, vendor_id, charge_id, dispute_sequence, locked_vendor_minor, locked_commission_minor,
        locked_delivery_fee_minor, released_vendor_minor, released_commission_minor, released_delivery_fee_minor,
-       refunded_minor, disputed_at, held_minor, held_at,
+       refunded_minor, disputed_at, held_minor, held_at, balance_minor, rewards_minor, balance_refunded_minor,
+       rewards_refunded_minor,
        (SELECT number FROM payable_orders WHERE id = order_id) AS number
 FROM escrows WHERE order_id = $1 FOR UPDATE
 """
+_POSITION: Final = "(SELECT position FROM purchase_orders listed WHERE listed.order_id = escrows.order_id) AS position"
+# In the order of `lock_by` (decision 102).
+_LOCK_ESCROWS_OF_CHARGE: Final = _LOCK_ESCROW.replace(
+    "FROM escrows WHERE order_id = $1",
+    f""", {_POSITION}
+FROM escrows WHERE charge_id = $1 ORDER BY vendor_id, order_id""",
+)
 _LIST_ORDERS_AFTER: Final = """
 SELECT order_id FROM escrows WHERE $1::uuid IS NULL OR order_id > $1 ORDER BY order_id LIMIT $2
 """
@@ -61,8 +94,14 @@ UPDATE escrows SET locked_vendor_minor = $2, locked_commission_minor = $3, locke
     released_vendor_minor = $5, released_commission_minor = $6, released_delivery_fee_minor = $7, refunded_minor = $8
 WHERE order_id = $1
 """
-# One statement, because a constraint adds up the row's amounts. Staff who release have no right to `charged_back_minor`.
+# One statement, because a constraint adds up the row's amounts. Staff who release have no right to
+# `charged_back_minor`.
 _SAVE_CHARGED_BACK: Final = _SAVE_ESCROW.replace("WHERE", ", charged_back_minor = charged_back_minor + $9 WHERE")
+_SAVE_TO_BALANCE: Final = """
+UPDATE escrows SET balance_refunded_minor = balance_refunded_minor + $2::bigint + $3::bigint,
+    rewards_refunded_minor = rewards_refunded_minor + $2
+WHERE order_id = $1
+"""
 _SAVE_DISPUTE: Final = "UPDATE escrows SET disputed_at = $2, dispute_sequence = $3 WHERE order_id = $1"
 _SAVE_RELEASE: Final = f"""
 WITH saved AS ({_SAVE_ESCROW})
@@ -77,20 +116,51 @@ async def find_released_minor(uow: UnitOfWork, release_id: UUID) -> int:
     return int(await uow.fetch_value("SELECT gross_minor FROM releases WHERE id = $1", release_id))
 
 
-async def record_escrow(
-    uow: UnitOfWork, order: PayableOrder, charge_id: UUID, escrow: Escrow, channel: str | None, now: datetime
-) -> None:
-    """Record the escrow of the locked order, mark the order and its intent paid, and close its other live intents."""
-    parties = (order.order_id, order.buyer_id, order.vendor_id)
-    amounts = (escrow.locked.total_minor, *escrow.locked)
-    if not await uow.execute(_RECORD_ESCROW, *parties, charge_id, *amounts, now, order.intent_id, channel):
-        raise StateChanged(f"the order {order.order_id} or its intent is paid already")
+async def record_escrows(
+    uow: UnitOfWork,
+    orders: Sequence[PayableOrder],
+    intent_id: UUID,
+    charge_id: UUID | None,
+    escrows: Sequence[Escrow],
+    channel: str | None,
+    now: datetime,
+    shares: Mapping[UUID, balances.Parts],
+) -> list[UUID]:
+    """Record the escrows of the locked orders, mark them and their intent paid, and close their other live intents.
+
+    `shares` are the parts that the buyer's balance paid. Return the closed intents with a part of the balance.
+    """
+    paid_parts = [shares.get(order.order_id, balances.NO_PARTS) for order in orders]
+    recorded = await uow.fetch(
+        _RECORD_ESCROWS,
+        [order.order_id for order in orders],
+        [order.vendor_id for order in orders],
+        *([escrow.locked[part] for escrow in escrows] for part in range(3)),
+        orders[0].buyer_id,
+        charge_id,
+        now,
+        intent_id,
+        channel,
+        [part.rewards_minor for part in paid_parts],
+        [part.refunds_minor for part in paid_parts],
+    )
+    if not recorded:
+        raise StateChanged(f"one of the orders {[order.order_id for order in orders]} or their intent is paid already")
+    return [row["id"] for row in recorded if row["status"] == "closed" and row["balance_minor"]]
 
 
 async def lock_escrow(uow: UnitOfWork, order_id: UUID) -> HeldOrder | None:
     row = await uow.fetch_row(_LOCK_ESCROW, order_id)
-    if row is None:
-        return None
+    return None if row is None else _held_order(row)
+
+
+async def lock_escrows_of_charge(uow: UnitOfWork, charge_id: UUID) -> list[HeldOrder]:
+    """Return the orders that the charge paid, in the order of their purchase."""
+    rows = await uow.fetch(_LOCK_ESCROWS_OF_CHARGE, charge_id)
+    return [_held_order(row) for row in sorted(rows, key=lambda row: row["position"] or 0)]
+
+
+def _held_order(row: asyncpg.Record) -> HeldOrder:
     escrow = Escrow(Parts(*row[5:8]), Parts(*row[8:11]), row["refunded_minor"], row["disputed_at"] is not None)
     return HeldOrder(
         row["order_id"],
@@ -102,6 +172,12 @@ async def lock_escrow(uow: UnitOfWork, order_id: UUID) -> HeldOrder | None:
         row["held_minor"],
         row["held_at"],
         row["number"],
+        PaidBy(
+            balances.Parts(row["rewards_minor"], row["balance_minor"] - row["rewards_minor"]),
+            balances.Parts(
+                row["rewards_refunded_minor"], row["balance_refunded_minor"] - row["rewards_refunded_minor"]
+            ),
+        ),
     )
 
 
@@ -114,6 +190,11 @@ async def save_charged_back(uow: UnitOfWork, order_id: UUID, escrow: Escrow, cha
     """Save the escrow, and add a change in kobo to the amount that banks charged back of the order."""
     amounts = (*escrow.locked, *escrow.released, escrow.refunded_minor)
     await uow.execute(_SAVE_CHARGED_BACK, order_id, *amounts, change_minor)
+
+
+async def save_to_balance(uow: UnitOfWork, order_id: UUID, parts: balances.Parts) -> None:
+    """Add what a refund of the order credited to its buyer's balance."""
+    await uow.execute(_SAVE_TO_BALANCE, order_id, *parts)
 
 
 async def save_dispute(uow: UnitOfWork, order_id: UUID, disputed_at: datetime | None, sequence: int) -> None:

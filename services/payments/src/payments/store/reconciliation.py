@@ -60,7 +60,8 @@ class UnalertedCase(NamedTuple):
     unexplained_minor: int
 
 
-# `ledger_minor` is the amount that the charge's posting debited to `gateway_cash`. Three types of posting record a charge.
+# `ledger_minor` is the amount that the charge's posting debited to `gateway_cash`. Three types of posting record a
+# charge.
 _BOOKED_CHARGES: Final = """
 SELECT c.settled_at, c.id, c.identity, c.reference, c.gateway_id, c.order_id, c.amount_minor, c.currency, c.verdict,
        (SELECT coalesce(sum(e.amount_minor), 0)::bigint FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
@@ -68,9 +69,8 @@ SELECT c.settled_at, c.id, c.identity, c.reference, c.gateway_id, c.order_id, c.
           AND (e.account = 'gateway_cash' OR e.account LIKE 'gateway\\_cash:%')) AS ledger_minor,
        (SELECT coalesce(sum(e.amount_minor), 0)::bigint FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
         WHERE t.posting_key = 'gateway_fee:' || c.identity AND e.amount_minor > 0) AS fee_minor,
-       x.held_minor AS escrow_minor, o.status AS order_status
+       (SELECT sum(x.held_minor)::bigint FROM escrows x WHERE x.charge_id = c.id) AS escrow_minor, o.status AS order_status
 FROM charges c LEFT JOIN payable_orders o ON o.id = c.order_id
-LEFT JOIN escrows x ON x.order_id = c.order_id AND x.charge_id = c.id
 """
 _CHARGES_REPORTED: Final = f"{_BOOKED_CHARGES} WHERE c.identity = ANY ($1::text[])"
 # A charge that was reported without the gateway's id is identified by its reference alone.
@@ -95,7 +95,7 @@ _REFUND_OF_ATTEMPT: Final = f"""
 _REFUND_OF_GATEWAY: Final = f"{_BOOKED_REFUNDS} WHERE f.gateway_refund_id = $1"
 _REFUND: Final = f"{_BOOKED_REFUNDS} WHERE f.id = $1"
 _REFUNDS_SETTLED: Final = f"""
-{_BOOKED_REFUNDS} WHERE f.status = 'settled' AND f.settled_at >= $1 AND f.settled_at < $2
+{_BOOKED_REFUNDS} WHERE f.status = 'settled' AND f.amount_minor > 0 AND f.settled_at >= $1 AND f.settled_at < $2
   AND (f.settled_at, f.id) > ($3, $4) AND c.gateway = $6 ORDER BY f.settled_at, f.id LIMIT $5
 """
 _ORDER_HELD: Final = """
@@ -103,8 +103,10 @@ SELECT o.id, o.total_minor, coalesce(sum(c.amount_minor), 0)::bigint AS covered_
 FROM payable_orders o LEFT JOIN escrows x ON x.order_id = o.id
 LEFT JOIN charges c ON c.id = x.charge_id AND c.verdict = 'covered'
 WHERE o.status = 'paid_escrow' AND {0}
-GROUP BY o.id, x.order_id, x.held_minor
-HAVING x.order_id IS NULL OR x.held_minor <> o.total_minor OR coalesce(sum(c.amount_minor), 0) < o.total_minor
+GROUP BY o.id, x.order_id, x.held_minor, x.charge_id
+HAVING x.order_id IS NULL OR x.held_minor <> o.total_minor OR coalesce(sum(c.amount_minor), 0) < (
+    SELECT sum(one.held_minor - one.balance_minor) FROM escrows one WHERE one.charge_id = x.charge_id
+)
 LIMIT 500
 """
 _ORDERS_HELD: Final = _ORDER_HELD.format("o.heard_at >= $1 AND o.heard_at < $2")
@@ -227,7 +229,9 @@ async def list_known_references(uow: UnitOfWork, references: Sequence[str]) -> l
 
 
 async def open_case_if_new(uow: UnitOfWork, found: Difference, now: datetime, gateway: GatewayName) -> bool:
-    """Return whether the case is new. An open one gets the latest figures; one closed with evidence for the same stays closed."""
+    """Return whether the case is new. An open one gets the latest figures; one closed with evidence for the same stays
+    closed.
+    """
     return bool(
         await uow.fetch_value(
             _OPEN_CASE,

@@ -11,7 +11,8 @@ from payments.domain.transitions import REFUND
 
 
 class RefundAttempt(NamedTuple):
-    """One attempt of a refund. The gateway runs it as a transfer when it has a recipient, else as a refund of the charge.
+    """One attempt of a refund. The gateway runs it as a transfer when it has a recipient, else as a refund of the
+    charge.
 
     `gateway` is that of the charge, for both.
     """
@@ -39,7 +40,7 @@ WITH replaced AS (
     SELECT attempt_id, id, gateway_refund_id, recipient_code, failure, $4, transfer_fee_minor FROM refunds WHERE id = $1
 )
 UPDATE refunds SET status = 'pending', attempt_id = $2, recipient_code = $3, gateway_refund_id = NULL, failure = NULL,
-    submitted_at = NULL, questions = 0, due_at = NULL, transfer_fee_minor = NULL
+    submitted_at = NULL, poll_count = 0, due_at = NULL, transfer_fee_minor = NULL
 WHERE id = $1 AND status IN {states_before(REFUND, "attempt_approved")}
 """
 _UNCONFIRMED: Final = """
@@ -47,8 +48,8 @@ SELECT a.id, a.gateway_refund_id, a.recipient_code, c.reference, c.gateway_id, c
 FROM failed_refund_attempts a JOIN refunds f ON f.id = a.refund_id JOIN charges c ON c.id = f.charge_id
 WHERE a.refund_id = $1 AND a.confirmed_at IS NULL ORDER BY a.replaced_at
 """
-# Of the refunds of one transaction, those of this amount that the gateway may have. And all failed attempts: some were over
-# more than their refund is now.
+# Of the refunds of one transaction, those of this amount that the gateway may have. And all failed attempts: some were
+# over more than their refund is now.
 _REPORTED: Final = """
 SELECT f.attempt_id, f.gateway_refund_id, f.recipient_code, c.reference, c.gateway_id, c.gateway
 FROM refunds f JOIN charges c ON c.id = f.charge_id

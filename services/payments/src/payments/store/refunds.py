@@ -13,9 +13,11 @@ from payments.store.refund_attempts import RefundAttempt
 
 
 class LockedRefund(NamedTuple):
-    """A refund with its current attempt, its row locked until the unit of work ends. `polls` counts queries to the gateway.
+    """A refund with its current attempt, its row locked until the unit of work ends. `polls` counts queries to the
+    gateway.
 
-    The gateway waits for the payer's account while `needs_account`; `retry_recipient_code` is the one that was approved for it.
+    The gateway waits for the payer's account while `needs_account`; `retry_recipient_code` is the one that was approved
+    for it.
     """
 
     id: UUID
@@ -38,6 +40,7 @@ class LockedRefund(NamedTuple):
     retry_recipient_code: str | None
     gateway: GatewayName
     order_number: str | None
+    balance_minor: int
 
     @property
     def published_kind(self) -> PublishedKind:
@@ -74,9 +77,9 @@ RETURNING true
 _HAS_UNANSWERED: Final = "SELECT EXISTS (SELECT FROM refunds WHERE charge_id = $1 AND status = 'submitting')"
 _SELECT: Final = """
 SELECT f.id, f.kind, f.order_id, f.buyer_id, f.amount_minor, f.currency, f.status, f.gateway_refund_id, f.submitted_at,
-       f.questions, f.due_at, f.attempt_id, f.recipient_code, f.charge_id, c.reference, c.gateway_id,
+       f.poll_count, f.due_at, f.attempt_id, f.recipient_code, f.charge_id, c.reference, c.gateway_id,
        f.needs_account_at IS NOT NULL, f.retry_recipient_code, c.gateway,
-       (SELECT number FROM payable_orders WHERE id = f.order_id)
+       (SELECT number FROM payable_orders WHERE id = f.order_id), f.balance_minor
 FROM refunds f JOIN charges c ON c.id = f.charge_id
 """
 _LOCK_REFUND: Final = f"{_SELECT} WHERE f.id = $1 FOR UPDATE OF f"
@@ -103,7 +106,7 @@ _SAVE_SUBMITTED: Final = f"""
 UPDATE refunds SET status = 'submitted', gateway_refund_id = $2, due_at = $3
 WHERE id = $1 AND status IN {states_before(REFUND, "accepted")}
 """
-_SAVE_POLL: Final = "UPDATE refunds SET questions = questions + 1, due_at = $2 WHERE id = $1"
+_SAVE_POLL: Final = "UPDATE refunds SET poll_count = poll_count + 1, due_at = $2 WHERE id = $1"
 _SAVE_POLLS_FINISHED: Final = "UPDATE refunds SET due_at = NULL WHERE id = $1"
 _SAVE_SETTLED: Final = f"""
 UPDATE refunds SET status = 'settled', settled_at = $2, due_at = NULL,
@@ -121,8 +124,14 @@ UPDATE refunds SET status = 'submitting', retry_recipient_code = $2, failure = N
 WHERE id = $1 AND status IN {states_before(REFUND, "account_approved")}
 """
 _SAVE_RETRIED: Final = f"""
-UPDATE refunds SET status = 'submitted', needs_account_at = NULL, retry_recipient_code = NULL, questions = 0, due_at = $2
+UPDATE refunds SET status = 'submitted', needs_account_at = NULL, retry_recipient_code = NULL, poll_count = 0, due_at = $2
 WHERE id = $1 AND status IN {states_before(REFUND, "retried_with_account")} AND retry_recipient_code IS NOT NULL
+"""
+_SAVE_CREDITED: Final = f"""
+UPDATE refunds SET amount_minor = amount_minor - $2, balance_minor = $2,
+    status = CASE amount_minor WHEN $2 THEN 'settled' ELSE status END,
+    settled_at = CASE amount_minor WHEN $2 THEN $3::timestamptz END
+WHERE id = $1 AND status IN {states_before(REFUND, "credited_to_balance")}
 """
 _SAVE_NEEDS_NO_ACCOUNT: Final = "UPDATE refunds SET needs_account_at = NULL WHERE id = $1"
 
@@ -191,6 +200,11 @@ async def _lock(uow: UnitOfWork, statement: str, key: UUID | str) -> LockedRefun
 
 async def list_due_refunds(reads: Reads, now: datetime) -> list[UUID]:
     return [row["id"] for row in await reads.fetch(_DUE_REFUNDS, now)]
+
+
+async def save_refund_credited(uow: UnitOfWork, refund_id: UUID, amount_minor: int, now: datetime) -> None:
+    """Move a part of the refund, in kobo, to the buyer's balance; all of it settles the refund."""
+    await change_state(uow, _SAVE_CREDITED, refund_id, amount_minor, now)
 
 
 async def save_refund_submitting(uow: UnitOfWork, refund_id: UUID, now: datetime) -> None:

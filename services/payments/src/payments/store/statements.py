@@ -55,8 +55,8 @@ async def list_vendors_without_statement(uow: UnitOfWork, key_id: str, limit: in
 async def number_opening_statement(uow: UnitOfWork, vendor_id: UUID, key_id: str) -> NextStatement | None:
     """Assign a number to a statement without a movement; None when the vendor's newest one uses this key already.
 
-    A movement gets its number after its posting. The balance is read after the number is assigned: it includes all movements with a
-    lower number, and none with a higher one.
+    A movement gets its number after its posting. The balance is read after the number is assigned: it includes all
+    movements with a lower number, and none with a higher one.
     """
     sequence = await uow.fetch_value(_NEXT_UNDER_ANOTHER_KEY, vendor_id, key_id)
     if sequence is None:

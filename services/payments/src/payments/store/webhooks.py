@@ -2,21 +2,18 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import asyncpg
 import msgspec
 
-from common.database.commits import uncancelled
 from common.database.outbox import OutboxRow, work_row
+from common.database.single_statements import commit_alone
 from common.database.unit_of_work import (
-    BROKEN,
     Database,
-    DatabaseUnavailable,
     Reads,
     UnitOfWork,
-    is_unavailable,
 )
 from common.observability.telemetry import trace_headers
 from common.primitives.ids import parse_uuid
@@ -34,8 +31,8 @@ class QueuedWebhook(NamedTuple):
     gateway: GatewayName
 
 
-# The hot path: deduplication row and work item in one statement, one round trip, one commit (performance.md). The webhook's
-# unique id is the subject, so its sequence is 1.
+# The hot path: deduplication row and work item in one statement, one round trip, one commit (performance.md). The
+# webhook's unique id is the subject, so its sequence is 1.
 _ACCEPT_WEBHOOK: Final = """
 WITH arrived AS (
     INSERT INTO processed_webhook_events (id, provider, event_type, payload, raw, outcome, gateway)
@@ -84,8 +81,8 @@ async def _record_webhook(
         gateway,
         database.handover.lease_seconds,
     )
-    created_at: datetime | None = await _one_statement(database, _ACCEPT_WEBHOOK, *accepted)
-    return None if created_at is None else replace(work, created_at=created_at)
+    rows = await commit_alone(database, _ACCEPT_WEBHOOK, *accepted)
+    return replace(work, created_at=rows[0]["created_at"]) if rows else None
 
 
 # The bytes are returned only when they differ: most duplicates are identical.
@@ -100,27 +97,8 @@ async def find_other_body(database: Database, webhook_id: str, raw: bytes) -> by
 
     A repetition is acknowledged only when the first one's record is on a second machine, so this waits for it.
     """
-    found: bytes | None = await _one_statement(database, _FIND_OTHER, webhook_id, raw)
-    return None if found is None else bytes(found)
-
-
-async def _one_statement(database: Database, statement: str, *values: Any) -> Any:
-    """Return the first value of a statement that commits itself, and is never cancelled. Raises DatabaseUnavailable."""
-    try:
-        # Bounded: the gateway resends a webhook that finds no free connection in this time.
-        async with database.service.connection(timeout=database.limits.connection_acquire) as connection:
-            found, stop = await uncancelled(
-                connection,
-                lambda timeout: connection.fetchval(statement, *values, timeout=timeout),
-                database.limits.commit,
-            )
-    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, *BROKEN) as error:
-        if isinstance(error, (OSError, *BROKEN)) or is_unavailable(error):
-            raise DatabaseUnavailable from error
-        raise
-    if stop is not None:
-        raise stop
-    return found
+    [row] = await commit_alone(database, _FIND_OTHER, webhook_id, raw)
+    return None if row["raw"] is None else bytes(row["raw"])
 
 
 _FIND_WEBHOOK: Final = """
@@ -194,7 +172,9 @@ async def record_dead_webhook(
 
 
 async def lock_dead_webhook(uow: UnitOfWork, key: str) -> DeadWebhook | None:
-    """Return the dead letter, by its id or that of its event. Its webhook is locked: one change of all its dead letters at a time."""
+    """Return the dead letter, by its id or that of its event. Its webhook is locked: one change of all its dead letters
+    at a time.
+    """
     found = await uow.fetch_row(_FIND_DEAD, parse_uuid(key), key)
     if found is None:
         return None

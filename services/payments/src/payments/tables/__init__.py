@@ -1,11 +1,24 @@
 """The tables of the database, one module for each area. `migrations/sql` has their functions, policies and grants."""
 
-from payments.tables import alerts, audits, chargebacks, charges, intents, ledger, reconciliation, refunds, webhooks
+from payments.tables import (
+    alerts,
+    audits,
+    balances,
+    chargebacks,
+    charges,
+    intents,
+    ledger,
+    reconciliation,
+    refunds,
+    webhooks,
+    withdrawals,
+)
 from payments.tables.metadata import metadata
 
 __all__ = [
     "alerts",
     "audits",
+    "balances",
     "chargebacks",
     "charges",
     "intents",
@@ -14,4 +27,5 @@ __all__ = [
     "reconciliation",
     "refunds",
     "webhooks",
+    "withdrawals",
 ]

@@ -29,8 +29,11 @@ sa.Table(
     sa.Column("due_at", INSTANT),
     sa.Column("due_alerted_at", INSTANT),
     sa.Column("responded_at", INSTANT),
+    # Of a charge that paid several orders, the first has the dispute's identity and dates; the others are parts of it.
+    sa.Column("part_of", sa.Uuid, sa.ForeignKey("chargebacks.id", name="chargebacks_part_of")),
     sa.UniqueConstraint("identity", name="chargebacks_identity_once"),
-    sa.CheckConstraint("amount_minor > 0", name="chargebacks_amount_above_zero"),
+    # A part may be 0: of an order that was refunded, or of some kobo that are disputed.
+    sa.CheckConstraint("amount_minor >= 0", name="chargebacks_amount_not_negative"),
     sa.CheckConstraint("(status = 'opened') = (decided_at IS NULL)", name="chargebacks_decided_when_not_open"),
     sa.CheckConstraint(
         "least(locked_vendor_minor, locked_commission_minor, locked_delivery_fee_minor, "
@@ -41,6 +44,9 @@ sa.Table(
     sa.Index("chargebacks_of_charge", "charge_id"),
     sa.Index("chargebacks_of_order", "order_id"),
     sa.Index("chargebacks_newest", "opened_at", "id"),
+    sa.Index(
+        "chargebacks_of_part", "part_of", "order_id", unique=True, postgresql_where=sa.text("part_of IS NOT NULL")
+    ),
     sa.Index(
         "chargebacks_due",
         "due_at",
@@ -65,8 +71,8 @@ sa.Table(
     sa.Index("chargeback_refunds_of_refund", "refund_id"),
 )
 
-# What staff sent to the gateway about a dispute. `evidence` and `attachment` are personal data, kept until the gateway has
-# them; the rest is the permanent record. `due_at`: when the next attempt is due.
+# What staff sent to the gateway about a dispute. `evidence` and `attachment` are personal data, kept until the gateway
+# has them; the rest is the permanent record. `due_at`: when the next attempt is due.
 sa.Table(
     "chargeback_responses",
     metadata,

@@ -46,7 +46,8 @@ sa.Table(
     sa.Column("order_id", sa.Uuid, sa.ForeignKey("payable_orders.id", name="escrows_order"), primary_key=True),
     required("buyer_id", sa.Uuid),
     required("vendor_id", sa.Uuid),
-    required("charge_id", sa.Uuid, sa.ForeignKey("charges.id", name="escrows_charge")),
+    # Null for an order that the balance alone paid.
+    sa.Column("charge_id", sa.Uuid, sa.ForeignKey("charges.id", name="escrows_charge")),
     required("held_minor", sa.BigInteger),
     required("locked_vendor_minor", sa.BigInteger),
     required("locked_commission_minor", sa.BigInteger),
@@ -59,6 +60,11 @@ sa.Table(
     required("dispute_sequence", sa.BigInteger),
     required("held_at", INSTANT),
     required("charged_back_minor", sa.BigInteger, server_default=sa.text("0")),
+    # The part that the buyer's balance paid, with its rewards, and what refunds credited to the balance.
+    required("balance_minor", sa.BigInteger, server_default=sa.text("0")),
+    required("rewards_minor", sa.BigInteger, server_default=sa.text("0")),
+    required("balance_refunded_minor", sa.BigInteger, server_default=sa.text("0")),
+    required("rewards_refunded_minor", sa.BigInteger, server_default=sa.text("0")),
     sa.CheckConstraint(
         "locked_vendor_minor + locked_commission_minor + locked_delivery_fee_minor + released_vendor_minor + "
         "released_commission_minor + released_delivery_fee_minor + refunded_minor + charged_back_minor = "
@@ -72,6 +78,8 @@ sa.Table(
         name="escrows_never_negative",
     ),
     sa.Index("escrows_held", "held_at", "order_id"),
+    # One charge pays every order of a purchase.
+    sa.Index("escrows_of_charge", "charge_id"),
 )
 
 sa.Table(

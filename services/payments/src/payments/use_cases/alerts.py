@@ -3,59 +3,49 @@
 One alert is open for each key. Amounts in minor units.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, Literal
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.messaging.alerts import Alerts
 from common.primitives.clock import iso
-from common.primitives.ids import new_id
-from contracts.operations import AlertCleared, AlertRaised
+from payments.domain import gateway_faults, webhooks
 from payments.domain.audits import ALERT_KEY, Audit
-from payments.domain.chargebacks import ChargebackAllocation, DisputedCharge, Outcome
+from payments.domain.chargeback_responses import how_to_respond
+from payments.domain.chargebacks import ChargebackAllocation, DisputedCharge, Outcome, due_alert_key
 from payments.domain.charges import Charge
 from payments.domain.quarantine import alert_key
 from payments.domain.refunds import account_alert_key, failed_alert_key, outside_alert_key
 from payments.domain.settlements import Settlement
-from payments.store.chargebacks import Chargeback
+from payments.domain.webhooks import Arrival
+from payments.store.chargebacks import Chargeback, DueChargeback
 from payments.store.charges import PayableOrder
+from payments.store.reconciliation import UnalertedCase
 from payments.store.refunds import LockedRefund
 
-Severity = Literal["SEV-1", "SEV-2", "SEV-3"]
+_ALERTS: Final = Alerts("payments")
+clear_alert: Final = _ALERTS.clear_alert
 _CHARGEBACK: Final = {
-    "opened": "The payer's bank claims it back. Send evidence and a resolution before its date (`dueAt`), or it is lost.",
+    "opened": (
+        "The payer's bank claims it back. Send evidence and a resolution before its date (`dueAt`), or it is lost."
+    ),
     "won": "The dispute was won. Staff resolve the order, if it was frozen.",
     "lost": "The dispute was lost: the gateway took the money. Staff resolve the order, if it was frozen.",
-    "unclear": "The gateway decided in words that are unknown here, and the money stays frozen. Read the decision in its dashboard.",
+    "unclear": (
+        "The gateway decided in words that are unknown here, and the money stays frozen. Read the decision in "
+        "its dashboard."
+    ),
 }
+# Enough to see a pattern; the list has the rest.
+_NAMED_MAX: Final = 5
 _QUARANTINE: Final = {
     "underpaid": "less than the order's total",
     "foreign_currency": "not in naira",
     "order_mismatch": "its metadata names another order",
     "unknown_reference": "no payment of ours has its reference",
 }
-
-
-def raise_alert(
-    uow: UnitOfWork,
-    severity: Severity,
-    title: str,
-    detail: str,
-    *,
-    runbook: str,
-    key: str,
-    about: str | None = None,
-) -> None:
-    """Publish an alert. Another one with the same key joins it until it is closed."""
-    alert = AlertRaised(
-        alert_id=new_id(), severity=severity, title=title, detail=detail, runbook=runbook, dedup_key=key, about=about
-    )
-    uow.publish(alert, source="payments")
-
-
-def clear_alert(uow: UnitOfWork, key: str, reason: str) -> None:
-    """Publish that the cause of the open alert is gone."""
-    uow.publish(AlertCleared(alert_id=new_id(), dedup_key=key, reason=reason), source="payments")
 
 
 def alert_audit(uow: UnitOfWork, audit: Audit, *, was_broken: bool) -> None:
@@ -65,7 +55,7 @@ def alert_audit(uow: UnitOfWork, audit: Audit, *, was_broken: bool) -> None:
         checks = sorted({finding.check for finding in broken})
         title = f"The audit is broken: {len(checks)} checks"
         detail = f"{len(broken)} findings; the first check is {checks[0]!r}. GET /api/audits/{audit.id} lists them."
-        raise_alert(uow, "SEV-1", title, detail, runbook="audit-broken", key=ALERT_KEY, about=str(audit.id))
+        _ALERTS.raise_alert(uow, "SEV-1", title, detail, runbook="audit-broken", key=ALERT_KEY, about=str(audit.id))
     elif was_broken:
         clear_alert(uow, ALERT_KEY, f"the audit {audit.id} found nothing broken")
 
@@ -81,7 +71,7 @@ def alert_chargeback(
     """Raise one alert for each chargeback and status: SEV-1 for an uncovered loss, else SEV-2."""
     about = _order(charge) if charge.order_id is not None else "No order is held by this charge"
     amounts = f"{amount_minor} of {charge.amount_minor} in {charge.currency}, smallest unit"
-    raise_alert(
+    _ALERTS.raise_alert(
         uow,
         "SEV-1" if loss_minor else "SEV-2",
         f"Chargeback {status}",
@@ -92,9 +82,23 @@ def alert_chargeback(
     )
 
 
+def alert_due_chargeback(uow: UnitOfWork, due: DueChargeback) -> None:
+    """Raise SEV-1 once before the date of a dispute that has no response."""
+    _ALERTS.raise_alert(
+        uow,
+        "SEV-1",
+        "A chargeback has no response, and its date is near",
+        f"Dispute {due.identity} over {due.amount_minor} {due.currency}, smallest unit, is lost without a response by "
+        f"{iso(due.due_at)}. {how_to_respond(due.gateway)}",
+        runbook="chargeback",
+        key=due_alert_key(due.id),
+        about=str(due.id),
+    )
+
+
 def alert_response_rejected(uow: UnitOfWork, chargeback_id: UUID, response_id: UUID, failure: str) -> None:
     """Raise SEV-1, because the date of the dispute does not move. One alert for each response."""
-    raise_alert(
+    _ALERTS.raise_alert(
         uow,
         "SEV-1",
         "Response to a chargeback rejected",
@@ -107,7 +111,7 @@ def alert_response_rejected(uow: UnitOfWork, chargeback_id: UUID, response_id: U
 
 def alert_reversed_decision(uow: UnitOfWork, chargeback: Chargeback, outcome: Outcome, now: datetime) -> None:
     """Raise SEV-2, one alert for each reversal. `chargeback` has the earlier decision."""
-    raise_alert(
+    _ALERTS.raise_alert(
         uow,
         "SEV-2",
         f"Dispute reported {chargeback.status}, and now {outcome}",
@@ -121,12 +125,12 @@ def alert_reversed_decision(uow: UnitOfWork, chargeback: Chargeback, outcome: Ou
 
 def alert_unknown_dispute(uow: UnitOfWork, identity: str, reason: str | None) -> None:
     """Raise SEV-2, one alert for each dispute: no order can be frozen before staff have found its charge."""
-    raise_alert(
+    _ALERTS.raise_alert(
         uow,
         "SEV-2",
         "Dispute without a charge",
-        f"Dispute {identity} ({reason or 'no category'}) names no transaction, so that no order is frozen. Find its charge in "
-        "the gateway's dashboard, and respond to it there.",
+        f"Dispute {identity} ({reason or 'no category'}) names no transaction, so that no order is frozen. Find its "
+        "charge in the gateway's dashboard, and respond to it there.",
         runbook="chargeback",
         key=f"dispute-without-charge:{identity}",
         about=identity,
@@ -138,13 +142,14 @@ def alert_outside_refund(
 ) -> None:
     """Raise SEV-2, one alert for each refund that was made in the gateway's dashboard (contract section 7.6)."""
     about = f"order {charge.order_number or 'without a number'}" if charge.order_id is not None else "no order"
-    raise_alert(
+    _ALERTS.raise_alert(
         uow,
         "SEV-2",
         "Refund made outside",
-        f"{amount_minor} of {charge.amount_minor} {charge.currency} (minor units) of charge {charge.reference}, {about}, were refunded at "
-        "the gateway and not by us. The order's money is reduced by them, and our refunds offer only the rest. If the refund was not "
-        f"the order's, two people correct it.{_uncovered(allocation.loss_minor)}",
+        f"{amount_minor} of {charge.amount_minor} {charge.currency} (minor units) of charge {charge.reference}, "
+        f"{about}, were refunded at the gateway and not by us. The order's money is reduced by them, and our refunds "
+        "offer only the rest. If the refund was not the order's, two people correct "
+        f"it.{_uncovered(allocation.loss_minor)}",
         runbook="outside-refund",
         key=outside_alert_key(refund_id),
         about=str(refund_id),
@@ -156,7 +161,7 @@ def alert_quarantine(
 ) -> None:
     """Raise one alert for each quarantined charge (contract section 7.6)."""
     about = "No order is known" if order is None else f"Order {order.number or 'without a number'}"
-    raise_alert(
+    _ALERTS.raise_alert(
         uow,
         "SEV-2",
         f"Charge in quarantine: {reason}",
@@ -174,13 +179,16 @@ def clear_quarantine_alert(uow: UnitOfWork, quarantined_id: UUID, outcome: Liter
 
 
 def alert_settlement(uow: UnitOfWork, settlement: Settlement) -> None:
-    """Raise SEV-2: the gateway settles to the bank, which reduces the balance for payouts. Settlements join one alert."""
-    raise_alert(
+    """Raise SEV-2: the gateway settles to the bank, which reduces the balance for payouts. Settlements join one
+    alert.
+    """
+    _ALERTS.raise_alert(
         uow,
         "SEV-2",
         "The gateway settles our balance to the bank",
-        f"Settlement {settlement.id} moved {settlement.amount_minor} {settlement.currency}, smallest unit, from the gateway's "
-        "balance to our bank account. Payouts and refunds are paid from that balance. Turn automatic settlement off at the gateway.",
+        f"Settlement {settlement.id} moved {settlement.amount_minor} {settlement.currency}, smallest unit, from the "
+        "gateway's balance to our bank account. Payouts and refunds are paid from that balance. Turn automatic "
+        "settlement off at the gateway.",
         runbook="gateway-settlement",
         key="gateway-settlement",
     )
@@ -191,7 +199,7 @@ def alert_refund(uow: UnitOfWork, refund: LockedRefund, failure: str, *, needs_a
     order = "no order" if refund.order_id is None else f"order {refund.order_number or 'without a number'}"
     detail = f"A refund of {refund.amount_minor} {refund.currency} (minor units), {order}: {failure.rstrip('.')}."
     if needs_account:
-        raise_alert(
+        _ALERTS.raise_alert(
             uow,
             "SEV-2",
             f"Refund needs the payer's account: {refund.kind}",
@@ -201,7 +209,7 @@ def alert_refund(uow: UnitOfWork, refund: LockedRefund, failure: str, *, needs_a
             about=str(refund.id),
         )
         return
-    raise_alert(
+    _ALERTS.raise_alert(
         uow,
         "SEV-2",
         f"Refund failed: {refund.kind}",
@@ -212,9 +220,82 @@ def alert_refund(uow: UnitOfWork, refund: LockedRefund, failure: str, *, needs_a
     )
 
 
+def alert_contradicted_withdrawal(uow: UnitOfWork, withdrawal_id: UUID, amount_minor: int, loss_minor: int) -> None:
+    """Raise SEV-1 for a loss, else SEV-2: a withdrawal was paid after its failure, whose money had been returned."""
+    rest = f"; the balance lacks {loss_minor}, which the platform bears" if loss_minor else ""
+    _ALERTS.raise_alert(
+        uow,
+        "SEV-1" if loss_minor else "SEV-2",
+        "Withdrawal paid after its failure",
+        f"The gateway reported withdrawal {withdrawal_id} over {amount_minor} kobo as failed, and now as paid. The "
+        f"amount is taken from the balance again{rest}. Compare the transfer with the gateway's dashboard.",
+        runbook="withdrawal-contradicted",
+        key=f"withdrawal-contradicted:{withdrawal_id}",
+        about=str(withdrawal_id),
+    )
+
+
 def clear_refund_alert(uow: UnitOfWork, refund: LockedRefund, reason: str) -> None:
     """Clear the alert that `alert_refund` raised of the refund in this state. A later failure raises a new one."""
     clear_alert(uow, account_alert_key(refund.id) if refund.needs_account else failed_alert_key(refund.id), reason)
+
+
+def alert_rejected_key(uow: UnitOfWork, gateway: str) -> None:
+    """Raise SEV-1: the gateway rejects our key."""
+    _ALERTS.raise_alert(
+        uow,
+        "SEV-1",
+        "Payment gateway rejects our key",
+        (
+            f"{gateway} answered 401 or 403 to payments. Buyers cannot start payments, and refunds wait, until it "
+            "accepts the key."
+        ),
+        runbook=gateway_faults.RUNBOOK,
+        key=gateway_faults.key_alert(gateway),
+        about="payments",
+    )
+
+
+def alert_unexplained(uow: UnitOfWork, cases: Sequence[UnalertedCase]) -> None:
+    """Raise one SEV-2 alert for all new unexplained differences."""
+    named = ", ".join(f"{case.kind} {case.subject}" for case in cases[:_NAMED_MAX])
+    total = sum(case.unexplained_minor for case in cases)
+    _ALERTS.raise_alert(
+        uow,
+        "SEV-2",
+        f"{len(cases)} differences between the gateway, the ledger and the orders",
+        f"{total} kobo are unexplained: {named}. Compare each case with the gateway, and close it with evidence.",
+        runbook="unexplained-kobo",
+        key=f"unexplained-kobo:{cases[0].id}",
+        about=str(cases[0].id),
+    )
+
+
+def alert_dead_webhook(uow: UnitOfWork, dead_letter_id: UUID, title: str, detail: str) -> None:
+    """Raise SEV-2, one alert for each dead letter."""
+    _ALERTS.raise_alert(
+        uow,
+        "SEV-2",
+        title,
+        detail,
+        runbook="dead-letter-webhooks",
+        key=webhooks.alert_key(dead_letter_id),
+        about=str(dead_letter_id),
+    )
+
+
+def alert_revised_webhook(uow: UnitOfWork, arrival: Arrival, changed: list[str]) -> None:
+    """Raise SEV-3, one alert for each webhook that arrived again with other content."""
+    _ALERTS.raise_alert(
+        uow,
+        "SEV-3",
+        f"Revised webhook: {arrival.event_type}",
+        f"{arrival.id} arrived again with other content ({', '.join(changed)}). It was stored and not processed; "
+        "the gateway is queried for the present state.",
+        runbook="revised-webhook",
+        key=f"revised-webhook:{arrival.id}",
+        about=arrival.id,
+    )
 
 
 def _order(charge: DisputedCharge) -> str:

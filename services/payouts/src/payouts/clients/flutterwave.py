@@ -119,7 +119,9 @@ class Flutterwave:
         return Unclear("verify: answered about other references") if transfers else Absent()
 
     async def page_of_transfers(self, since: datetime, page: int) -> TransferPage:
-        """Return one page of transfers accepted since that day, newest first, from page 1. Raises GatewayUnavailable."""
+        """Return one page of transfers accepted since that day, newest first, from page 1. Raises
+        GatewayUnavailable.
+        """
         # A day more covers the gateway's time zone; the end is after every transfer of these days.
         start, end = since - timedelta(days=1), since + timedelta(days=365)
         params: dict[str, int | str] = {"from": start.date().isoformat(), "to": end.date().isoformat(), "page": page}

@@ -160,8 +160,8 @@ def update_while_held(transfer: LockedTransfer, reason: SkipReason, now: datetim
 
 
 def next_poll_at(transfer: LockedTransfer, update: TransferUpdate, now: datetime) -> datetime | None:
-    """Return when to query an ended transfer: a paid one may be returned, any other one is final."""
-    return next_poll(transfer.arrived_at or now, now) if update.status == "success" else None
+    """Return when to query an ended transfer: a bank may return a paid one, and pay another one after all."""
+    return next_poll(transfer.ended_at or now, now)
 
 
 def _poll_at(transfer: LockedTransfer, update: TransferUpdate, wait: timedelta, now: datetime) -> datetime | None:

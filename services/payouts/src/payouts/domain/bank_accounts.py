@@ -76,7 +76,9 @@ _DROPPED: Final = "'\u2019."
 
 
 def _words(name: str) -> Counter[str]:
-    """Return the words of a name for the comparison. A Counter, so that a doubled name must be doubled on both sides."""
+    """Return the words of a name for the comparison. A Counter, so that a doubled name must be doubled on both
+    sides.
+    """
     plain = unicodedata.normalize("NFKD", name).casefold()
     normalized_name = "".join(
         character if character.isalnum() else "" if unicodedata.combining(character) or character in _DROPPED else " "
@@ -110,7 +112,8 @@ def check_change(
     """Return the state of newly set details. Raises AccountQuarantined (409).
 
     Another account waits out the cooling-off period, unless the vendor never had a verified one. The account that was
-    verified last keeps its state. Another verified account ends a quarantine; a quarantined account returns once released.
+    verified last keeps its state. Another verified account ends a quarantine; a quarantined account returns once
+    released.
     """
     if fingerprint in known.quarantined:
         raise AccountQuarantined

@@ -40,8 +40,8 @@ class KnownChargeback:
 class OpenChargeback:
     """An undecided chargeback, and the amount held for it.
 
-    `remaining_minor` is the vendor's share of the order's escrow, `credited_minor` what the wallet received for the order
-    less what its refunds and chargebacks debited. `uncovered_minor`: at stake, and not in the wallet so far.
+    `remaining_minor` is the vendor's share of the order's escrow, `credited_minor` what the wallet received for the
+    order less what its refunds and chargebacks debited. `uncovered_minor`: at stake, and not in the wallet so far.
     """
 
     id: UUID
@@ -55,7 +55,9 @@ class OpenChargeback:
 
 @dataclass(frozen=True, slots=True)
 class HoldChange:
-    """Change of one chargeback's hold; below zero, it returns to the wallet. `uncovered_minor` is missing after that."""
+    """Change of one chargeback's hold; below zero, it returns to the wallet. `uncovered_minor` is missing after
+    that.
+    """
 
     chargeback_id: UUID
     order_id: UUID
@@ -66,8 +68,9 @@ class HoldChange:
 def plan_holds(chargebacks: Sequence[OpenChargeback], available_minor: int) -> list[HoldChange]:
     """Return the changes of a vendor's holds; those of one order are together in `chargebacks`.
 
-    The amount still in escrow covers an order's chargebacks first. A loss debits at most what the wallet received for the
-    order, so no more is held. An empty wallet holds what it has, and later credits are held up to the amount at stake.
+    The amount still in escrow covers an order's chargebacks first. A loss debits at most what the wallet received for
+    the order, so no more is held. An empty wallet holds what it has, and later credits are held up to the amount at
+    stake.
     """
     changes = []
     for _, group in groupby(chargebacks, key=lambda chargeback: chargeback.order_id):

@@ -56,8 +56,9 @@ LEASE: Final = timedelta(seconds=90)
 # A call without a response may reach the gateway until this long after its start, and never later. Until then a missing
 # transfer is no failure. It is far above all timeouts of a submission, and above its lease.
 LOST_CALL: Final = timedelta(minutes=15)
-# A paid transfer is queried again at these ages: a bank may return the money, and that webhook may be lost.
-POLLS_AFTER_SUCCESS: Final = (timedelta(days=1), timedelta(days=7))
+# A transfer is queried again at these times after its end: a bank may return or send the money, and that webhook may be
+# lost.
+POLLS_AFTER_END: Final = (timedelta(days=1), timedelta(days=7))
 # A transfer under way whose webhook may be lost is polled after this time, then less and less often.
 FIRST_POLL_AFTER: Final = timedelta(minutes=10)
 _POLL_AGAIN_AFTER: Final = timedelta(seconds=15)
@@ -204,9 +205,9 @@ def plan_batch(
     return BatchPlan(tuple(stopped), short=True, fees_minor=fees_minor)
 
 
-def next_poll(arrived_at: datetime, now: datetime) -> datetime | None:
-    """Return when a paid transfer is queried again; None after the last time."""
-    return next((arrived_at + age for age in POLLS_AFTER_SUCCESS if arrived_at + age > now), None)
+def next_poll(ended_at: datetime, now: datetime) -> datetime | None:
+    """Return when an ended transfer is queried again; None after the last time."""
+    return next((ended_at + age for age in POLLS_AFTER_END if ended_at + age > now), None)
 
 
 def poll_backoff(poll_count: int) -> timedelta:

@@ -38,7 +38,8 @@ class WalletUnsettled(Conflict):
 
     def __init__(self, matters: Sequence[str]) -> None:
         super().__init__(
-            f"The wallet is not settled ({', '.join(matters)}), and a later payout may pay its remainder. Wait until nothing else is open."
+            f"The wallet is not settled ({', '.join(matters)}), and a later payout may pay its remainder. Wait "
+            "until nothing else is open."
         )
 
 
@@ -98,8 +99,8 @@ class TransfersNotCompared(Unavailable):
     """The database was restored: transfers sent since that instant are not in the ledger yet."""
 
     detail = (
-        "The database was restored. Payouts are not sent until the payment gateway's transfers have been compared with the ledger. "
-        "Try again later."
+        "The database was restored. Payouts are not sent until the payment gateway's transfers have been compared "
+        "with the ledger. Try again later."
     )
 
 
@@ -140,8 +141,8 @@ class PayoutUnsettled(Conflict):
     """An open exception marks money that has not arrived. It closes only after the money has arrived."""
 
     detail = (
-        "The payout's money is not settled: it is still in transit, or was reversed and not yet returned. "
-        "Reset, restitution, reversal or a confirmed success closes the exception. Query the gateway before closing one "
+        "The payout's money is not settled: it is still in transit, or was reversed and not yet returned. Reset, "
+        "restitution, reversal or a confirmed success closes the exception. Query the gateway before closing one "
         "whose transfer succeeded after its reversal."
     )
 
@@ -150,8 +151,8 @@ class CreditNotReleased(Conflict):
     """The vendor's exception stays open while the wallet and payments' statements differ (decision 32)."""
 
     detail = (
-        "This vendor's wallet still differs from what payments released. A statement of payments, or a correction of the wallet, "
-        "closes the exception."
+        "This vendor's wallet still differs from what payments released. A statement of payments, or a correction of "
+        "the wallet, closes the exception."
     )
 
 
@@ -191,7 +192,10 @@ class RetryLimitReached(Conflict):
 
 
 class TransferContradicted(Conflict):
-    detail = "The reports of this payout's transfer contradict the ledger, and the gateway is being queried. Try again in a moment."
+    detail = (
+        "The reports of this payout's transfer contradict the ledger, and the gateway is being queried. Try "
+        "again in a moment."
+    )
 
 
 class TransferMissingAtGateway(Conflict):

@@ -66,8 +66,9 @@ class ExceptionAction:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """Where a payout's money is. `reversed_after_success`: the bank returned it to the gateway, which has not confirmed a
-    success since. `returned`: it is in the wallet. `held`: it may have been paid twice, and two people have not decided.
+    """Where a payout's money is. `reversed_after_success`: the bank returned it to the gateway, which has not confirmed
+    a success since. `returned`: it is in the wallet. `held`: it may have been paid twice, and two people have not
+    decided.
     """
 
     payout_status: str

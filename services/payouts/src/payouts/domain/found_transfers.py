@@ -23,8 +23,8 @@ PAGES_MAX: Final = 5_000
 ALERT_KEY: Final = "payouts:found-transfers"
 RUNBOOK: Final = "database-restore"
 
-# Refunds to a bank account are transfers too. They belong to payments.
-_OF_PAYMENTS: Final = re.compile(r"re-[0-9a-f]{32}", re.ASCII)
+# Refunds and withdrawals to a bank account are transfers too. They belong to payments.
+_OF_PAYMENTS: Final = re.compile(r"(?:re|wd)-[0-9a-f]{32}", re.ASCII)
 # The form of our own references, the only ones that a transfer row can have.
 _OURS: Final = re.compile(r"po-[0-9a-f]{32}", re.ASCII)
 _OUT: Final = frozenset({"success", *UNDER_WAY})

@@ -1,12 +1,12 @@
 """Local time of vendors: Africa/Lagos, one hour ahead of UTC all year, so that no zone table is needed."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime
 from typing import Final, Self
 
+from common.primitives.clock import LAGOS
 from common.primitives.problems import ValidationFailed
 
-LAGOS: Final = timezone(timedelta(hours=1), "Africa/Lagos")
 ZONE: Final = "Africa/Lagos"
 # No marketplace existed before. A calendar's first and last year have no month before or after them.
 YEARS: Final = range(2000, 10_000)
@@ -25,16 +25,21 @@ class Month:
         """Return the month of a text such as `2026-11`. Raises ValidationFailed (`month`) for another form or a future
         month.
         """
+        month = cls.named(name)
+        if month.start > now:
+            raise ValidationFailed.of("month", f"has not begun yet in {ZONE}")
+        return month
+
+    @classmethod
+    def named(cls, name: str) -> Self:
+        """Return the month of a text such as `2026-11`, also a future one. Raises ValidationFailed (`month`)."""
         year, _, number = name.partition("-")
         digits = f"{year}{number}"
         if not (len(year) == 4 and len(number) == 2 and digits.isascii() and digits.isdigit()):
             raise ValidationFailed.of("month", "must be a year and a month such as 2026-11")
         if int(year) not in YEARS or not 1 <= int(number) <= 12:
             raise ValidationFailed.of("month", "is in no calendar of ours; must be such as 2026-11")
-        month = cls(name, _first_of(int(year), int(number)), _first_of(int(year), int(number) + 1))
-        if month.start > now:
-            raise ValidationFailed.of("month", f"has not begun yet in {ZONE}")
-        return month
+        return cls(name, _first_of(int(year), int(number)), _first_of(int(year), int(number) + 1))
 
 
 def _first_of(year: int, number: int) -> datetime:

@@ -16,6 +16,9 @@ RECEIVED_KINDS: Final = ("release", "refund", "chargeback", "chargeback_won", "c
 # Lines of the vendor's own payouts, and of remainders that the vendor gave up.
 PAID_KINDS: Final = ("payout", "restitution", "reversal", "recovery", "recovery_returned", "waiver")
 
+# A checkpoint follows after so many lines, so that a check reads fewer than this beside those of its own payouts.
+LINES_TO_CHECKPOINT: Final = 100
+
 Cover = Literal["covered", "waiting", "not_released"]
 
 
@@ -42,6 +45,27 @@ class Statement:
     def has_gap(self) -> bool:
         """Return whether a statement with a lower number is missing."""
         return self.ordinal < self.sequence
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseCheckpoint:
+    """The sums of a vendor's lines up to the position `last_line`, at which the statement `sequence` covered them.
+
+    `last_received` is the position of the newest line of `RECEIVED_KINDS`. All are 0 before the first checkpoint.
+    """
+
+    vendor_id: UUID
+    last_line: int = 0
+    last_received: int = 0
+    sequence: int = 0
+    received_minor: int = 0
+    paid_minor: int = 0
+
+    @property
+    def message(self) -> str:
+        """The authenticated text."""
+        sums = (self.last_line, self.last_received, self.sequence, self.received_minor, self.paid_minor)
+        return "|".join(("release-checkpoint", str(self.vendor_id), *map(str, sums)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +136,11 @@ def evaluate_cover(totals: ReceivedTotals, newest: Statement | None, now: dateti
         surplus,
         is_correctable=True,
     )
+
+
+def has_covered_lines(verdict: CoverCheck, lines_read: int) -> bool:
+    """Return whether the lines since the last checkpoint are covered, and enough for the next one."""
+    return verdict.cover == "covered" and lines_read >= LINES_TO_CHECKPOINT
 
 
 def _evaluate_without_statement(totals: ReceivedTotals, now: datetime) -> CoverCheck:

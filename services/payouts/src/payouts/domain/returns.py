@@ -1,4 +1,6 @@
-"""When a payout may be sent again, and when its amount returns: once, and with nothing under way (contract section 8)."""
+"""When a payout may be sent again, and when its amount returns: once, and with nothing under way
+(contract section 8).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -81,7 +83,8 @@ class LockedPayout:
 
 @dataclass(frozen=True, slots=True)
 class ReconciliationPlan:
-    """Effects of a reconciliation: its posting, the extra transfer of a recovery or of its return, and the hold that it ends.
+    """Effects of a reconciliation: its posting, the extra transfer of a recovery or of its return, and the hold that it
+    ends.
 
     `recovery`: the one that it makes or returns.
     """
@@ -181,7 +184,9 @@ def plan_reconciliation(payout: LockedPayout, wallet: WalletSnapshot) -> Reconci
 
 
 def has_uncovered_payment(payout: LockedPayout) -> bool:
-    """Return whether more of its transfers may have paid than the ledger has money for: in transit, recorded as paid, or held."""
+    """Return whether more of its transfers may have paid than the ledger has money for: in transit, recorded as paid,
+    or held.
+    """
     return _count_possibly_paid(payout) > _count_covered(payout)
 
 

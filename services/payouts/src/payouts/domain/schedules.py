@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Final, Literal
 from uuid import UUID
 
-from payouts.domain.lagos import LAGOS
+from common.primitives.clock import LAGOS
 from payouts.domain.wallet import WalletSnapshot
 
 Frequency = Literal["none", "daily", "weekly"]

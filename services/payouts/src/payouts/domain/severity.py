@@ -40,7 +40,8 @@ _ALWAYS_SEV_1: Final[frozenset[Cause]] = frozenset(
 
 # Texts of banks and gateways, searched in this order. Anything else is `unclassified`.
 _WORDS: Final[tuple[tuple[Cause, tuple[str, ...]], ...]] = (
-    ("balance_insufficient", ("balance is not enough", "insufficient balance", "insufficient fund", "balance_insufficient")),
+    ("balance_insufficient", ("balance is not enough", "insufficient balance", "insufficient fund",
+        "balance_insufficient")),
     ("bank_details_changed", ("bank_details_changed",)),
     ("name_mismatch", ("name mismatch", "name_mismatch", "name does not match")),
     (
@@ -52,7 +53,8 @@ _WORDS: Final[tuple[tuple[Cause, tuple[str, ...]], ...]] = (
         ),
     ),
     ("timeout", ("timeout", "timed out", "time-out", "no answer")),
-    ("bank_switch_error", ("switch", "bank unavailable", "bank is unavailable", "bank not available", "inoperative", "system malfunction")),
+    ("bank_switch_error", ("switch", "bank unavailable", "bank is unavailable", "bank not available", "inoperative",
+        "system malfunction")),
 )  # fmt: skip
 
 

@@ -60,8 +60,8 @@ class LockedTransfer:
     submissions: int = 0
     # The start of the last call whose end is unknown; None when there is none.
     called_at: datetime | None = None
-    # When the gateway first reported the success.
-    arrived_at: datetime | None = None
+    # When the gateway first reported an end.
+    ended_at: datetime | None = None
     # A four-eyes decision has returned a processed payout's amount to the wallet.
     returned: bool = False
     # The gateway's fee as the ledger has it; None before the gateway reported one.
@@ -86,9 +86,9 @@ def as_reversal(transfer: LockedTransfer, update: TransferUpdate) -> TransferUpd
 def evaluate_update(transfer: LockedTransfer, update: TransferUpdate) -> Verdict:
     """Return how the report is recorded.
 
-    `advanced`: a higher state, or progress under way. `confirmed`: the gateway, queried after it had contradicted itself, reports a
-    success. `late_success`: a success after the reversal of the same transfer; the payout completes, the exception stays open.
-    `repeated`, `stale`: no effect. `contradiction`: an exception, and a query.
+    `advanced`: a higher state, or progress under way. `confirmed`: the gateway, queried after it had contradicted
+    itself, reports a success. `late_success`: a success after the reversal of the same transfer; the payout completes,
+    the exception stays open. `repeated`, `stale`: no effect. `contradiction`: an exception, and a query.
     """
     return verdict_of(_reported_state(transfer), _event_of(transfer, update))
 

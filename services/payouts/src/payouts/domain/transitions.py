@@ -1,11 +1,11 @@
 """The lifecycle of a transfer (contract section 8): state and event give the next state, or a rejection.
 
-The service raises some events itself, from `claimed` to `withdrawn`. The gateway reports the others, by webhook, in the response to
-a call, or in the response to a query. A forbidden report is a contradiction: it disagrees with an earlier report or with the
-payout, and staff decide.
+The service raises some events itself, from `claimed` to `withdrawn`. The gateway reports the others, by webhook, in the
+response to a call, or in the response to a query. A forbidden report is a contradiction: it disagrees with an earlier
+report or with the payout, and staff decide.
 
-A transfer has two states. Its status is the row's; the service's own events apply to it. Its effective status is that of the last
-effective report; reports apply to it. A transfer without an effective report has one of `OWN_STATES`.
+A transfer has two states. Its status is the row's; the service's own events apply to it. Its effective status is that
+of the last effective report; reports apply to it. A transfer without an effective report has one of `OWN_STATES`.
 """
 
 from collections.abc import Mapping
@@ -99,7 +99,8 @@ def _failure(status: State) -> Rule[State]:
     return Rule(ended, repeated={status}, stale={"reversed"}, by=_GATEWAY)
 
 
-# A success after the reversal of the same transfer completes the payout. The effective status stays, and so does the exception.
+# A success after the reversal of the same transfer completes the payout. The effective status stays, and so does the
+# exception.
 _FIRST_SUCCESS: Final[Mapping[State, State]] = {
     **dict.fromkeys((*OWN_STATES, *UNDER_WAY), "success"),
     "reversed": "reversed",
@@ -134,7 +135,8 @@ _RULES: Final[dict[Event, Rule[State]]] = {
     "success_of_processed": Rule(repeated={"success", "reversed"}, by=_GATEWAY),
     # A four-eyes decision has returned the amount after the reversal.
     "success_after_reversal": Rule(repeated={"success"}, by=_GATEWAY),
-    # The amount is in the wallet again: the payout must not be paid a second time before staff have decided (section 14.4).
+    # The amount is in the wallet again: the payout must not be paid a second time before staff have decided
+    # (section 14.4).
     "success_after_restitution": Rule(by=_GATEWAY),
     # Two people have recorded it as paid, in addition to the payout's own amount.
     "success_of_recovered": Rule(repeated=frozenset(STATES), by=_GATEWAY),

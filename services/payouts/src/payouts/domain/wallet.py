@@ -93,7 +93,9 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Refund:
-    """A refund of an order; `reversed` is what it takes back from the receivers of releases (nothing while all was in escrow)."""
+    """A refund of an order; `reversed` is what it takes back from the receivers of releases (nothing while all was in
+    escrow).
+    """
 
     id: UUID
     order_id: UUID

@@ -25,12 +25,18 @@ PENDING_WORK: Final = (
         "reconciliations_to_approve",
         ("payouts:read", "reconciliations:approve"),
         "/api/reconciliations?awaiting=approval",
-        f"SELECT r.prepared_at AS since, NULL::timestamptz AS due FROM reconciliations AS r WHERE {AWAITING_RECONCILIATION}",
+        (
+            "SELECT r.prepared_at AS since, NULL::timestamptz AS due FROM reconciliations AS r WHERE "
+            f"{AWAITING_RECONCILIATION}"
+        ),
     ),
     WorkKind(
         "bank_detail_releases_to_approve",
         ("payouts:read", "bank_details:release"),
         "/api/bank-detail-releases?awaiting=approval",
-        f"SELECT r.prepared_at AS since, NULL::timestamptz AS due FROM bank_detail_releases AS r WHERE {AWAITING_RELEASE}",
+        (
+            "SELECT r.prepared_at AS since, NULL::timestamptz AS due FROM bank_detail_releases AS r WHERE "
+            f"{AWAITING_RELEASE}"
+        ),
     ),
 )

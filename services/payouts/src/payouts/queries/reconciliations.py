@@ -41,7 +41,9 @@ async def find_reconciliation(uow: UnitOfWork, reconciliation_id: UUID) -> Recon
 
 
 async def list_planned_entries(uow: UnitOfWork, reconciliation_id: UUID) -> list[PlannedReturnEntry]:
-    """Return each entry of the postings with the balance of its account now, in kobo, debit positive. Raises NotFound."""
+    """Return each entry of the postings with the balance of its account now, in kobo, debit positive. Raises
+    NotFound.
+    """
     reconciliation = await find_reconciliation(uow, reconciliation_id)
     entries = [entry for posting in reconciliation.postings for entry in posting.entries]
     rows = await uow.fetch(_BALANCES, [entry.account for entry in entries])

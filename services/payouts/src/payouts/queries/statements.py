@@ -111,7 +111,9 @@ async def read_month(uow: UnitOfWork, vendor_id: UUID, month: Month, now: dateti
 async def page_of_month(
     uow: UnitOfWork, vendor_id: UUID, after: int, last: int, limit: int
 ) -> tuple[list[StatementLine], int | None]:
-    """Return lines after one position up to another, oldest first, and the position of the next page; None at the end."""
+    """Return lines after one position up to another, oldest first, and the position of the next page; None at the
+    end.
+    """
     rows = await uow.fetch(_PAGE_OF_MONTH, vendor_id, after, last, limit)
     ends_at = rows[-1]["position"] if rows else last
     return [StatementLine.from_row(row) for row in rows], ends_at if ends_at < last else None

@@ -22,7 +22,10 @@ class BankDetailRelease(ResponseModel):
     hash: Annotated[
         str,
         Meta(
-            description="SHA-256, in hex, of vendor and quarantines; `/approve` must repeat it, calculated again before the release."
+            description=(
+                "SHA-256, in hex, of vendor and quarantines; `/approve` must repeat it, calculated again "
+                "before the release."
+            )
         ),
     ]
     prepared_by: Annotated[UUID, Meta(description="The maker.")]

@@ -43,7 +43,8 @@ class QuarantinedPayout(ResponseModel):
     restitution: Annotated[
         Literal["done", "awaited"] | None,
         Meta(
-            description="done: its amount is the wallet's again. awaited: it goes back as soon as the gateway has settled "
+            description="done: its amount is the wallet's again. awaited: it goes back as soon as the gateway has "
+            "settled "
             "that the transfer failed or came back. null: its money left."
         ),
     ]

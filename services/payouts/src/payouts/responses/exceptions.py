@@ -61,10 +61,10 @@ class PayoutExceptionDetail(PayoutException):
 class ExceptionObservations(ResponseModel):
     """The window of `windowSeconds` that ends now.
 
-    `attempts` counts transfer attempts that started or failed within it, and each batch that was stopped before its first transfer as one
-    attempt. `failures` counts those of them that opened an exception within it; `failureRate` is failures / attempts, 0 without attempts.
-    `bySeverity` and `byCause` count the exceptions that opened within it: those failures, one each, and the exceptions that hold all
-    payouts of a vendor, which are no attempt.
+    `attempts` counts transfer attempts that started or failed within it, and each batch that was stopped before its
+    first transfer as one attempt. `failures` counts those of them that opened an exception within it; `failureRate` is
+    failures / attempts, 0 without attempts. `bySeverity` and `byCause` count the exceptions that opened within it:
+    those failures, one each, and the exceptions that hold all payouts of a vendor, which are no attempt.
     """
 
     window_seconds: Annotated[int, Meta(description="The length of the window in seconds.")]

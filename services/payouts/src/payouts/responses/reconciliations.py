@@ -41,7 +41,10 @@ class Reconciliation(ResponseModel):
     hash: Annotated[
         str,
         Meta(
-            description="SHA-256, in hex, of payout, kind and postings; `/approve` must repeat it, calculated again before the posting."
+            description=(
+                "SHA-256, in hex, of payout, kind and postings; `/approve` must repeat it, calculated again "
+                "before the posting."
+            )
         ),
     ]
     prepared_by: UUID

@@ -3,6 +3,7 @@
 from payouts.routes import (
     bank_detail_releases,
     bank_details,
+    documents,
     exceptions,
     payouts,
     reconciliations,
@@ -18,6 +19,7 @@ ENDPOINTS = (
     bank_details.endpoint,
     bank_detail_releases.endpoint,
     payouts.endpoint,
+    documents.endpoint,
     exceptions.endpoint,
     reconciliations.endpoint,
 )

@@ -11,8 +11,9 @@ from common.web.endpoint_table import Quota
 from common.web.endpoints import Endpoints
 from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
 from common.web.pages import CursorPage, position_in_time, respond_page, time_position
-from payouts import queries, responses, schemas
+from payouts import responses, schemas
 from payouts.dependencies import Dependencies
+from payouts.queries.bank_details import find_bank_details, page_of_bank_details_history
 from payouts.use_cases.bank_details.change_bank_details import Account, change_bank_details
 from payouts.use_cases.bank_details.quarantine_bank_details import QuarantineOrder
 from payouts.use_cases.bank_details.quarantine_bank_details import quarantine_bank_details as quarantine
@@ -46,7 +47,9 @@ async def replace_bank_details(
     vendor_id: UUID,
     body: schemas.ReplaceBankDetailsRequest,
 ) -> Response:
-    """Replace the details; `verified` is false, with a reason, when the account's name is not the vendor's legal name."""
+    """Replace the details; `verified` is false, with a reason, when the account's name is not the vendor's legal
+    name.
+    """
     dependencies = dependencies_of(request, Dependencies)
     await change_bank_details(
         dependencies.database,
@@ -55,8 +58,7 @@ async def replace_bank_details(
         dependencies.account_numbers,
         dependencies.cooling,
         caller,
-        vendor_id,
-        Account(body.account_number, body.bank_code),
+        Account(vendor_id, body.account_number, body.bank_code),
     )
     return await _respond(request, caller, vendor_id)
 
@@ -80,7 +82,7 @@ async def list_bank_details_history(
     scope = ["bank details history", vendor_id, caller.id]
     before = time_position(dependencies.cursors, scope, cursor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        changes, ends_at = await queries.page_of_bank_details_history(uow, vendor_id, before, limit)
+        changes, ends_at = await page_of_bank_details_history(uow, vendor_id, before, limit)
     if not changes and caller.vendor_id != vendor_id:
         # Row policies hide other merchants' rows: a vendor without details gets the response of an unknown one.
         raise NotFound
@@ -117,7 +119,7 @@ async def quarantine_bank_details(
 
 async def _respond(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
-        details = await queries.find_bank_details(uow, vendor_id)
+        details = await find_bank_details(uow, vendor_id)
     if details is None:
         raise NotFound
     return ok(request, details)

@@ -13,16 +13,28 @@ from common.primitives.problems import NotFound
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from payouts import queries, responses, schemas
+from payouts import responses, schemas
 from payouts.dependencies import Dependencies
 from payouts.domain.exceptions import Finding
 from payouts.domain.failure_rate import FAILURE_RATE_KEY, is_alarming
 from payouts.domain.severity import Cause, Severity
+from payouts.queries.exceptions import ExceptionFilter, find_exception, page_of_exceptions
+from payouts.queries.observations import find_open_alert, observe_window
 from payouts.use_cases.exceptions.classify_exception import classify_exception
 from payouts.use_cases.exceptions.close_exception import close_exception
 from payouts.use_cases.exceptions.query_exception import query_exception
 
 endpoint = Endpoints("payout exceptions")
+
+
+def _filter_of(
+    status: Literal["open", "closed"] | None = None,
+    severity: Severity | None = None,
+    cause: Cause | None = None,
+    vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
+    payout_id: Annotated[UUID | None, Query(alias="payoutId")] = None,
+) -> ExceptionFilter:
+    return ExceptionFilter(status, severity, cause, vendor_id, payout_id)
 
 
 @endpoint(
@@ -36,16 +48,11 @@ async def list_payout_exceptions(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at", "severity", "respond_by"))],
-    status: Literal["open", "closed"] | None = None,
-    severity: Severity | None = None,
-    cause: Cause | None = None,
-    vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
-    payout_id: Annotated[UUID | None, Query(alias="payoutId")] = None,
+    narrowed: Annotated[ExceptionFilter, Depends(_filter_of)],
 ) -> Response:
     """List exceptions with cause, severity and response deadline."""
-    narrowed = queries.ExceptionFilter(status, severity, cause, vendor_id, payout_id)
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
-        found = await queries.page_of_exceptions(uow, page, narrowed)
+        found = await page_of_exceptions(uow, page, narrowed)
     return respond_offset_page(request, page, found)
 
 
@@ -58,12 +65,14 @@ async def list_payout_exceptions(
     allow=permission("exceptions:read"),
 )
 async def observe_payout_exceptions(request: Request, caller: CurrentCaller) -> Response:
-    """Count the attempts and batches of the window that opened an exception, and its exceptions by severity and cause."""
+    """Count the attempts and batches of the window that opened an exception, and its exceptions by severity and
+    cause.
+    """
     dependencies = dependencies_of(request, Dependencies)
     policy = dependencies.failure_rate_policy
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        observed, by_severity, by_cause = await queries.observe_window(uow, dependencies.clock.now(), policy.window)
-        open_alert = await queries.find_open_alert(uow, FAILURE_RATE_KEY)
+        observed, by_severity, by_cause = await observe_window(uow, dependencies.clock.now(), policy.window)
+        open_alert = await find_open_alert(uow, FAILURE_RATE_KEY)
     alarming = is_alarming(observed, policy.attempts_min)
     seen = responses.ExceptionObservations(
         window_seconds=int(policy.window.total_seconds()),
@@ -149,7 +158,7 @@ async def close_payout_exception(
 
 async def _respond(request: Request, caller: Caller, exception_id: UUID) -> responses.PayoutExceptionDetail:
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
-        exception = await queries.find_exception(uow, exception_id)
+        exception = await find_exception(uow, exception_id)
     if exception is None:
         raise NotFound
     return exception

@@ -16,8 +16,10 @@ from common.web.http import CurrentCaller, QueryText, dependencies_of, ok, or_no
 from common.web.idempotency import IdempotencyKey, OptionalIdempotencyKey
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import EmptyRequest
-from payouts import queries, responses, schemas
+from payouts import responses, schemas
 from payouts.dependencies import Dependencies
+from payouts.queries import payouts
+from payouts.queries.batches import describe_batch, page_of_batches
 from payouts.routes.permissions import vendor_of
 from payouts.use_cases.payouts.cancel_payout import cancel_payout as cancel
 from payouts.use_cases.payouts.request_payout import request_payout
@@ -54,7 +56,7 @@ async def create_payout(
             minimum_minor=dependencies.payout_minimum_minor,
             key=key,
         )
-        payout = await queries.find_payout(uow, payout_id)
+        payout = await payouts.find_payout(uow, payout_id)
     return ok(request, or_not_found(payout), status=201)
 
 
@@ -80,12 +82,12 @@ async def list_payouts(
     only = None
     if awaiting is not None:
         async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            only = await queries.list_ready(uow, dependencies.clock.now())
+            only = await payouts.list_ready(uow, dependencies.clock.now())
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         if number is not None:
-            named = await queries.list_named(uow, number)
+            named = await payouts.list_named(uow, number)
             only = named if only is None else [payout_id for payout_id in named if payout_id in only]
-        found = await queries.page_of_payouts(uow, page, status, vendor_id, only)
+        found = await payouts.page_of_payouts(uow, page, status, vendor_id, only)
     return respond_offset_page(request, page, found)
 
 
@@ -99,7 +101,7 @@ async def list_payouts(
 async def get_payout(request: Request, caller: CurrentCaller, payout_id: UUID) -> Response:
     """Return one payout with its latest transfer and open exception."""
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
-        payout = await queries.find_payout(uow, payout_id)
+        payout = await payouts.find_payout(uow, payout_id)
     return ok(request, or_not_found(payout))
 
 
@@ -122,7 +124,7 @@ async def cancel_payout(
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await cancel(uow, payout_id, vendor_id, caller.id, dependencies.clock.now())
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        payout = await queries.find_payout(uow, payout_id)
+        payout = await payouts.find_payout(uow, payout_id)
     return ok(request, or_not_found(payout))
 
 
@@ -159,7 +161,7 @@ async def list_batches(
     """List the dispatches that were sent, with the counts of their transfers as they are now."""
     # Acts as the service: row policies show a batch to its dispatcher only.
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        found = await queries.page_of_batches(uow, page)
+        found = await page_of_batches(uow, page)
     return respond_offset_page(request, page, found)
 
 
@@ -174,5 +176,5 @@ async def get_batch(request: Request, caller: CurrentCaller, batch_id: UUID) -> 
     """Return a dispatch with its transfers as they are now: the progress of a batch."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        batch = await queries.describe_batch(uow, batch_id, dependencies.gateway.fees)
+        batch = await describe_batch(uow, batch_id, dependencies.gateway.fees)
     return ok(request, batch)

@@ -28,6 +28,7 @@ from payouts.schemas.reconciliations import (
     RejectReconciliationRequest,
     ResetPayoutRequest,
 )
+from payouts.use_cases.payouts.reset_payout import ResetOrder
 from payouts.use_cases.payouts.reset_payout import reset_payout as reset
 from payouts.use_cases.reconciliations.approve_reconciliation import approve_reconciliation as approve
 from payouts.use_cases.reconciliations.prepare_reconciliation import prepare_reconciliation as prepare
@@ -56,7 +57,7 @@ async def reset_payout(
     dependencies = dependencies_of(request, Dependencies)
     first_wait = timedelta(seconds=dependencies.settings.payout_retry_seconds)
     parts = (dependencies.database, dependencies.gateways, dependencies.clock)
-    await reset(*parts, caller, payout_id, body.reason, first_wait, command)
+    await reset(*parts, caller, ResetOrder(payout_id, body.reason), first_wait, command)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         payout = await find_payout(uow, payout_id)
     return ok(request, or_not_found(payout))

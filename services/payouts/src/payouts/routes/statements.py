@@ -22,10 +22,11 @@ from common.auth.guards import permission
 from common.web.csv_export import csv_stream
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
-from payouts import queries, responses
+from payouts import responses
 from payouts.dependencies import Dependencies
 from payouts.domain.lagos import Month
-from payouts.queries.statements import MonthStatement
+from payouts.queries.bank_details import find_legal_name
+from payouts.queries.statements import MonthStatement, page_of_month, read_month
 from payouts.responses.exports import PAGE_LINES, csv_heading, csv_of_lines
 from payouts.routes.permissions import vendor_of
 from payouts.templates.month_page import POLICY, page_foot, page_head, page_lines
@@ -85,8 +86,8 @@ async def _read(request: Request, caller: Caller, name: str) -> tuple[str, Month
     month = Month.of(name, now)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         # The name arrives with the vendor's approval; the page works without it.
-        legal_name = await queries.find_legal_name(uow, vendor_id) or ""
-        return legal_name, await queries.read_month(uow, vendor_id, month, now)
+        legal_name = await find_legal_name(uow, vendor_id) or ""
+        return legal_name, await read_month(uow, vendor_id, month, now)
 
 
 async def _pages(
@@ -105,7 +106,7 @@ async def _pages(
     async def page(after: int) -> tuple[str, int | None]:
         # One unit of work for each page: a slow client holds no transaction open.
         async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-            lines, next_after = await queries.page_of_month(uow, vendor_id, after, statement.last, PAGE_LINES)
+            lines, next_after = await page_of_month(uow, vendor_id, after, statement.last, PAGE_LINES)
         return written(lines), next_after
 
     first, next_after = await page(statement.after)

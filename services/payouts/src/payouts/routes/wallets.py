@@ -15,10 +15,12 @@ from common.web.endpoints import Endpoints
 from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
 from common.web.pages import CursorPage, respond_page
 from common.web.schemas import QueryInstant
-from payouts import queries, responses, schemas
+from payouts import responses, schemas
 from payouts.dependencies import Dependencies
 from payouts.domain.wallet import LineKind
-from payouts.queries.statements import StatementFilter
+from payouts.queries.bank_details import find_legal_name
+from payouts.queries.statements import StatementFilter, page_of_statement
+from payouts.queries.wallets import find_wallet, list_transactions_of_order
 from payouts.routes.permissions import vendor_of
 from payouts.use_cases.wallets.waive_remainder import waive_remainder as waive
 
@@ -46,7 +48,7 @@ async def get_wallet(request: Request, caller: CurrentCaller) -> Response:
     vendor_id = vendor_of(caller)
     dependencies = dependencies_of(request, Dependencies)
     reads = dependencies.database.reads_for(caller)
-    return ok(request, await queries.find_wallet(reads, vendor_id, dependencies.transfer_minimum_minor))
+    return ok(request, await find_wallet(reads, vendor_id, dependencies.transfer_minimum_minor))
 
 
 @endpoint(
@@ -64,7 +66,7 @@ async def waive_remainder(request: Request, caller: CurrentCaller, body: schemas
         minimum_minor, now = dependencies.transfer_minimum_minor, dependencies.clock.now()
         await waive(uow, vendor_id, body.amount_minor, minimum_minor, now)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        wallet = await queries.find_wallet(uow, vendor_id, minimum_minor)
+        wallet = await find_wallet(uow, vendor_id, minimum_minor)
     return ok(request, wallet)
 
 
@@ -79,9 +81,9 @@ async def get_wallet_of_vendor(request: Request, caller: CurrentCaller, vendor_i
     """Return any vendor's wallet."""
     dependencies = dependencies_of(request, Dependencies)
     reads = dependencies.database.reads_for(caller)
-    if await queries.find_legal_name(reads, vendor_id) is None:
+    if await find_legal_name(reads, vendor_id) is None:
         raise NotFound
-    return ok(request, await queries.find_wallet(reads, vendor_id, dependencies.transfer_minimum_minor))
+    return ok(request, await find_wallet(reads, vendor_id, dependencies.transfer_minimum_minor))
 
 
 @endpoint(
@@ -101,7 +103,7 @@ async def list_wallet_transactions(
     """
     # Acts as the service: the entries of vendors are invisible to finance.
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        transactions = await queries.list_transactions_of_order(uow, order_id)
+        transactions = await list_transactions_of_order(uow, order_id)
     return ok(request, transactions)
 
 
@@ -145,8 +147,8 @@ async def _statement(
     scope = ["statement", vendor_id, filters.start, filters.end, filters.kind, filters.order_id, caller.id]
     before = dependencies.cursors.open(scope, cursor)[0] if cursor else None
     reads = dependencies.database.reads_for(caller)
-    if vendor_id != caller.vendor_id and await queries.find_legal_name(reads, vendor_id) is None:
+    if vendor_id != caller.vendor_id and await find_legal_name(reads, vendor_id) is None:
         raise NotFound
-    lines, ends_at = await queries.page_of_statement(reads, vendor_id, before, limit, filters)
+    lines, ends_at = await page_of_statement(reads, vendor_id, before, limit, filters)
     next_cursor = None if ends_at is None else dependencies.cursors.sign(scope, [ends_at])
     return respond_page(request, CursorPage(lines, next_cursor, limit))

@@ -28,14 +28,19 @@ ON CONFLICT (id) DO UPDATE SET legal_name = '', sequence = excluded.sequence
 # The rows stay, as payouts name their version; the data that identifies account and owner is removed.
 _FORGET: Final = (
     "DELETE FROM vendor_bank_details WHERE vendor_id = $1",
-    "UPDATE bank_detail_versions SET account_number = NULL, account_sealed = '', account_fingerprint = '', last4 = '', bank_code = '', "
+    "UPDATE bank_detail_versions SET account_number = NULL, account_sealed = '', account_fingerprint = '', last4 "
+    "= '', bank_code = '', "
     "account_name = NULL, reason = NULL, verified = false, check_digit_valid = NULL WHERE vendor_id = $1",
     "UPDATE payout_transfers SET recipient_code = NULL WHERE vendor_id = $1",
     "DELETE FROM payout_schedules WHERE vendor_id = $1",
+    "UPDATE issued_documents SET content = content - ARRAY['payee_name', 'account_name', 'bank_name', "
+    "'account_last4', 'vendor_name'] "
+    "WHERE vendor_id = $1",
     # Free text of staff also exists in the actions' history, which the audit keeps; here it is removed.
     "UPDATE payout_requests SET restitution_reason = CASE WHEN restitution_reason IS NOT NULL THEN 'erased' END, "
     "transfer_failure = CASE WHEN transfer_failure IS NOT NULL THEN 'erased' END WHERE vendor_id = $1",
-    "UPDATE reconciliations AS decision SET reason = 'erased', rejection = CASE WHEN rejection IS NOT NULL THEN 'erased' END "
+    "UPDATE reconciliations AS decision SET reason = 'erased', rejection = CASE WHEN rejection IS NOT NULL THEN "
+    "'erased' END "
     "FROM payout_requests AS payout WHERE payout.id = decision.payout_id AND payout.vendor_id = $1",
 )
 

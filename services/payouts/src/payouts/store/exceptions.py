@@ -71,7 +71,7 @@ SELECT p.status,
        EXISTS (SELECT FROM payout_transfers AS t WHERE t.payout_id = p.id
                AND EXISTS (SELECT FROM transfer_observations AS o WHERE o.transfer_id = t.id AND o.status = 'reversed'
                            AND NOT EXISTS (SELECT FROM transfer_observations AS q WHERE q.transfer_id = t.id
-                                           AND q.position > o.position AND q.heard_from = 'query'
+                                           AND q.position > o.position AND q.update_source = 'query'
                                            AND q.status = 'success' AND q.verdict <> 'contradiction'))
                AND EXISTS (SELECT FROM transfer_observations AS o WHERE o.transfer_id = t.id AND o.status = 'success'
                            AND o.verdict IN ('advanced', 'confirmed', 'late_success'))) AS reversed_after_success,
@@ -84,7 +84,9 @@ REJECTIONS_COUNT_FOR: Final = timedelta(days=30)
 
 
 class RelatedExceptions(NamedTuple):
-    """How many vendors of the batch have an exception, this one included, and how often this vendor was rejected before."""
+    """How many vendors of the batch have an exception, this one included, and how often this vendor was rejected
+    before.
+    """
 
     vendors_in_batch: int = 1
     earlier_rejections: int = 0

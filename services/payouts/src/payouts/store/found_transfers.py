@@ -108,7 +108,9 @@ class OpenTransfer(NamedTuple):
 
 
 async def transfers_are_compared(uow: UnitOfWork) -> bool:
-    """Return whether the comparison is complete. False from a restore of the database until all transfers since are recorded."""
+    """Return whether the comparison is complete. False from a restore of the database until all transfers since are
+    recorded.
+    """
     return bool(await uow.fetch_value(_IS_COMPARED))
 
 

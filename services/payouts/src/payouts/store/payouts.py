@@ -123,18 +123,19 @@ async def find_payout_by_key(uow: UnitOfWork, by: UUID, key: UUID) -> RequestedP
     return None if row is None else RequestedPayout(*row)
 
 
-async def save_payout(
-    uow: UnitOfWork,
-    payout_id: UUID,
-    vendor_id: UUID,
-    amount_minor: int,
-    version_id: UUID,
-    by: UUID,
-    at: datetime,
-    key: UUID | None = None,
-) -> str:
-    """Save a pending payout and returns its number. `key` is unique for its user."""
-    number: str = await uow.fetch_value(_SAVE_PAYOUT, payout_id, vendor_id, amount_minor, version_id, by, at, key)
+class NewPayout(NamedTuple):
+    """A requested payout, to the account of a version of the vendor's bank details."""
+
+    id: UUID
+    vendor_id: UUID
+    amount_minor: int
+    version_id: UUID
+    requested_by: UUID
+
+
+async def save_payout(uow: UnitOfWork, payout: NewPayout, at: datetime, key: UUID | None = None) -> str:
+    """Save a pending payout and return its number. `key` is unique for its user."""
+    number: str = await uow.fetch_value(_SAVE_PAYOUT, *payout, at, key)
     return number
 
 

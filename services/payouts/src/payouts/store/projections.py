@@ -4,6 +4,7 @@ from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from payouts.store.wallets import LOCK_WALLET
 
 _SAVE_VENDOR: Final = """
 INSERT INTO vendors AS v (id, owner_user_id, legal_name, sequence) VALUES ($1, $2, $3, $4)
@@ -13,8 +14,12 @@ WHERE v.sequence < excluded.sequence
 _SAVE_VENDOR_STATUS: Final = """
 UPDATE vendors SET suspended = $2, standing_sequence = $3 WHERE id = $1 AND standing_sequence < $3
 """
-_SAVE_ORDER_SHARE: Final = """
-INSERT INTO order_shares AS s (order_id, vendor_id, remaining_vendor_minor, sequence) VALUES ($1, $2, $3, $4)
+# The count ends the locking of the wallet before the share is locked: a batch that holds the wallet from an earlier
+# order would wait for this one's share.
+_SAVE_ORDER_SHARE: Final = f"""
+WITH wallet AS ({LOCK_WALLET} RETURNING vendor_id)
+INSERT INTO order_shares AS s (order_id, vendor_id, remaining_vendor_minor, sequence)
+SELECT $2, $1, $3, $4 FROM (SELECT count(*) AS locked FROM wallet) AS wallets WHERE wallets.locked >= 0
 ON CONFLICT (order_id) DO UPDATE SET remaining_vendor_minor = excluded.remaining_vendor_minor, sequence = excluded.sequence
 WHERE s.sequence < excluded.sequence
 """
@@ -33,5 +38,7 @@ async def save_vendor_status(uow: UnitOfWork, vendor_id: UUID, suspended: bool, 
 async def save_order_share(
     uow: UnitOfWork, order_id: UUID, vendor_id: UUID, remaining_vendor_minor: int, sequence: int
 ) -> bool:
-    """Save the vendor's share of the escrow; False when a later event of the order was received before."""
-    return await uow.execute(_SAVE_ORDER_SHARE, order_id, vendor_id, remaining_vendor_minor, sequence) == 1
+    """Lock the vendor's wallet, then save the share of the escrow; False when a later event of the order was received
+    before.
+    """
+    return await uow.execute(_SAVE_ORDER_SHARE, vendor_id, order_id, remaining_vendor_minor, sequence) == 1

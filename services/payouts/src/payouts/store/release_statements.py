@@ -1,7 +1,7 @@
 """SQL for writes to payments' statements, and the vendors' recorded totals. No decision is made here."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -12,27 +12,33 @@ from payouts.domain.release_statements import (
     RECEIVED_KINDS,
     STATEMENTS_TRIED_MAX,
     ReceivedTotals,
+    ReleaseCheckpoint,
     Statement,
 )
 
 # The same statement under another event id is a repetition. Two with one number and different signatures are both
 # stored: one is forged.
 _SAVE: Final = """
-INSERT INTO release_statements (vendor_id, sequence, signature, source, line_key, amount_minor, net_minor, key_id, received_at)
+INSERT INTO release_statements (vendor_id, sequence, signature, source, line_key, amount_minor, net_minor, key_id,
+                                received_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (vendor_id, sequence, signature) DO NOTHING
 """
 # One SQL statement: lines, balances and statements are of one moment. All statements are ranked only when a number is
-# missing: without a gap, a statement's place is its number.
+# missing: without a gap, a statement's place is its number. What the checkpoint covers is not read again.
 _READ: Final = f"""
-SELECT v.vendor_id, lines.*, accounts.minor - lines.paid_minor AS balances_minor, stated.gap_since, stated.newest, odd.what AS oddity,
-       coalesce(lines.last_position > begin.last_line, false) AS has_new_lines, begin.upgraded_at
-FROM unnest($1::uuid[]) AS v (vendor_id)
-CROSS JOIN (SELECT last_line, CASE WHEN last_line > 0 THEN began_at END AS upgraded_at FROM release_statements_begin) AS begin
+SELECT v.vendor_id, lines.*, accounts.minor - lines.paid_minor AS balances_minor, stated.gap_since, stated.newest,
+       odd.what AS oddity, lines.last_received > begin.last_line AS has_new_lines, begin.upgraded_at
+FROM unnest($1::uuid[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[])
+     AS v (vendor_id, last_line, last_received, sequence, received_minor, paid_minor)
+CROSS JOIN (
+    SELECT last_line, CASE WHEN last_line > 0 THEN began_at END AS upgraded_at FROM release_statements_begin
+) AS begin
 CROSS JOIN LATERAL (
-    SELECT coalesce(sum(net_minor) FILTER (WHERE kind = ANY ($2)), 0)::bigint AS lines_minor,
-           coalesce(sum(net_minor) FILTER (WHERE kind = ANY ($3)), 0)::bigint AS paid_minor,
-           max(position) FILTER (WHERE kind = ANY ($2) AND net_minor <> 0) AS last_position
-    FROM wallet_lines WHERE vendor_id = v.vendor_id
+    SELECT (v.received_minor + coalesce(sum(net_minor) FILTER (WHERE kind = ANY ($2)), 0))::bigint AS lines_minor,
+           (v.paid_minor + coalesce(sum(net_minor) FILTER (WHERE kind = ANY ($3)), 0))::bigint AS paid_minor,
+           coalesce(max(position) FILTER (WHERE kind = ANY ($2) AND net_minor <> 0), v.last_received) AS last_received,
+           coalesce(max(position), v.last_line) AS last_line, count(*) AS line_count
+    FROM wallet_lines WHERE vendor_id = v.vendor_id AND position > v.last_line
 ) AS lines
 CROSS JOIN LATERAL (
     SELECT coalesce(sum(CASE WHEN side = 'credit' THEN balance_minor ELSE -balance_minor END), 0)::bigint AS minor
@@ -40,20 +46,22 @@ CROSS JOIN LATERAL (
     WHERE account IN ('wallet:' || v.vendor_id, 'held:' || v.vendor_id, 'vendor_debt:' || v.vendor_id)
 ) AS accounts
 CROSS JOIN LATERAL (
-    SELECT count(DISTINCT sequence) = max(sequence) AS whole FROM release_statements WHERE vendor_id = v.vendor_id
+    SELECT v.sequence + count(DISTINCT sequence) = coalesce(max(sequence), v.sequence) AS whole
+    FROM release_statements WHERE vendor_id = v.vendor_id AND sequence > v.sequence
 ) AS numbers
 CROSS JOIN LATERAL (
     SELECT CASE WHEN NOT numbers.whole THEN (
                SELECT min(received_at) FROM (
-                   SELECT received_at, sequence, dense_rank() OVER (ORDER BY sequence) AS place
-                   FROM release_statements WHERE vendor_id = v.vendor_id) AS ranked
+                   SELECT received_at, sequence, v.sequence + dense_rank() OVER (ORDER BY sequence) AS place
+                   FROM release_statements WHERE vendor_id = v.vendor_id AND sequence > v.sequence) AS ranked
                WHERE place < sequence
            ) END AS gap_since,
            coalesce((
                SELECT jsonb_agg(jsonb_build_array(source, amount_minor, sequence, net_minor, key_id, signature,
-                          CASE WHEN numbers.whole THEN sequence ELSE (
-                              SELECT count(DISTINCT lower.sequence) FROM release_statements AS lower
-                              WHERE lower.vendor_id = v.vendor_id AND lower.sequence <= newest.sequence) END)
+                          CASE WHEN numbers.whole OR sequence <= v.sequence THEN sequence ELSE (
+                              SELECT v.sequence + count(DISTINCT lower.sequence) FROM release_statements AS lower
+                              WHERE lower.vendor_id = v.vendor_id
+                                AND lower.sequence > v.sequence AND lower.sequence <= newest.sequence) END)
                       ORDER BY sequence DESC, signature)
                FROM (SELECT * FROM release_statements WHERE vendor_id = v.vendor_id
                      ORDER BY sequence DESC, signature LIMIT {STATEMENTS_TRIED_MAX}) AS newest
@@ -71,14 +79,21 @@ LEFT JOIN LATERAL (
     UNION ALL
     SELECT 'The ' || l.kind || ' of payout ' || l.payout_id || ' was decided by nobody.'
     FROM wallet_lines AS l LEFT JOIN payout_requests AS p ON p.id = l.payout_id AND p.vendor_id = l.vendor_id
-    WHERE l.vendor_id = v.vendor_id AND l.kind IN ('restitution', 'reversal', 'recovery_returned')
+    WHERE l.vendor_id = v.vendor_id AND l.position > v.last_line AND l.kind IN ('restitution', 'reversal', 'recovery_returned')
       AND CASE l.kind WHEN 'restitution' THEN p.status IS DISTINCT FROM 'failed'
                ELSE NOT EXISTS (SELECT FROM reconciliations AS r
                                 WHERE r.payout_id = l.payout_id AND r.kind = l.kind AND r.status = 'approved') END
     UNION ALL
-    SELECT 'Payout ' || coalesce(l.payout_id::text, 'without a number') || ' gave back more than it took.'
-    FROM wallet_lines AS l WHERE l.vendor_id = v.vendor_id AND l.kind = ANY ($3)
-    GROUP BY l.payout_id HAVING sum(l.net_minor) > 0
+    SELECT 'Payout ' || coalesce(changed.payout_id::text, 'without a number') || ' gave back more than it took.'
+    FROM (
+        SELECT payout_id, sum(net_minor) AS minor FROM wallet_lines
+        WHERE vendor_id = v.vendor_id AND position > v.last_line AND kind = ANY ($3) GROUP BY payout_id
+    ) AS changed
+    CROSS JOIN LATERAL (
+        SELECT sum(net_minor) AS minor FROM wallet_lines
+        WHERE payout_id = changed.payout_id AND vendor_id = v.vendor_id AND kind = ANY ($3)
+    ) AS whole
+    WHERE coalesce(whole.minor, changed.minor) > 0
     LIMIT 1
 ) AS odd ON true
 """
@@ -107,10 +122,16 @@ _LINE_KINDS: Final = [kind for kind in RECEIVED_KINDS if kind != "correction"]
 
 @dataclass(frozen=True, slots=True)
 class VendorLedger:
-    """A vendor's recorded totals, and its newest statements, the highest number first."""
+    """A vendor's recorded totals, and its newest statements, the highest number first.
+
+    `reached` are the sums that a checkpoint could record, without a statement; `lines_read` are those since the last
+    one.
+    """
 
     totals: ReceivedTotals
     statements: tuple[Statement, ...]
+    reached: ReleaseCheckpoint
+    lines_read: int
 
 
 async def save_statement(uow: UnitOfWork, statement: Statement, line_key: str | None, received_at: datetime) -> None:
@@ -129,9 +150,10 @@ async def save_statement(uow: UnitOfWork, statement: Statement, line_key: str | 
     )
 
 
-async def read_vendor_ledgers(uow: UnitOfWork, vendor_ids: Sequence[UUID]) -> list[VendorLedger]:
-    """Return the totals of each vendor, all of one moment."""
-    rows = await uow.fetch(_READ, list(vendor_ids), list(RECEIVED_KINDS), list(PAID_KINDS))
+async def read_vendor_ledgers(uow: UnitOfWork, checkpoints: Sequence[ReleaseCheckpoint]) -> list[VendorLedger]:
+    """Return the totals of each vendor, all of one moment, continued from its checkpoint."""
+    vendor_ids, *sums = zip(*map(astuple, checkpoints), strict=True) if checkpoints else ((),) * 6
+    rows = await uow.fetch(_READ, vendor_ids, RECEIVED_KINDS, PAID_KINDS, *sums)
     return [
         VendorLedger(
             ReceivedTotals(
@@ -139,12 +161,20 @@ async def read_vendor_ledgers(uow: UnitOfWork, vendor_ids: Sequence[UUID]) -> li
                 row["lines_minor"],
                 row["balances_minor"],
                 row["gap_since"],
-                row["last_position"] is not None,
+                row["last_received"] > 0,
                 row["has_new_lines"],
                 row["upgraded_at"],
                 row["oddity"],
             ),
             tuple(Statement(row["vendor_id"], *fields) for fields in row["newest"]),
+            ReleaseCheckpoint(
+                row["vendor_id"],
+                row["last_line"],
+                row["last_received"],
+                received_minor=row["lines_minor"],
+                paid_minor=row["paid_minor"],
+            ),
+            row["line_count"],
         )
         for row in rows
     ]

@@ -1,5 +1,6 @@
 """SQL for writes that send a payout again or return its amount to the wallet. No decision is made here."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -18,7 +19,7 @@ SELECT vendor_id, amount, status, retry_count, transfer_reference, number FROM p
 # Under the payout's lock no submission of a reserved attempt can start.
 _LOCK_ATTEMPTS: Final = f"""
 SELECT t.id, t.reference, t.status, t.due_at IS NOT NULL AS leased,
-       coalesce((SELECT o.verdict = 'contradiction' AND (o.heard_from <> 'query' OR (o.amount, o.currency) <> (t.amount, t.currency))
+       coalesce((SELECT o.verdict = 'contradiction' AND (o.update_source <> 'query' OR (o.amount, o.currency) <> (t.amount, t.currency))
                  FROM transfer_observations AS o WHERE o.transfer_id = t.id ORDER BY o.position DESC LIMIT 1), false) AS contradicted,
        r.made > r.returned AS recovered, t.submissions > 0 AS sent,
        coalesce((SELECT o.status = 'success' FROM transfer_observations AS o WHERE o.transfer_id = t.id
@@ -133,19 +134,20 @@ async def was_accepted(uow: UnitOfWork, transfer_id: UUID) -> bool:
     return bool(await uow.fetch_value(_WAS_ACCEPTED, transfer_id))
 
 
-async def save_reset(
-    uow: UnitOfWork,
-    payout_id: UUID,
-    transfer_id: UUID,
-    reference: str,
-    reason: str,
-    due_at: datetime,
-    at: datetime,
-    gateway: GatewayName,
-) -> None:
-    """Count the reset and records the new attempt, which belongs to no batch."""
-    await uow.execute(_SAVE_RESET, payout_id, reason, reference, at)
-    await uow.execute(_SAVE_RETRY, payout_id, transfer_id, due_at, at, gateway)
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """A new attempt of a payout: its reference, its gateway, and the time from which it is sent."""
+
+    id: UUID
+    reference: str
+    gateway: GatewayName
+    due_at: datetime
+
+
+async def save_reset(uow: UnitOfWork, payout_id: UUID, retry: Retry, reason: str, at: datetime) -> None:
+    """Count the reset and record the new attempt, which belongs to no batch."""
+    await uow.execute(_SAVE_RESET, payout_id, reason, retry.reference, at)
+    await uow.execute(_SAVE_RETRY, payout_id, retry.id, retry.due_at, at, retry.gateway)
 
 
 async def is_retry(uow: UnitOfWork, transfer_id: UUID) -> bool:

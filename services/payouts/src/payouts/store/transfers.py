@@ -15,7 +15,7 @@ from payouts.domain.gateway_results import Recipient
 from payouts.domain.gateways import GatewayName
 from payouts.domain.payout_transitions import PAYOUT
 from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate
-from payouts.domain.transitions import TRANSFER, State, Verdict
+from payouts.domain.transitions import FAILED_OR_REVERSED, TRANSFER, UNDER_WAY, State, Verdict
 from payouts.store.recoveries import recoveries_of
 
 _START_SUBMISSION: Final = f"""
@@ -37,7 +37,7 @@ UPDATE payout_transfers SET due_at = $2 WHERE batch_id = $1 AND status = 'reserv
 # Payout before transfer, everywhere: two that need both never wait for each other in a circle.
 _LOCK_TRANSFER: Final = """
 SELECT t.id, t.payout_id, t.vendor_id, t.batch_id, t.reference, t.status, t.amount, t.currency, p.status AS payout_status,
-       t.asks, t.due_at IS NOT NULL AS leased, t.submissions, t.called_at, t.fee, t.gateway, p.number
+       t.poll_count, t.due_at IS NOT NULL AS leased, t.submissions, t.called_at, t.fee, t.gateway, p.number
 FROM payout_requests AS p JOIN payout_transfers AS t ON t.payout_id = p.id
 WHERE {} FOR UPDATE OF p, t
 """
@@ -47,13 +47,13 @@ _LOCK_BY_ID: Final = _LOCK_TRANSFER.format("t.id = $1")
 _READ_HISTORY: Final = f"""
 SELECT (SELECT status FROM transfer_observations WHERE transfer_id = $1 AND verdict IN ('advanced', 'confirmed')
         ORDER BY position DESC LIMIT 1),
-       (SELECT min(observed_at) FROM transfer_observations WHERE transfer_id = $1 AND status = 'success'),
+       (SELECT min(observed_at) FROM transfer_observations WHERE transfer_id = $1 AND status NOT IN {UNDER_WAY}),
        EXISTS (SELECT FROM wallet_lines WHERE payout_id = $2 AND kind = 'reversal'),
        EXISTS (SELECT FROM payout_transfers WHERE payout_id = $2 AND id <> $1),
        (SELECT made > returned FROM ({recoveries_of("$2", "$1")}) AS r)
 """
 _RECORD_OBSERVATION: Final = """
-INSERT INTO transfer_observations (id, transfer_id, heard_from, status, verdict, amount, currency, transfer_code, reason,
+INSERT INTO transfer_observations (id, transfer_id, update_source, status, verdict, amount, currency, transfer_code, reason,
                                    gateway_event_id, observed_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 """
@@ -69,15 +69,15 @@ WHERE id = $1 AND status IN ($8, $2)
 """
 _SAVE_FEE: Final = "UPDATE payout_transfers SET fee = $2, updated_at = $3 WHERE id = $1"
 _SAVE_RECIPIENT_CODE: Final = "UPDATE payout_transfers SET recipient_code = $2 WHERE id = $1"
-_SCHEDULE_POLL: Final = "UPDATE payout_transfers SET due_at = $2, asks = asks + $3 WHERE id = $1"
+_SCHEDULE_POLL: Final = "UPDATE payout_transfers SET due_at = $2, poll_count = poll_count + $3 WHERE id = $1"
 _MARK_UNKNOWN: Final = f"""
 UPDATE payout_transfers SET status = 'unknown', failure = $2, due_at = $3, updated_at = $4, called_at = $5
 WHERE id = $1 AND status IN {states_before(TRANSFER, "call_unanswered")}
 """
-# Later checks of paid transfers come last: however many are due, they delay no payment.
-_LOCK_DUE: Final = """
+# Later checks of ended transfers come last: however many are due, they delay no payment.
+_LOCK_DUE: Final = f"""
 SELECT id, status FROM payout_transfers WHERE due_at <= $1 AND gateway = ANY ($3::text[])
-ORDER BY status = 'success', due_at LIMIT $2 FOR UPDATE SKIP LOCKED
+ORDER BY status IN {("success", *FAILED_OR_REVERSED)}, due_at LIMIT $2 FOR UPDATE SKIP LOCKED
 """
 # The partial index on `due_at` has the few transfers that are not final.
 _LIST_GATEWAYS: Final = "SELECT DISTINCT gateway FROM payout_transfers WHERE due_at IS NOT NULL"
@@ -151,10 +151,10 @@ async def lock_transfer(
     history = await uow.fetch_row(_READ_HISTORY, row["id"], row["payout_id"])
     if history is None:
         raise AssertionError("a SELECT without FROM returns one row")
-    effective_status, arrived_at, is_reversed, has_other_attempts, recovered = history
+    effective_status, ended_at, is_reversed, has_other_attempts, recovered = history
     returned = row["payout_status"] == "processed" and is_reversed
     # The columns are in the order of the fields; the effective status is between those of the payout and of the calls.
-    ending = (arrived_at, returned, row["fee"], row["gateway"], has_other_attempts, recovered, row["number"])
+    ending = (ended_at, returned, row["fee"], row["gateway"], has_other_attempts, recovered, row["number"])
     fields: Any = (*row[:9], effective_status, *row[9:13], *ending)
     return LockedTransfer(*fields)
 

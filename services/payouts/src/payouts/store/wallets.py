@@ -1,19 +1,20 @@
 """SQL for writes to wallets and their statements. No decision is made here."""
 
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.ledger import posting as ledger
+from common.ledger.posting import Effect, Posting
 from common.primitives.ids import new_id
 from payouts.domain.wallet import Movement, WalletLine, WalletSnapshot, with_balances
 
 # `DO UPDATE` locks the row or creates a missing one in one round trip; `WHERE false` writes no new version of it.
-_LOCK_WALLET: Final = """
+LOCK_WALLET: Final = """
 INSERT INTO wallets (vendor_id) VALUES ($1) ON CONFLICT (vendor_id) DO UPDATE SET vendor_id = excluded.vendor_id WHERE false
 """
-_READ_SNAPSHOT: Final = """
-SELECT
+_SNAPSHOT: Final = """
     coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'wallet:' || $1::uuid), 0) AS available_minor,
     coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'vendor_debt:' || $1::uuid), 0) AS debt_minor,
     (SELECT coalesce(sum(remaining_vendor_minor), 0)::bigint FROM order_shares
@@ -21,7 +22,12 @@ SELECT
     d.version_id, coalesce(d.verified, false) AS verified,
     coalesce((SELECT suspended FROM vendors WHERE id = $1), false) AS suspended, d.quarantine_reason IS NOT NULL AS quarantined,
     EXISTS (SELECT FROM transfer_holds WHERE vendor_id = $1 AND status = 'held') AS transfer_contradicted
-FROM (VALUES (1)) AS one LEFT JOIN vendor_bank_details AS d ON d.vendor_id = $1
+"""
+_BANK_DETAILS: Final = "FROM (VALUES (1)) AS one LEFT JOIN vendor_bank_details AS d ON d.vendor_id = $1"
+_READ_SNAPSHOT: Final = f"SELECT {_SNAPSHOT} {_BANK_DETAILS}"
+_READ_FOR_RELEASE: Final = f"""
+SELECT (SELECT net_minor FROM wallet_lines WHERE source_key = $2 AND kind = 'release'),
+    EXISTS (SELECT FROM chargebacks WHERE vendor_id = $1 AND status = 'opened'), {_SNAPSHOT} {_BANK_DETAILS}
 """
 _SUM_RELEASED: Final = """
 SELECT coalesce(sum(net_minor), 0)::bigint, coalesce(sum(commission_minor), 0)::bigint,
@@ -31,11 +37,16 @@ FROM wallet_lines WHERE vendor_id = $1 AND order_id = $2 AND kind = 'release'
 _FIND_LINE_NET: Final = "SELECT net_minor FROM wallet_lines WHERE source_key = $1 AND kind = $2"
 # A clock may be behind another machine's. No line is earlier than its predecessor, so that a month is one range of the
 # statement. The locked wallet permits no other line in the meantime.
-_APPEND_LINE: Final = """
-INSERT INTO wallet_lines (id, vendor_id, kind, source_key, order_id, payout_id, gross_minor, commission_minor, delivery_fee_minor,
-                          net_minor, balance_minor, estimated, at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
-        greatest($13, (SELECT at FROM wallet_lines WHERE vendor_id = $2 ORDER BY position DESC LIMIT 1)))
+_APPEND_LINES: Final = """
+INSERT INTO wallet_lines (vendor_id, source_key, at, id, kind, order_id, payout_id, gross_minor, commission_minor,
+                          delivery_fee_minor, net_minor, balance_minor, estimated)
+SELECT $1, $2, greatest($3, (SELECT at FROM wallet_lines WHERE vendor_id = $1 ORDER BY position DESC LIMIT 1)),
+       id, kind, order_id, payout_id, gross_minor, commission_minor, delivery_fee_minor, net_minor, balance_minor, estimated
+FROM unnest($4::uuid[], $5::text[], $6::uuid[], $7::uuid[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[],
+            $12::bigint[], $13::boolean[]) WITH ORDINALITY
+    AS line (id, kind, order_id, payout_id, gross_minor, commission_minor, delivery_fee_minor, net_minor, balance_minor,
+             estimated, place)
+ORDER BY place
 """
 
 
@@ -48,9 +59,28 @@ async def lock_wallet(uow: UnitOfWork, vendor_id: UUID) -> WalletSnapshot:
     return WalletSnapshot(*row)
 
 
+class ReleaseFacts(NamedTuple):
+    """The wallet before a release, the net amount of the line that has its key (kobo), and whether a chargeback of the
+    vendor is undecided.
+    """
+
+    wallet: WalletSnapshot
+    net_before_minor: int | None
+    has_open_chargeback: bool
+
+
+async def read_for_release(uow: UnitOfWork, vendor_id: UUID, source_key: str) -> ReleaseFacts:
+    """Read the wallet for a release. The unit of work holds the lock of the wallet since an earlier statement."""
+    row = await uow.fetch_row(_READ_FOR_RELEASE, vendor_id, source_key)
+    if row is None:
+        raise AssertionError("the statement always gives a row")
+    net_before_minor, has_open_chargeback, *snapshot = row
+    return ReleaseFacts(WalletSnapshot(*snapshot), net_before_minor, has_open_chargeback)
+
+
 async def lock_wallet_unread(uow: UnitOfWork, vendor_id: UUID) -> None:
     """Locks the vendor's wallet until the end of the unit of work."""
-    await uow.execute(_LOCK_WALLET, vendor_id)
+    await uow.execute(LOCK_WALLET, vendor_id)
 
 
 async def find_line_net(uow: UnitOfWork, source_key: str, kind: str) -> int | None:
@@ -68,15 +98,21 @@ async def sum_released(uow: UnitOfWork, vendor_id: UUID, order_id: UUID) -> Move
 
 
 async def append_lines(
-    uow: UnitOfWork, vendor_id: UUID, source_key: str, available_minor: int, lines: list[WalletLine], at: datetime
+    uow: UnitOfWork,
+    vendor_id: UUID,
+    source_key: str,
+    available_minor: int,
+    lines: list[WalletLine],
+    at: datetime,
+    posting: Posting | None = None,
 ) -> None:
-    """Write statement lines with the balance after each. The wallet must be locked."""
+    """Write statement lines with the balance after each, and their posting in the same statement. The wallet must be
+    locked. Raises as `ledger.post`.
+    """
     rows = [
         (
             new_id(),
-            vendor_id,
             line.kind,
-            source_key,
             line.order_id,
             line.payout_id,
             line.gross_minor,
@@ -85,8 +121,11 @@ async def append_lines(
             line.net_minor,
             balance_minor,
             line.is_estimated,
-            at,
         )
         for line, balance_minor in with_balances(available_minor, lines)
     ]
-    await uow.execute_many(_APPEND_LINE, rows)
+    values = (vendor_id, source_key, at, *map(list, zip(*rows, strict=True)))
+    if posting is None:
+        await uow.execute(_APPEND_LINES, *values)
+    else:
+        await ledger.post(uow, posting, Effect(_APPEND_LINES, values))

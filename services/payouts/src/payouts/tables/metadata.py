@@ -5,6 +5,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from common.database.tables import (
+    attach_document_tables,
     attach_idempotent_commands,
     attach_ledger_tables,
     attach_row_numbers,
@@ -14,6 +15,7 @@ from common.database.tables import (
 metadata: Final = service_metadata("payouts")
 attach_ledger_tables(metadata)
 attach_idempotent_commands(metadata)
+attach_document_tables(metadata)
 attach_row_numbers(metadata, "payout_requests", kind="payout", prefix="PO")
 
 INSTANT: Final = sa.TIMESTAMP(timezone=True)

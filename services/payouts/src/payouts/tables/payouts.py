@@ -44,6 +44,7 @@ sa.Table(
     sa.Index("payout_requests_of_vendor", "vendor_id", sa.text("created_at DESC")),
     sa.Index("payout_requests_newest", sa.text("created_at DESC"), sa.text("id DESC")),
     sa.Index("payout_requests_pending", "created_at", "id", postgresql_where=sa.text("status = 'pending'")),
+    sa.Index("payout_requests_pending_of_vendor", "vendor_id", postgresql_where=sa.text("status = 'pending'")),
     sa.Index(
         "payout_requests_key_once",
         "requested_by",
@@ -110,6 +111,7 @@ sa.Table(
     sa.Column("transfer_code", sa.Text),
     sa.Column("failure", sa.Text),
     sa.Column("submissions", sa.Integer, nullable=False, server_default=sa.text("0")),
+    # The name of `poll_count` in the previous version. Drop it in the next release (decision 109).
     sa.Column("asks", sa.Integer, nullable=False, server_default=sa.text("0")),
     sa.Column("due_at", INSTANT),
     sa.Column("created_at", INSTANT, nullable=False),
@@ -118,6 +120,7 @@ sa.Table(
     # Null: the gateway has not reported a fee.
     sa.Column("fee", sa.BigInteger),
     sa.Column("gateway", sa.Text, nullable=False, server_default=sa.text("'paystack'")),
+    sa.Column("poll_count", sa.Integer, nullable=False, server_default=sa.text("0")),
     sa.UniqueConstraint("payout_id", "attempt", name="payout_transfers_attempt_once"),
     sa.UniqueConstraint("reference", name="payout_transfers_reference_once"),
     sa.CheckConstraint("reference ~ '^po-[0-9a-f]{32}$'", name="payout_transfers_reference_shape"),
@@ -143,6 +146,9 @@ sa.Table(
         sa.ForeignKey("payout_transfers.id", name="transfer_observations_transfer"),
         nullable=False,
     ),
+    sa.Column("update_source", sa.Text),
+    # The name of `update_source` in the previous version, with the rules of both. Drop it in the next release
+    # (decision 109).
     sa.Column("heard_from", sa.Text, nullable=False),
     sa.Column("status", sa.Text, nullable=False),
     sa.Column("verdict", sa.Text, nullable=False),

@@ -86,6 +86,7 @@ sa.Table(
         unique=True,
         postgresql_where=sa.text("kind IN ('restitution', 'reversal')"),
     ),
+    sa.Index("wallet_lines_of_payout", "payout_id", postgresql_where=sa.text("payout_id IS NOT NULL")),
     sa.Index(
         "wallet_lines_recoveries", "payout_id", postgresql_where=sa.text("kind IN ('recovery', 'recovery_returned')")
     ),

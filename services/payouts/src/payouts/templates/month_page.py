@@ -10,8 +10,8 @@ from typing import Final
 import jinja2
 from markupsafe import Markup
 
-from payouts.domain.lagos import LAGOS
-from payouts.domain.naira import format_naira
+from common.primitives.clock import LAGOS
+from common.primitives.money import format_naira
 from payouts.responses.wallets import StatementLine, StatementMonth
 
 _STYLE: Final = files(__package__).joinpath("month.css").read_text(encoding="utf-8")

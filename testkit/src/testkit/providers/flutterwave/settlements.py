@@ -1,7 +1,8 @@
 """Settlements to the bank account or to the wallet.
 
-https://developer.flutterwave.com/v3.0/docs/settlements, https://developer.flutterwave.com/reference/endpoints/settlements,
-Flutterwave/Node-v3 documentation/settlements.md. `destination` is `account` for the bank, and `autowallet` for the wallet.
+https://developer.flutterwave.com/v3.0/docs/settlements,
+https://developer.flutterwave.com/reference/endpoints/settlements, Flutterwave/Node-v3 documentation/settlements.md.
+`destination` is `account` for the bank, and `autowallet` for the wallet.
 """
 
 from typing import Final

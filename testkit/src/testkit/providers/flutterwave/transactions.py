@@ -1,6 +1,7 @@
-"""Hosted payments and transactions.
+"""Hosted payments, charges by bank transfer, and transactions.
 
 https://developer.flutterwave.com/docs/collecting-payments/standard,
+https://developer.flutterwave.com/docs/direct-charge/bank-transfer,
 https://developer.flutterwave.com/docs/verifications/transaction, Flutterwave/Node-v3 documentation/transactions.md.
 """
 
@@ -63,6 +64,48 @@ CREATE_PAYMENT: Final = exact(
     },
 )
 HOSTED_LINK: Final = success(record({"link": {"type": "string", "pattern": "^https?://"}}))
+CREATE_BANK_TRANSFER: Final = exact(
+    {
+        "tx_ref": TEXT,
+        "amount": {"anyOf": [NAIRA, {"type": "string", "pattern": r"^\d+(\.\d{1,2})?$"}]},
+        "currency": {"const": "NGN"},
+        "email": TEXT,
+    },
+    {
+        "fullname": TEXT,
+        "phone_number": TEXT,
+        "client_ip": TEXT,
+        "device_fingerprint": TEXT,
+        "narration": TEXT,
+        "is_permanent": {"type": "boolean"},
+        "bank_transfer_options": exact({"expires": {"type": "integer", "minimum": 1}}),
+        "meta": {"type": "object"},
+        "subaccounts": {"type": "array"},
+    },
+)
+# The response to a charge has `meta` and no `data`. The end of the account is in milliseconds, or a text without a
+# zone.
+BANK_TRANSFER: Final = record(
+    {
+        "status": {"const": "success"},
+        "message": TEXT,
+        "meta": record(
+            {
+                "authorization": record(
+                    {
+                        "transfer_reference": TEXT,
+                        "transfer_account": {"type": "string", "pattern": "^[0-9]{10}$"},
+                        "transfer_bank": TEXT,
+                        "account_expiration": {"type": ["integer", "string"]},
+                        "transfer_note": TEXT,
+                        "transfer_amount": {"type": ["string", "number"]},
+                        "mode": {"const": "banktransfer"},
+                    }
+                )
+            }
+        ),
+    }
+)
 TRANSACTION: Final = success(record({**_SHARED, "customer": _CUSTOMER}, {**_SETTLED, "meta": _META}))
 LIST_QUERY: Final = frozenset(
     {"from", "to", "page", "customer_email", "status", "tx_ref", "customer_fullname", "currency"}

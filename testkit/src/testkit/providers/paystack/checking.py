@@ -7,6 +7,7 @@ from testkit.providers.operations import operation_of
 from testkit.providers.paystack import (
     balance,
     banks,
+    charges,
     disputes,
     recipients,
     refunds,
@@ -21,6 +22,7 @@ from testkit.providers.paystack.events import check_event
 REFERENCE: Final = "paystack/openapi.yaml"
 OPERATIONS: Final = (
     *transactions.OPERATIONS,
+    *charges.OPERATIONS,
     *refunds.OPERATIONS,
     *disputes.OPERATIONS,
     *settlements.OPERATIONS,

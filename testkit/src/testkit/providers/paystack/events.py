@@ -1,7 +1,8 @@
 """Webhooks, by the examples of the documentation.
 
-The specification has none. Pages: paystack.com/docs/payments/webhooks and /refunds; their examples are in the repository
-PaystackOSS/doc-code-snippets, `dist/doc/payments/webhooks/events.js` and `dist/doc/payments/refunds/events.js`.
+The specification has none. Pages: paystack.com/docs/payments/webhooks and /refunds; their examples are in the
+repository PaystackOSS/doc-code-snippets, `dist/doc/payments/webhooks/events.js` and
+`dist/doc/payments/refunds/events.js`.
 """
 
 from collections.abc import Mapping

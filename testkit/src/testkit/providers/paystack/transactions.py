@@ -157,7 +157,9 @@ LIST: Final = Operation(
         200: page(LISTED_TRANSACTION, {**PAGE_META, "total_volume": NUMBER, "perPage": TEXT_OR_WHOLE}),
     },
     departures={
-        "query.perPage": "the specification says per_page; paystack.com/docs/api/transaction/#list and its examples say perPage",
+        "query.perPage": (
+            "the specification says per_page; paystack.com/docs/api/transaction/#list and its examples say perPage"
+        ),
         "200.data[].paidAt": "null for a transaction that is not paid, as paid_at",
     },
 )

@@ -69,7 +69,10 @@ CALLBACK: Final = record(
     optional=("ErrorCode",),
 )
 API: Final = Api(
-    "twilio.com/docs: messaging/api/message-resource, usage/twilios-response, messaging/guides/track-outbound-message-status",
+    (
+        "twilio.com/docs: messaging/api/message-resource, usage/twilios-response, "
+        "messaging/guides/track-outbound-message-status"
+    ),
     (Operation("POST", "/2010-04-01/Accounts/{account}/Messages.json", {201: MESSAGE}, body=SEND),),
     FAULT,
 )

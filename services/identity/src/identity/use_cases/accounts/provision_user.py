@@ -30,13 +30,20 @@ class NewUser:
     email_confirmed: bool = False
 
 
-async def provision_user(
-    uow: UnitOfWork, user: NewUser, *, institutions: Institutions, hashes: KeyedHashes, reward_minor: int, now: datetime
-) -> Provisioned:
+@dataclass(frozen=True, slots=True)
+class Provisioning:
+    """The institutions that give a campus, the keys of known mailboxes, and the reward of a referral in kobo."""
+
+    institutions: Institutions
+    hashes: KeyedHashes
+    reward_minor: int
+
+
+async def provision_user(uow: UnitOfWork, user: NewUser, provisioning: Provisioning, *, now: datetime) -> Provisioned:
     """Create a buyer's profile with the campus of the address, and evaluate the referral token once.
 
     A repetition for the same id returns the first outcome. An impossible number, an unknown domain and an unknown token
-    never fail it (contract section 10). `reward_minor` is in kobo. Raises ConcurrentProvisioning, and Misdirected (421)
+    never fail it (contract section 10). Raises ConcurrentProvisioning, and Misdirected (421)
     for an address of another cell.
     """
     # The user is locked before the mailbox, always in this order, against deadlocks.
@@ -47,7 +54,7 @@ async def provision_user(
     email = normal_email(user.email)
     mailbox, phone = mailbox_of(email), phone_number_or_none(user.phone or "")
     await profiles.lock_mailbox(uow, mailbox)
-    campus_id = await _find_or_create_campus(uow, institutions.institution_of(email), now)
+    campus_id = await _find_or_create_campus(uow, provisioning.institutions.institution_of(email), now)
     profile = profiles.NewProfile(
         user_id=user.id,
         email=email,
@@ -62,8 +69,8 @@ async def provision_user(
     if not created:
         raise ConcurrentProvisioning
     await profiles.record_role_if_new(uow, user.id, "buyer", now)
-    verdict = await _check_token(uow, user, email, mailbox, erased_mailbox_hash(hashes, mailbox))
-    provisioned = await _record_referral_outcome(uow, verdict, user, mailbox, campus_id, reward_minor, now)
+    verdict = await _check_token(uow, user, email, mailbox, erased_mailbox_hash(provisioning.hashes, mailbox))
+    provisioned = await _record_referral_outcome(uow, verdict, user, mailbox, campus_id, provisioning.reward_minor, now)
     uow.publish(
         UserProvisioned(
             user_id=user.id,

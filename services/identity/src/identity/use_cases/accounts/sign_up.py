@@ -8,16 +8,14 @@ from common.auth.caller import ServiceItself
 from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.encryption import Encryptor
 from common.primitives.ids import new_id
-from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.passwords import Passwords
 from identity.credentials.sign_up_passwords import sign_up_password
 from identity.domain.errors import NumberNotAccepted
-from identity.domain.institutions import Institutions
 from identity.domain.message_budgets import TextPolicy
-from identity.domain.one_time_codes import REGISTERED_RESEND_AFTER, Purpose
+from identity.domain.one_time_codes import REGISTERED_RESEND_AFTER, CodeRequest, Destination, Purpose
 from identity.domain.referrals import Provisioned
 from identity.store import accounts, sign_ups
-from identity.use_cases.accounts.provision_user import NewUser, provision_user
+from identity.use_cases.accounts.provision_user import NewUser, Provisioning, provision_user
 from identity.use_cases.codes.request_code import request_code
 
 SIGNING_UP = ServiceItself("sign-up")
@@ -45,10 +43,8 @@ async def sign_up(
     request: SignUp,
     *,
     encryptor: Encryptor,
-    institutions: Institutions,
-    hashes: KeyedHashes,
+    provisioning: Provisioning,
     text_policy: TextPolicy,
-    reward_minor: int,
     now: datetime,
 ) -> UUID:
     """Open a buyer's account and send a code to the address (contract section 10.1). Return the user's id.
@@ -60,26 +56,22 @@ async def sign_up(
     if request.phone is not None and not text_policy.accepts(request.phone):
         raise NumberNotAccepted(text_policy.countries)
     password_hash = await passwords.hash(request.password)
-    shown = await sign_up_password(passwords, hashes, request.email, request.password)
+    shown = await sign_up_password(passwords, provisioning.hashes, request.email, request.password)
     user = NewUser(new_id(), request.email, request.phone, request.full_name, request.referral_token)
 
     async def send_mail(uow: UnitOfWork, purpose: Purpose, resend_after: timedelta = timedelta(0)) -> None:
         await request_code(
             uow,
             encryptor,
-            hashes,
-            purpose,
-            request.email,
-            request.source,
+            provisioning.hashes,
+            CodeRequest(purpose, Destination("email", request.email), request.source),
             counted_as="sign_up",
             now=now,
             resend_after=resend_after,
         )
 
     async def open_account(uow: UnitOfWork) -> Provisioned:
-        provisioned = await provision_user(
-            uow, user, institutions=institutions, hashes=hashes, reward_minor=reward_minor, now=now
-        )
+        provisioned = await provision_user(uow, user, provisioning, now=now)
         if not await accounts.record_account_if_new(uow, user.id, request.email, password_hash, now):
             raise _AddressRegistered
         await sign_ups.record_sign_up_password(uow, shown.address_hash, shown.digest, now)

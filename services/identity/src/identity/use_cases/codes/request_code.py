@@ -7,7 +7,7 @@ from common.primitives.encryption import Encryptor
 from identity.credentials.code_hashes import code_key_of
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.domain.message_budgets import CountedAs, mail_budgets
-from identity.domain.one_time_codes import CodeRequest, Destination, Purpose
+from identity.domain.one_time_codes import CodeRequest
 from identity.store import codes
 from identity.use_cases.codes.steps import issue_code
 
@@ -16,9 +16,7 @@ async def request_code(
     uow: UnitOfWork,
     encryptor: Encryptor,
     hashes: KeyedHashes,
-    purpose: Purpose,
-    email: str,
-    source: str,
+    request: CodeRequest,
     *,
     counted_as: CountedAs,
     now: datetime,
@@ -29,10 +27,11 @@ async def request_code(
     Nothing happens while the last code of this source is younger than `resend_after`. Raises TooManyMessages beyond the
     budget of the mailbox; then the last codes stay valid.
     """
-    request = CodeRequest(purpose, Destination("email", email), source)
     key = code_key_of(hashes, request)
     await codes.lock_address(uow, key.address_hash)
     last_issued_at = await codes.find_last_issued(uow, key)
     if last_issued_at is not None and now - last_issued_at < resend_after:
         return
-    await issue_code(uow, encryptor, hashes, request, mail_budgets(counted_as, email, source), now=now)
+    await issue_code(
+        uow, encryptor, hashes, request, mail_budgets(counted_as, request.destination.address, request.source), now=now
+    )

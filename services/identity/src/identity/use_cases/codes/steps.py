@@ -17,7 +17,9 @@ from identity.store import codes, message_counts
 
 
 async def count_messages(uow: UnitOfWork, hashes: KeyedHashes, budgets: Sequence[Budget], *, now: datetime) -> None:
-    """Count one message in all budgets. Raises TooManyMessages when one is exhausted; the caller then counts in none."""
+    """Count one message in all budgets. Raises TooManyMessages when one is exhausted; the caller then counts in
+    none.
+    """
     by_hash = {budget_hash_of(hashes, budget): budget for budget in budgets}
     added = [(key, now + budget.window, int(budget.is_counted)) for key, budget in by_hash.items()]
     counted = await message_counts.count_messages(uow, now, added)
@@ -33,7 +35,9 @@ async def count_messages(uow: UnitOfWork, hashes: KeyedHashes, budgets: Sequence
 
 
 async def find_recipient(uow: UnitOfWork, destination: Destination, claimant_id: UUID | None) -> UUID | None:
-    """Return the user who claims the number of their profile, or the one whom the address signs in; None without one."""
+    """Return the user who claims the number of their profile, or the one whom the address signs in; None without
+    one.
+    """
     if claimant_id is not None and await codes.may_confirm_phone(uow, claimant_id, destination):
         return claimant_id
     return await codes.find_sign_in_user(uow, destination)
@@ -58,8 +62,8 @@ async def issue_code(
 ) -> None:
     """Issue a code, whether or not its address has an account, count it, and enqueue its delivery.
 
-    The worker looks up the account after the response, so known and unknown addresses cost the same work. The caller holds
-    the lock of the address. Raises TooManyMessages.
+    The worker looks up the account after the response, so known and unknown addresses cost the same work. The caller
+    holds the lock of the address. Raises TooManyMessages.
     """
     purpose, destination = request.purpose, request.destination
     key = code_key_of(hashes, request)

@@ -2,16 +2,17 @@
 
 import hmac
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.ids import new_id
 from identity.credentials.code_hashes import address_hash_of, source_hash_of
 from identity.credentials.keyed_hashes import KeyedHashes
-from identity.credentials.signing_keys import SigningKeys
-from identity.credentials.tokens import SignedIn
+from identity.credentials.tokens import SignedIn, TokenIssuer
+from identity.domain.authorization_profile import SignIn
 from identity.domain.errors import SessionInvalid
 from identity.domain.one_time_codes import Destination, IssuedCode, codes_with_tries_left
 from identity.store import accounts, codes, profiles, sessions
@@ -31,9 +32,11 @@ class Verified:
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
-    """The client that shows a code: `source` is its address."""
+class ShownCode:
+    """A code of a destination that a client shows: `source` is the client's address."""
 
+    destination: Destination
+    code: str = field(repr=False)
     source: str
     user_agent: str | None
 
@@ -41,26 +44,24 @@ class Client:
 async def verify_code(
     uow: UnitOfWork,
     hashes: KeyedHashes,
-    signing_keys: SigningKeys,
-    destination: Destination,
-    code: str,
+    token_issuer: TokenIssuer,
+    presented: ShownCode,
     caller: Caller,
     *,
-    client: Client,
     matching_hash: str | None = None,
-    issuer: str,
     now: datetime,
 ) -> Verified | None:
     """Redeem a code once and return tokens at AAL1; None for an invalid code.
 
-    None is a result and not an exception, because the count of tries must commit. A wrong code counts for each valid code of
-    the address, by the client's `source`: an attacker uses up no try of the owner (contract section 10.2).
+    None is a result and not an exception, because the count of tries must commit. A wrong code counts for each valid
+    code of the address, by the client's `source`: an attacker uses up no try of the owner (contract section 10.2).
 
-    The code confirms a mail address; the first confirmation removes earlier credentials. It confirms a number only for the
-    signed-in user who requested it (contract section 10.1).
+    The code confirms a mail address; the first confirmation removes earlier credentials. It confirms a number only for
+    the signed-in user who requested it (contract section 10.1).
     """
-    address_hash, source_hash = address_hash_of(hashes, destination), source_hash_of(hashes, client.source)
-    shown = hashes.of("sign_in", destination.address, code)
+    destination, source = presented.destination, presented.source
+    address_hash, source_hash = address_hash_of(hashes, destination), source_hash_of(hashes, source)
+    shown = hashes.of("sign_in", destination.address, presented.code)
     seen = _matching(await codes.list_valid_codes(uow, "sign_in", address_hash, now), shown)
     if seen is not None and seen.user_id is not None:
         # Lock order: profile, account, codes.
@@ -83,17 +84,16 @@ async def verify_code(
     await codes.expire_codes_of_address(uow, "sign_in", address_hash, now)
     revoked = None
     if destination.channel == "email":
-        await free_mail_budgets(uow, hashes, "sign_in", destination.address, client.source)
+        await free_mail_budgets(uow, hashes, "sign_in", destination.address, source)
         revoked = await confirm_email(uow, hashes, user_id, destination.address, matching_hash=matching_hash, now=now)
     elif claims:
         for changed in await codes.save_confirmed_phone(uow, user_id, destination.address):
             await publish_profile(uow, changed)
     if claims and caller.issuer is not None:
-        signed = await _in_session_of_the_issuer(uow, signing_keys, caller, user_id, issuer=issuer, now=now)
+        signed = await _in_session_of_the_issuer(uow, token_issuer, caller, user_id, now=now)
     else:
-        signed = await start_session(
-            uow, signing_keys, user_id, method="otp", user_agent=client.user_agent, issuer=issuer, now=now
-        )
+        sign_in = SignIn(new_id(), now, method="otp")
+        signed = await start_session(uow, token_issuer, user_id, sign_in, user_agent=presented.user_agent, now=now)
     return Verified(user_id, signed, revoked)
 
 
@@ -102,11 +102,11 @@ def _matching(issued: Sequence[IssuedCode], shown: bytes) -> IssuedCode | None:
 
 
 async def _in_session_of_the_issuer(
-    uow: UnitOfWork, signing_keys: SigningKeys, caller: Caller, user_id: UUID, *, issuer: str, now: datetime
+    uow: UnitOfWork, token_issuer: TokenIssuer, caller: Caller, user_id: UUID, *, now: datetime
 ) -> SignedIn:
     """Return tokens for the further issuer's session, which limits the roles. Raises SessionInvalid."""
     sign_in = await sessions.lock_session(uow, caller.session_id, user_id) if caller.session_id else None
     if sign_in is None:
         raise SessionInvalid
     profile = await accounts.find_authorization_profile(uow, user_id)
-    return await issue_tokens(uow, signing_keys, profile, sign_in, issuer=issuer, now=now)
+    return await issue_tokens(uow, token_issuer, profile, sign_in, now=now)

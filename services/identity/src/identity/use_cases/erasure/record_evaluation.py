@@ -9,7 +9,7 @@ from contracts.identity import ErasureRefused, UserErased, VendorClosed
 from identity.credentials.erased_mailboxes import erased_mailbox_hash
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.domain.erasure import ERASURE, evaluate
-from identity.store import erasure
+from identity.store import erasure, vendors
 from identity.use_cases.sessions.revoke_sessions import revoke_sessions
 
 
@@ -41,7 +41,12 @@ async def record_evaluation(
 
 
 async def _own_obligations(uow: UnitOfWork, request: erasure.Request) -> list[str]:
-    """Return the obligations in this service that are newer than the request."""
+    """Return the obligations in this service that are newer than the request.
+
+    The vendor stays locked: a suspension at the same time comes before, and counts, or finds it closed.
+    """
+    if request.vendor_id is not None:
+        await vendors.lock_vendor(uow, request.vendor_id)
     obligations = await erasure.find_obligations(uow, request.user_id)
     found = {
         "staff_role": obligations.is_staff,

@@ -3,13 +3,11 @@
 from datetime import datetime
 
 from common.auth.caller import Caller, ServiceItself
-from common.database.unit_of_work import Database, UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from common.primitives.problems import ValidationFailed
 from contracts.identity import ErasureRequested
-from identity.credentials.keyed_hashes import KeyedHashes
-from identity.credentials.login_throttle import LoginThrottle
-from identity.credentials.passwords import Passwords
+from identity.credentials.password_verifier import PasswordVerifier
 from identity.domain.errors import OpenObligations, ProfileMissing, WrongPassword
 from identity.store import accounts, erasure, login_failures
 from identity.use_cases.passwords.steps import VerifiedPassword, verify_password
@@ -17,22 +15,13 @@ from identity.use_cases.passwords.steps import VerifiedPassword, verify_password
 REQUESTING_ERASURE = ServiceItself("erasure request")
 
 
-async def request_erasure(
-    database: Database,
-    passwords: Passwords,
-    throttle: LoginThrottle,
-    hashes: KeyedHashes,
-    caller: Caller,
-    password: str | None,
-    *,
-    now: datetime,
-) -> None:
+async def request_erasure(verifier: PasswordVerifier, caller: Caller, password: str | None, *, now: datetime) -> None:
     """Record the request and publish it for evaluation. A repetition while it is open changes nothing.
 
     A user with a second factor must have stepped up, and a user with a password must send it. Raises StepUpRequired,
     WrongPassword, ProfileMissing, and OpenObligations for staff and for the owner of a suspended vendor.
     """
-    verified = await _verify_caller(database, passwords, throttle, hashes, caller, password, now=now)
+    verified = await _verify_caller(verifier, caller, password, now=now)
 
     async def record_request(uow: UnitOfWork) -> None:
         # Lock order: profile, account, as in changes of staff.
@@ -52,21 +41,14 @@ async def request_erasure(
         await erasure.record_request(uow, request_id, caller.id, obligations.vendor_id, now)
         uow.publish(ErasureRequested(user_id=caller.id, request_id=request_id, vendor_id=obligations.vendor_id))
 
-    await database.transact(acting_as=REQUESTING_ERASURE, work=record_request)
+    await verifier.database.transact(acting_as=REQUESTING_ERASURE, work=record_request)
 
 
 async def _verify_caller(
-    database: Database,
-    passwords: Passwords,
-    throttle: LoginThrottle,
-    hashes: KeyedHashes,
-    caller: Caller,
-    password: str | None,
-    *,
-    now: datetime,
+    verifier: PasswordVerifier, caller: Caller, password: str | None, *, now: datetime
 ) -> VerifiedPassword | None:
     """Return the verified password; None for a user without one, who signs in elsewhere or with codes."""
-    async with database.unit_of_work(acting_as=REQUESTING_ERASURE) as uow:
+    async with verifier.database.unit_of_work(acting_as=REQUESTING_ERASURE) as uow:
         if await erasure.lock_user(uow, caller.id) is None:
             raise ProfileMissing
         profile = await accounts.find_authorization_profile(uow, caller.id)
@@ -78,7 +60,7 @@ async def _verify_caller(
         return None
     if password is None:
         raise ValidationFailed.of("password", "is required")
-    verified = await verify_password(database, passwords, throttle, hashes, email, password, now=now)
+    verified = await verify_password(verifier, email, password, now=now)
     if not isinstance(verified, VerifiedPassword):
         raise WrongPassword
     return verified

@@ -1,5 +1,6 @@
 """Step up to AAL2 with a code."""
 
+from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
@@ -7,8 +8,7 @@ from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from contracts.identity import CredentialsChanged
 from identity.credentials.recovery_codes import RecoveryCodes, is_recovery_code
-from identity.credentials.signing_keys import SigningKeys
-from identity.credentials.tokens import SignedIn
+from identity.credentials.tokens import SignedIn, TokenIssuer
 from identity.credentials.totp import Totp
 from identity.domain.authorization_profile import SignIn
 from identity.domain.errors import FactorIdWithRecoveryCode, SessionInvalid, TooManyWrongCodes
@@ -19,16 +19,22 @@ from identity.store.recovery_codes import claim_recovery_code
 from identity.use_cases.sessions.steps import issue_tokens
 
 
+@dataclass(frozen=True, slots=True)
+class FactorCode:
+    """A shown TOTP or recovery code, and the factor that the caller names for it."""
+
+    code: str = field(repr=False)
+    factor_id: UUID | None
+
+
 async def verify_factor(
     uow: UnitOfWork,
     totp: Totp,
     recovery_codes: RecoveryCodes,
-    signing_keys: SigningKeys,
+    token_issuer: TokenIssuer,
     caller: Caller,
-    code: str,
-    factor_id: UUID | None,
+    shown: FactorCode,
     *,
-    issuer: str,
     now: datetime,
 ) -> SignedIn | None:
     """Redeem a TOTP or recovery code and return tokens at AAL2; None for a wrong code.
@@ -42,19 +48,19 @@ async def verify_factor(
         raise SessionInvalid
     if account.code_blocked_until is not None and now < account.code_blocked_until:
         raise TooManyWrongCodes(account.code_blocked_until - now)
-    if is_recovery_code(code):
-        if factor_id is not None:
+    if is_recovery_code(shown.code):
+        if shown.factor_id is not None:
             raise FactorIdWithRecoveryCode
-        stepped_up = await _by_recovery_code(uow, recovery_codes, session, caller, code, now)
+        stepped_up = await _by_recovery_code(uow, recovery_codes, session, caller, shown.code, now)
     else:
-        stepped_up = await _by_totp(uow, totp, session, caller, code, factor_id, now)
+        stepped_up = await _by_totp(uow, totp, session, caller, shown, now)
     if stepped_up is None:
         failures = account.code_failures + 1
         await accounts.save_code_failures(uow, caller.id, failures, blocked_until(failures, now))
         return None
     await accounts.save_code_failures(uow, caller.id, 0, None)
     profile = await accounts.find_authorization_profile(uow, caller.id)
-    return await issue_tokens(uow, signing_keys, profile, stepped_up, issuer=issuer, now=now)
+    return await issue_tokens(uow, token_issuer, profile, stepped_up, now=now)
 
 
 async def _by_recovery_code(
@@ -68,24 +74,19 @@ async def _by_recovery_code(
 
 
 async def _by_totp(
-    uow: UnitOfWork,
-    totp: Totp,
-    session: SignIn,
-    caller: Caller,
-    code: str,
-    factor_id: UUID | None,
-    now: datetime,
+    uow: UnitOfWork, totp: Totp, session: SignIn, caller: Caller, shown: FactorCode, now: datetime
 ) -> SignIn | None:
     """Without a factor id, try the confirmed factors, or else the unconfirmed one."""
     enrolled = await factors.list_factors(uow, caller.id)
     confirmed = [factor for factor in enrolled if factor.confirmed]
     has_factor = any(factor.confirmed for factor in await list_own_factors(uow, caller.id))
-    for factor in [factor for factor in enrolled if factor.id == factor_id] if factor_id else confirmed or enrolled:
+    named = [factor for factor in enrolled if factor.id == shown.factor_id]
+    for factor in named if shown.factor_id else confirmed or enrolled:
         if has_factor and not factor.confirmed:
             # Otherwise an attacker with the password could confirm a factor of their own.
             caller.must_have_stepped_up(now)
         secret = totp.decrypt(factor.id, factor.encrypted_secret)
-        counter = totp.counter_of(secret, code, now, after=factor.last_counter)
+        counter = totp.counter_of(secret, shown.code, now, after=factor.last_counter)
         if counter is not None:
             await factors.save_factor_used(uow, factor.id, counter, now)
             if not factor.confirmed:

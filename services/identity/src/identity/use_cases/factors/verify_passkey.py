@@ -9,8 +9,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.observability.logging import get_logger
 from common.primitives.json_records import Json
 from identity.credentials.passkeys import Passkeys
-from identity.credentials.signing_keys import SigningKeys
-from identity.credentials.tokens import SignedIn
+from identity.credentials.tokens import SignedIn, TokenIssuer
 from identity.domain.errors import ChallengeInvalid, PasskeyRejected, SessionInvalid
 from identity.domain.second_factors import SignCountRegressed, check_sign_count
 from identity.store import accounts, passkeys, sessions
@@ -22,12 +21,11 @@ log = get_logger(__name__)
 async def verify_passkey(
     uow: UnitOfWork,
     authenticators: Passkeys,
-    signing_keys: SigningKeys,
+    token_issuer: TokenIssuer,
     caller: Caller,
     challenge_id: UUID,
     response: Mapping[str, Json],
     *,
-    issuer: str,
     now: datetime,
 ) -> SignedIn:
     """Verify an assertion and return tokens at AAL2. The challenge is used up.
@@ -56,4 +54,4 @@ async def verify_passkey(
     await passkeys.save_passkey_used(uow, passkey.id, sign_count, now)
     profile = await accounts.find_authorization_profile(uow, caller.id)
     stepped_up = session.stepped_up("passkey", passkey.id, now)
-    return await issue_tokens(uow, signing_keys, profile, stepped_up, issuer=issuer, now=now)
+    return await issue_tokens(uow, token_issuer, profile, stepped_up, now=now)

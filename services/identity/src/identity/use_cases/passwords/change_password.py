@@ -5,11 +5,8 @@ from datetime import datetime
 from uuid import UUID
 
 from common.auth.caller import ServiceItself
-from common.database.unit_of_work import Database
 from contracts.identity import CredentialsChanged
-from identity.credentials.keyed_hashes import KeyedHashes
-from identity.credentials.login_throttle import LoginThrottle
-from identity.credentials.passwords import Passwords
+from identity.credentials.password_verifier import PasswordVerifier
 from identity.domain.errors import SessionInvalid, WrongCurrentPassword
 from identity.store import accounts, codes, login_failures
 from identity.use_cases.passwords.steps import VerifiedPassword, verify_password
@@ -25,10 +22,7 @@ class PasswordChange:
 
 
 async def change_password(
-    database: Database,
-    passwords: Passwords,
-    throttle: LoginThrottle,
-    hashes: KeyedHashes,
+    verifier: PasswordVerifier,
     user_id: UUID,
     session_id: UUID | None,
     change: PasswordChange,
@@ -40,15 +34,15 @@ async def change_password(
     Raises SessionInvalid for a user or session of a further issuer, and WrongCurrentPassword. A wrong password counts
     and delays like a failed login, so that a stolen token cannot be used to guess it.
     """
-    async with database.unit_of_work(acting_as=CHANGING_PASSWORD) as uow:
+    async with verifier.database.unit_of_work(acting_as=CHANGING_PASSWORD) as uow:
         email = await accounts.find_email(uow, user_id)
     if email is None or session_id is None:
         raise SessionInvalid
-    verified = await verify_password(database, passwords, throttle, hashes, email, change.current, now=now)
+    verified = await verify_password(verifier, email, change.current, now=now)
     if not isinstance(verified, VerifiedPassword):
         raise WrongCurrentPassword
-    password_hash = await passwords.hash(change.new)
-    async with database.unit_of_work(acting_as=CHANGING_PASSWORD) as uow:
+    password_hash = await verifier.passwords.hash(change.new)
+    async with verifier.database.unit_of_work(acting_as=CHANGING_PASSWORD) as uow:
         if await accounts.lock_password_hash(uow, user_id) != verified.password_hash:
             raise WrongCurrentPassword
         await accounts.save_password_hash(uow, user_id, verified.password_hash, password_hash)

@@ -5,10 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from common.auth.caller import ServiceItself
-from common.database.unit_of_work import Database
-from identity.credentials.keyed_hashes import KeyedHashes
-from identity.credentials.login_throttle import LoginThrottle
-from identity.credentials.passwords import Passwords
+from identity.credentials.password_verifier import PasswordVerifier
 from identity.credentials.sign_up_passwords import sign_up_password
 from identity.domain.login_delays import FORGOTTEN_AFTER, pause_seconds
 from identity.store import accounts, login_failures, sign_ups
@@ -32,14 +29,7 @@ class UnconfirmedSignUp:
 
 
 async def verify_password(
-    database: Database,
-    passwords: Passwords,
-    throttle: LoginThrottle,
-    hashes: KeyedHashes,
-    email: str,
-    password: str,
-    *,
-    now: datetime,
+    verifier: PasswordVerifier, email: str, password: str, *, now: datetime
 ) -> VerifiedPassword | UnconfirmedSignUp | None:
     """Verify the password of a normal address; count a failure and return None if it is wrong.
 
@@ -49,17 +39,17 @@ async def verify_password(
     After failures the check is delayed, never refused. Unknown addresses and suspended users are counted, delayed and
     hashed alike. No transaction is open during the delay or the hashing.
     """
-    failures_key = hashes.of("login", email)
-    async with database.unit_of_work(acting_as=VERIFYING_PASSWORD) as uow:
+    failures_key = verifier.hashes.of("login", email)
+    async with verifier.database.unit_of_work(acting_as=VERIFYING_PASSWORD) as uow:
         account = await accounts.find_open_account(uow, email)
         failures, last_failed_at = await login_failures.find_failures(uow, failures_key)
-    await throttle.wait(pause_seconds(failures, last_failed_at, now))
+    await verifier.throttle.wait(pause_seconds(failures, last_failed_at, now))
     password_hash = account.password_hash if account else None
-    is_right = await passwords.matches(password_hash, password)
+    is_right = await verifier.passwords.matches(password_hash, password)
     if account is not None and password_hash is not None and is_right and account.is_confirmed:
         return VerifiedPassword(account.user_id, password_hash, failures_key, failures > 0)
-    shown = await sign_up_password(passwords, hashes, email, password)
-    async with database.unit_of_work(acting_as=VERIFYING_PASSWORD) as uow:
+    shown = await sign_up_password(verifier.passwords, verifier.hashes, email, password)
+    async with verifier.database.unit_of_work(acting_as=VERIFYING_PASSWORD) as uow:
         # An older account has only its password's hash.
         if await sign_ups.is_sign_up_password(uow, shown.address_hash, shown.digest) or is_right:
             return UnconfirmedSignUp()

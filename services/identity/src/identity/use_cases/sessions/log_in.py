@@ -4,16 +4,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from common.auth.caller import ServiceItself
-from common.database.unit_of_work import Database
 from common.primitives.encryption import Encryptor
-from identity.credentials.keyed_hashes import KeyedHashes
-from identity.credentials.login_throttle import LoginThrottle
-from identity.credentials.passwords import Passwords
-from identity.credentials.signing_keys import SigningKeys
-from identity.credentials.tokens import SignedIn
+from common.primitives.ids import new_id
+from identity.credentials.password_verifier import PasswordVerifier
+from identity.credentials.tokens import SignedIn, TokenIssuer
 from identity.domain.addresses import normal_email
+from identity.domain.authorization_profile import SignIn
 from identity.domain.errors import ConfirmationRequired, ConfirmationWithoutMail, TooManyMessages, WrongCredentials
-from identity.domain.one_time_codes import LOGIN_RESEND_AFTER
+from identity.domain.one_time_codes import LOGIN_RESEND_AFTER, CodeRequest, Destination
 from identity.store import accounts, login_failures
 from identity.use_cases.codes.request_code import request_code
 from identity.use_cases.passwords.steps import UnconfirmedSignUp, VerifiedPassword, verify_password
@@ -35,15 +33,11 @@ class LogIn:
 
 
 async def log_in(
-    database: Database,
-    passwords: Passwords,
-    throttle: LoginThrottle,
-    hashes: KeyedHashes,
-    signing_keys: SigningKeys,
+    verifier: PasswordVerifier,
+    token_issuer: TokenIssuer,
     request: LogIn,
     *,
     encryptor: Encryptor,
-    issuer: str,
     now: datetime,
 ) -> SignedIn:
     """Verify the password and return the tokens of a new session at AAL1.
@@ -53,31 +47,27 @@ async def log_in(
     """
     email = normal_email(request.email)
     for _ in range(CHECKS_MAX):
-        verified = await verify_password(database, passwords, throttle, hashes, email, request.password, now=now)
+        verified = await verify_password(verifier, email, request.password, now=now)
         if verified is None:
             break
         if isinstance(verified, UnconfirmedSignUp):
-            await _send_code(database, encryptor, hashes, email, request.source, now)
+            await _send_code(verifier, encryptor, email, request.source, now)
             raise ConfirmationRequired
-        signed = await _start(database, passwords, signing_keys, verified, request, issuer=issuer, now=now)
+        signed = await _start(verifier, token_issuer, verified, request, now=now)
         if signed is not None:
             return signed
     raise WrongCredentials
 
 
-async def _send_code(
-    database: Database, encryptor: Encryptor, hashes: KeyedHashes, email: str, source: str, now: datetime
-) -> None:
+async def _send_code(verifier: PasswordVerifier, encryptor: Encryptor, email: str, source: str, now: datetime) -> None:
     """Commit the code before the error is raised. Raises ConfirmationWithoutMail."""
     try:
-        async with database.unit_of_work(acting_as=LOGGING_IN) as uow:
+        async with verifier.database.unit_of_work(acting_as=LOGGING_IN) as uow:
             await request_code(
                 uow,
                 encryptor,
-                hashes,
-                "sign_in",
-                email,
-                source,
+                verifier.hashes,
+                CodeRequest("sign_in", Destination("email", email), source),
                 counted_as="sign_in",
                 now=now,
                 resend_after=LOGIN_RESEND_AFTER,
@@ -87,19 +77,17 @@ async def _send_code(
 
 
 async def _start(
-    database: Database,
-    passwords: Passwords,
-    signing_keys: SigningKeys,
+    verifier: PasswordVerifier,
+    token_issuer: TokenIssuer,
     verified: VerifiedPassword,
     request: LogIn,
     *,
-    issuer: str,
     now: datetime,
 ) -> SignedIn | None:
     """Return the tokens; None when the password has changed since the check, so that no session outlives a reset."""
-    outdated = passwords.is_outdated(verified.password_hash)
-    renewed = await passwords.hash(request.password) if outdated else None
-    async with database.unit_of_work(acting_as=LOGGING_IN) as uow:
+    outdated = verifier.passwords.is_outdated(verified.password_hash)
+    renewed = await verifier.passwords.hash(request.password) if outdated else None
+    async with verifier.database.unit_of_work(acting_as=LOGGING_IN) as uow:
         if await accounts.lock_password_hash(uow, verified.user_id) != verified.password_hash:
             return None
         if renewed is not None:
@@ -108,10 +96,9 @@ async def _start(
             await login_failures.clear_failures(uow, verified.failures_key)
         return await start_session(
             uow,
-            signing_keys,
+            token_issuer,
             verified.user_id,
-            method="password",
+            SignIn(new_id(), now, method="password"),
             user_agent=request.user_agent,
-            issuer=issuer,
             now=now,
         )

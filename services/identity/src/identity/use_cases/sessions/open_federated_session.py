@@ -10,8 +10,8 @@ from identity.store import accounts, sessions
 async def open_federated_session(uow: UnitOfWork, caller: Caller, staff_issuers: Collection[str]) -> None:
     """Record an account and a session for a caller with a further issuer's token; otherwise do nothing.
 
-    The account has no address and no password, so a login to it is impossible. Staff roles count in the session only if the
-    issuer is in `staff_issuers`, so a step-up cannot circumvent that limit.
+    The account has no address and no password, so a login to it is impossible. Staff roles count in the session only if
+    the issuer is in `staff_issuers`, so a step-up cannot circumvent that limit.
     """
     if caller.issuer is None or caller.session_id is None or caller.issued_at is None:
         return

@@ -6,8 +6,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso
 from contracts.identity import SessionRevoked
 from identity.credentials.keyed_hashes import KeyedHashes
-from identity.credentials.signing_keys import SigningKeys
-from identity.credentials.tokens import SignedIn, hash_of_presented, stored_hash, successor_of
+from identity.credentials.tokens import SignedIn, TokenIssuer, hash_of_presented, stored_hash, successor_of
 from identity.domain.authorization_profile import SignIn
 from identity.domain.sessions import Invalid, Repeated, StoredRefreshToken, Usable, evaluate_refresh
 from identity.store import accounts, sessions
@@ -15,7 +14,7 @@ from identity.use_cases.sessions.steps import issue_tokens, sign_tokens
 
 
 async def refresh_session(
-    uow: UnitOfWork, signing_keys: SigningKeys, hashes: KeyedHashes, token: str, *, issuer: str, now: datetime
+    uow: UnitOfWork, token_issuer: TokenIssuer, hashes: KeyedHashes, token: str, *, now: datetime
 ) -> SignedIn | None:
     """Exchange a refresh token for its successor and a new access token; None when nothing is issued.
 
@@ -33,9 +32,7 @@ async def refresh_session(
     if isinstance(verdict, Usable):
         await sessions.mark_refresh_token_used(uow, token_hash, now)
         profile = await accounts.find_authorization_profile(uow, shown.user_id)
-        return await issue_tokens(
-            uow, signing_keys, profile, _sign_in_of(shown), issuer=issuer, now=now, successor=successor
-        )
+        return await issue_tokens(uow, token_issuer, profile, _sign_in_of(shown), now=now, successor=successor)
     if isinstance(verdict, Repeated):
         present = await sessions.find_refresh_token(uow, stored_hash(successor))
         if present is None:
@@ -43,9 +40,7 @@ async def refresh_session(
             return None
         if isinstance(evaluate_refresh(present, now), Usable):
             profile = await accounts.find_authorization_profile(uow, present.user_id)
-            return await sign_tokens(
-                uow, signing_keys, profile, _sign_in_of(present), successor, issuer=issuer, now=now
-            )
+            return await sign_tokens(uow, token_issuer, profile, _sign_in_of(present), successor, now=now)
     await sessions.revoke_session_if_active(uow, shown.session_id, shown.user_id, now, "refresh_token_reused")
     uow.publish(SessionRevoked(user_id=shown.user_id, session_id=shown.session_id, not_before=iso(now)))
     return None

@@ -4,9 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.ids import new_id
-from identity.credentials.signing_keys import SigningKeys
-from identity.credentials.tokens import SignedIn, new_refresh_token, sign_access_token, stored_hash
+from identity.credentials.tokens import SignedIn, TokenIssuer, new_refresh_token, sign_access_token, stored_hash
 from identity.domain.authorization_profile import AuthorizationProfile, SignIn
 from identity.domain.errors import ConfirmationRequired, UserSuspended
 from identity.domain.sessions import REFRESH_LIFE
@@ -20,12 +18,11 @@ class NoSigningKey(Exception):
 
 async def sign_tokens(
     uow: UnitOfWork,
-    signing_keys: SigningKeys,
+    token_issuer: TokenIssuer,
     profile: AuthorizationProfile,
     sign_in: SignIn,
     refresh_token: str,
     *,
-    issuer: str,
     now: datetime,
 ) -> SignedIn:
     """Return a new access token with the refresh token. Stores nothing. Raises like `issue_tokens`."""
@@ -38,9 +35,9 @@ async def sign_tokens(
         raise NoSigningKey
     if await sessions.is_without_staff_roles(uow, sign_in.session_id):
         profile = profile.without_staff_roles()
-    key = signing_keys.open(*current)
+    key = token_issuer.signing_keys.open(*current)
     return SignedIn(
-        access_token=sign_access_token(key, profile, sign_in, issuer=issuer, now=now),
+        access_token=sign_access_token(key, profile, sign_in, issuer=token_issuer.issuer, now=now),
         refresh_token=refresh_token,
         aal=sign_in.aal,
         mfa_required=profile.has_second_factor and sign_in.aal == "aal1",
@@ -49,11 +46,10 @@ async def sign_tokens(
 
 async def issue_tokens(
     uow: UnitOfWork,
-    signing_keys: SigningKeys,
+    token_issuer: TokenIssuer,
     profile: AuthorizationProfile,
     sign_in: SignIn,
     *,
-    issuer: str,
     now: datetime,
     successor: str | None = None,
 ) -> SignedIn:
@@ -63,7 +59,7 @@ async def issue_tokens(
     before the address is confirmed: every sign-in ends here, so none can omit the checks.
     """
     refresh_token = successor or new_refresh_token(sign_in.session_id)
-    signed = await sign_tokens(uow, signing_keys, profile, sign_in, refresh_token, issuer=issuer, now=now)
+    signed = await sign_tokens(uow, token_issuer, profile, sign_in, refresh_token, now=now)
     await sessions.record_refresh_token(
         uow, stored_hash(refresh_token), sign_in, issued_at=now, expires_at=now + REFRESH_LIFE
     )
@@ -72,16 +68,14 @@ async def issue_tokens(
 
 async def start_session(
     uow: UnitOfWork,
-    signing_keys: SigningKeys,
+    token_issuer: TokenIssuer,
     user_id: UUID,
+    sign_in: SignIn,
     *,
-    method: str,
     user_agent: str | None,
-    issuer: str,
     now: datetime,
 ) -> SignedIn:
-    """Start a session of a user authenticated by `method` and return its tokens at AAL1."""
-    sign_in = SignIn(new_id(), now, method=method)
+    """Start the session of a user who authenticated as `sign_in` says, and return its tokens."""
     await sessions.record_session(uow, user_id, sign_in, printable_user_agent(user_agent))
     profile = await accounts.find_authorization_profile(uow, user_id)
-    return await issue_tokens(uow, signing_keys, profile, sign_in, issuer=issuer, now=now)
+    return await issue_tokens(uow, token_issuer, profile, sign_in, now=now)

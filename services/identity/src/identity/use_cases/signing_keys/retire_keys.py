@@ -25,8 +25,8 @@ async def retire_keys(database: Database, *, now: datetime) -> str:
         verdict = evaluate_retirement(states_of(await keys.list_keys(uow), now), now)
         if isinstance(verdict, TokensStillValid):
             raise KeysStillInUse(
-                f"Tokens signed by the previous key may live until {iso(verdict.until)}. Try again then. A compromised key "
-                "is retired at once by: retire-keys --compromised KID"
+                f"Tokens signed by the previous key may live until {iso(verdict.until)}. Try again then. A "
+                "compromised key is retired at once by: retire-keys --compromised KID"
             )
         for key in verdict:
             await keys.retire_key_if_due(uow, key.kid, now, "superseded")

@@ -24,7 +24,10 @@ async def rotate_keys(database: Database, signing_keys: SigningKeys, *, now: dat
         await keys.lock_foundations(uow)
         states = states_of(await keys.list_keys(uow), now)
         if states.next:
-            return f"Nothing to do: key {states.next[0].kid} is published and signs from {iso(states.next[0].signs_from)} on."
+            return (
+                f"Nothing to do: key {states.next[0].kid} is published and signs from "
+                f"{iso(states.next[0].signs_from)} on."
+            )
         if states.previous and states.current is not None:
             return (
                 f"Nothing to do: key {states.current.kid} has signed since {iso(states.current.signs_from)}; "

@@ -6,14 +6,12 @@ from common.auth.caller import ServiceItself
 from common.database.unit_of_work import Database
 from common.observability.logging import get_logger
 from common.primitives.ids import new_id
-from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.passwords import Passwords
 from identity.domain import password_rules
 from identity.domain.addresses import is_email, normal_email
-from identity.domain.institutions import Institutions
 from identity.domain.staff import ADMIN
 from identity.store import accounts, keys, profiles, staff
-from identity.use_cases.accounts.provision_user import NewUser, provision_user
+from identity.use_cases.accounts.provision_user import NewUser, Provisioning, provision_user
 
 log = get_logger(__name__)
 
@@ -27,11 +25,10 @@ class BootstrapImpossible(Exception):
 async def ensure_first_admin(
     database: Database,
     passwords: Passwords,
-    institutions: Institutions,
+    provisioning: Provisioning,
     email: str,
     password: str,
     *,
-    hashes: KeyedHashes,
     now: datetime,
 ) -> None:
     """Create the first platform_admin once. An existing account stays as it is, even without the role.
@@ -46,7 +43,7 @@ async def ensure_first_admin(
         if await accounts.find_account(uow, address) is not None:
             return
         user = NewUser(new_id(), address, full_name="Platform administrator")
-        await provision_user(uow, user, institutions=institutions, hashes=hashes, reward_minor=0, now=now)
+        await provision_user(uow, user, provisioning, now=now)
         await accounts.record_account_if_new(uow, user.id, address, await passwords.hash(password), now)
         await profiles.record_role_if_new(uow, user.id, ADMIN, now)
         await staff.record_staff_action(

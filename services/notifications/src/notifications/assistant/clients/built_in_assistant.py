@@ -19,7 +19,9 @@ class BuiltIn:
         tools: Sequence[JsonObject],
         on_text: Callable[[str], Awaitable[None]],
     ) -> Completion:
-        """Introduce itself in the first reply of a conversation, then request tool calls, then reply from their results."""
+        """Introduce itself in the first reply of a conversation, then request tool calls, then reply from their
+        results.
+        """
         question = max(index for index, message in enumerate(messages) if message.role == "user")
         later = messages[question + 1 :]
         if not later:

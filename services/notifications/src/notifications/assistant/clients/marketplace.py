@@ -8,12 +8,15 @@ import msgspec
 
 from common.primitives.json_records import Json
 from notifications.assistant.domain.assistant_tools import Lookup
+from notifications.assistant.domain.conversations import Requester
 
 # A page of eight orders with fifty items each is some hundred KiB.
 RESPONSE_BYTES_MAX: Final = 512 * 1024
 RESPONSE_SECONDS_MAX: Final = 5.0
 # A second check: only these paths are ever requested.
-_PATHS: Final = re.compile(r"/api/(?:products|orders)(?:/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})?", re.ASCII)
+_PATHS: Final = re.compile(
+    r"/api/(?:products|orders|vendors)(?:/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})?", re.ASCII
+)
 
 
 class MarketplaceUnavailable(Exception):
@@ -21,21 +24,23 @@ class MarketplaceUnavailable(Exception):
 
 
 class Marketplace:
-    """The orders service, or the gateway in front of it."""
+    """The services of orders and of vendors, or the gateway in front of them."""
 
-    def __init__(self, http: httpx.AsyncClient, url: str) -> None:
-        self._http, self._url = http, url.rstrip("/")
+    def __init__(self, http: httpx.AsyncClient, orders_url: str, vendors_url: str) -> None:
+        self._http, self._orders_url, self._vendors_url = http, orders_url.rstrip("/"), vendors_url.rstrip("/")
 
-    async def read(self, lookup: Lookup, token: str) -> Json:
+    async def read(self, lookup: Lookup, requester: Requester | None) -> Json:
         """Return the `data` of the response; None for 404. Raises MarketplaceUnavailable."""
         if not _PATHS.fullmatch(lookup.path):
             raise MarketplaceUnavailable("this path is not asked")
+        url = self._vendors_url if lookup.tool == "list_vendors" else self._orders_url
+        authorization = {"Authorization": f"Bearer {requester.token}"} if requester else {}
         try:
             async with self._http.stream(
                 "GET",
-                self._url + lookup.path,
+                url + lookup.path,
                 params=dict(lookup.parameters),
-                headers={"Authorization": f"Bearer {token}", "Accept-Encoding": "identity"},
+                headers={**authorization, "Accept-Encoding": "identity"},
                 timeout=RESPONSE_SECONDS_MAX,
                 follow_redirects=False,
             ) as response:

@@ -12,11 +12,12 @@ from common.primitives.public_numbers import NumberKind, read_number_or_id
 from notifications.assistant.domain.conversations import ChatMessage, ToolCall
 
 INTRODUCTION: Final = (
-    "I am the built-in assistant of the campus marketplace, not a language model: I look things up by the words of your "
-    "question."
+    "I am the built-in assistant of the campus marketplace, not a language model: I look things up by the words of "
+    "your question."
 )
 ABILITIES: Final = (
-    'I can find products ("rice under 5000 naira"), show your orders and how far they are ("where is my order?"), and explain '
+    'I can find products ("rice under 5000 naira"), show your orders and how far they are ("where is my '
+    'order?"), and explain '
     "payment, the delivery PIN, refunds, returns, disputes, selling, payouts and support."
 )
 _UNAVAILABLE: Final = "I could not reach the marketplace just now. Please ask again in a moment."
@@ -52,11 +53,12 @@ _PRODUCTS: Final = re.compile(
     r"suggest|need|want|available|in stock)\b"
 )
 _FILLER_WORDS: Final = (
-    "a an the and or of for to in on at with me my i im you your we is are am be do does did have has had can could would should "
-    "will please find show search looking look buy get price prices cost costs much how many cheap cheaper cheapest any some "
-    "product products item items there what which where who when want need like recommend suggest available stock under below "
-    "over above less more than most least up max maximum min minimum within about around naira ngn k thousand it that this "
-    "hello hi hey thanks thank sell sells selling something anything give tell list now today shop campus from not no"
+    "a an the and or of for to in on at with me my i im you your we is are am be do does did have has had can could "
+    "would should will please find show search looking look buy get price prices cost costs much how many cheap "
+    "cheaper cheapest any some product products item items there what which where who when want need like recommend "
+    "suggest available stock under below over above less more than most least up max maximum min minimum within "
+    "about around naira ngn k thousand it that this hello hi hey thanks thank sell sells selling something anything "
+    "give tell list now today shop campus from not no"
 )
 _FILLERS: Final = frozenset(_FILLER_WORDS.split())
 _STATUSES: Final[Mapping[str, str]] = {

@@ -19,7 +19,9 @@ class AssistantUnavailable(Unavailable):
 
 
 class ConversationBusy(Conflict):
-    """A message arrived while an earlier one of its conversation is in progress. Every reply needs the messages before it."""
+    """A message arrived while an earlier one of its conversation is in progress. Every reply needs the messages before
+    it.
+    """
 
     def __init__(self) -> None:
         super().__init__(

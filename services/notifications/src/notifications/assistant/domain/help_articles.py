@@ -24,26 +24,26 @@ ARTICLES: Final = (
         "delivery-pin",
         "The delivery PIN",
         ("pin", "handover", "confirm", "receive"),
-        "When your payment is held, you get a delivery PIN by text message, and you can read it on the order's page. Give "
-        "it to the vendor or hub agent only when the goods are in your hands: the PIN releases your money. After five wrong "
-        "tries it is locked; request a new one on the order's page (at most three times). Nobody on our team will "
-        "ever ask for your PIN, and the assistant cannot see it.",
+        "When your payment is held, you get a delivery PIN by text message, and you can read it on the order's page. "
+        "Give it to the vendor or hub agent only when the goods are in your hands: the PIN releases your money. "
+        "After five wrong tries it is locked; request a new one on the order's page (at most three times). Nobody on "
+        "our team will ever ask for your PIN, and the assistant cannot see it.",
     ),
     Article(
         "paying",
         "Paying, and how your money is protected",
         ("pay", "escrow", "card", "transfer", "charge", "safe", "protect", "money", "held", "scam"),
-        "You pay at the checkout within 15 minutes, or the order expires and nothing is charged. Your money is held in escrow: "
-        "the vendor gets it only after the delivery is confirmed with your PIN. Prices are those at the moment you placed the "
-        "order.",
+        "You pay at the checkout within 15 minutes, or the order expires and nothing is charged. Your money is held "
+        "in escrow: the vendor gets it only after the delivery is confirmed with your PIN. Prices are those at the "
+        "moment you placed the order.",
     ),
     Article(
         "refunds",
         "Refunds",
         ("refund", "cancel", "cancell", "reimburse", "back"),
-        "Cancel an order on its page before it is dispatched: a paid order is refunded in full. If the vendor does not dispatch "
-        "within 72 hours, we cancel the order and refund you. The order shows refund_pending while the money is on its "
-        "way, and refunded when it has arrived.",
+        "Cancel an order on its page before it is dispatched: a paid order is refunded in full. If the vendor does "
+        "not dispatch within 72 hours, we cancel the order and refund you. The order shows refund_pending while the "
+        "money is on its way, and refunded when it has arrived.",
     ),
     Article(
         "returns",
@@ -56,50 +56,54 @@ ARTICLES: Final = (
         "disputes",
         "When something is wrong with an order",
         ("dispute", "problem", "complain", "never", "arrive", "arrived", "missing", "fraud", "late"),
-        "If goods do not arrive or are not what you bought, open a dispute on the order's page, before you give the PIN. The "
-        "money is frozen until our staff have decided.",
+        "If goods do not arrive or are not what you bought, open a dispute on the order's page, before you give the "
+        "PIN. The money is frozen until our staff have decided.",
     ),
     Article(
         "delivery",
         "Delivery and pick-up",
         ("deliver", "delivery", "shipping", "ship", "hub", "pickup", "pick", "dispatch", "fee"),
-        "A vendor hands an order over after it is paid; you then see it as dispatched. Choose a hub at the checkout to pick it "
-        "up there: the fee of the hub is shown before you pay. At the handover you give the delivery PIN.",
+        "A vendor hands an order over after it is paid; you then see it as dispatched. Choose a hub at the checkout "
+        "to pick it up there: the fee of the hub is shown before you pay. At the handover you give the delivery PIN.",
     ),
     Article(
         "selling",
         "Selling on the marketplace",
         ("sell", "vendor", "merchant", "shop", "store", "commission", "apply", "application"),
-        "Apply to sell with your business name and campus; the staff of your campus decide. Vendors list products, dispatch "
-        "paid orders and ask for the delivery PIN. A commission is taken from each order, as agreed with the vendor.",
+        "Apply to sell with your business name and campus; the staff of your campus decide. Vendors list products, "
+        "dispatch paid orders and ask for the delivery PIN. A commission is taken from each order, as agreed with "
+        "the vendor.",
     ),
     Article(
         "payouts",
         "Payouts to vendors",
         ("payout", "withdraw", "withdrawal", "bank", "wallet", "earning", "earnings"),
-        "A vendor's earnings are in the wallet after each delivery, and are paid out to the verified bank account. The first "
-        "payout to a new bank account waits for a while, which keeps thieves from emptying a wallet.",
+        "A vendor's earnings are in the wallet after each delivery, and are paid out to the verified bank account. "
+        "The first payout to a new bank account waits for a while, which keeps thieves from emptying a wallet.",
     ),
     Article(
         "account",
         "Your account and signing in",
         ("account", "password", "login", "log", "sign", "otp", "profile", "phone", "email", "delete", "factor"),
-        "Sign in with your password or with a one-time code. Forgot the password? Ask for a reset by mail. Change your name and "
-        "phone number in your profile. You can delete your account there too; orders still in progress are ended first. Never "
-        "tell anybody your password or a code.",
+        "Sign in with your password or with a one-time code. Forgot the password? Ask for a reset by mail. Change "
+        "your name and phone number in your profile. You can delete your account there too; orders still in progress "
+        "are ended first. Never tell anybody your password or a code.",
     ),
     Article(
         "support",
         "Talking to a person",
         ("support", "contact", "human", "person", "agent", "ticket", "call", "talk", "staff", "speak"),
-        "Open a support ticket in the app and say what happened; name the order if it is about one. Our support team replies "
-        "there. You can also write to us in the messaging app from the phone number of your profile.",
+        "Open a support ticket in the app and say what happened; name the order if it is about one. Our support team "
+        "replies there. You can also write to us in the messaging app from the phone number of your profile.",
     ),
     Article(
         "reviews",
         "Reviews",
         ("review", "rating", "rate", "star", "stars", "feedback"),
-        "After a delivery you can review the products and the vendor of the order. Reviews that insult or advertise are hidden.",
+        (
+            "After a delivery you can review the products and the vendor of the order. Reviews that insult or "
+            "advertise are hidden."
+        ),
     ),
 )
 

@@ -32,7 +32,8 @@ __all__ = [
     "open_turn",
     "query_model",
     "remove_conversation",
+    "run_tool",
     "run_turn",
 ]
 
-STEPS = ("save_turn",)
+STEPS = ("alerts", "save_turn")

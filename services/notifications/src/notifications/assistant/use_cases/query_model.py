@@ -2,20 +2,16 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Protocol
 
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
-from common.primitives.circuit_breaker import Circuit
 from common.primitives.clock import Clock
-from common.primitives.ids import new_id
 from common.primitives.json_records import JsonObject
-from contracts.operations import AlertCleared, AlertRaised
 from notifications.assistant.domain.conversations import ChatMessage, Completion, Provider
 from notifications.assistant.domain.errors import AssistantUnavailable
-
-RUNBOOK: Final = "assistant-unavailable"
-ALERT_KEY: Final = "assistant-unavailable"
+from notifications.assistant.use_cases.alerts import alert_model_unavailable, clear_model_unavailable
+from notifications.clients.circuit_breaker import Circuit
 
 OnText = Callable[[str], Awaitable[None]]
 
@@ -55,8 +51,8 @@ async def query_model(
 ) -> Completion:
     """Return the model's completion. After repeated failures the model is paused and an alert is raised.
 
-    Raises AssistantUnavailable. Failures that a single question can cause (no reply, too long) do not count: no user can
-    pause the assistant for others.
+    Raises AssistantUnavailable. Failures that a single question can cause (no reply, too long) do not count: no user
+    can pause the assistant for others.
     """
     paused_until = monitored.circuit.admit()
     if paused_until is not None:
@@ -69,18 +65,8 @@ async def query_model(
             await _record_success(monitored)
         elif monitored.circuit.failed():
             monitored.is_alerted = True
-            await _publish(
-                monitored,
-                AlertRaised(
-                    alert_id=new_id(),
-                    severity="SEV-3",
-                    title="The assistant's provider does not answer",
-                    detail=f"Messages to the assistant get 503 until the provider recovers. Last failure: {error.reason}",
-                    runbook=RUNBOOK,
-                    dedup_key=ALERT_KEY,
-                    about="assistant",
-                ),
-            )
+            async with monitored.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+                alert_model_unavailable(uow, error.reason)
         raise
     await _record_success(monitored)
     return completion
@@ -90,11 +76,5 @@ async def _record_success(monitored: MonitoredModel) -> None:
     monitored.circuit.succeeded()
     if monitored.is_alerted:
         monitored.is_alerted = False
-        await _publish(
-            monitored, AlertCleared(alert_id=new_id(), dedup_key=ALERT_KEY, reason="the provider answers again")
-        )
-
-
-async def _publish(monitored: MonitoredModel, event: AlertRaised | AlertCleared) -> None:
-    async with monitored.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        uow.publish(event, source="notifications")
+        async with monitored.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            clear_model_unavailable(uow)

@@ -23,7 +23,7 @@ async def save_turn(
     if count is None:
         raise ConversationDeleted
     tokens = (usage.prompt_tokens, usage.completion_tokens) if usage else None
-    await store.save_message(uow, turn.conversation_id, user_id, count - 1, "user", turn.message, turn.started_at)
-    await store.save_message(
-        uow, turn.conversation_id, user_id, count, "assistant", reply, now, provider=provider, tokens=tokens
-    )
+    question = store.NewMessage(turn.conversation_id, user_id, count - 1, "user", turn.message)
+    await store.save_message(uow, question, turn.started_at)
+    response = store.NewMessage(turn.conversation_id, user_id, count, "assistant", reply)
+    await store.save_message(uow, response, now, provider=provider, tokens=tokens)

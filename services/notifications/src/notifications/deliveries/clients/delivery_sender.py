@@ -7,15 +7,15 @@ from typing import Final, Protocol
 from uuid import UUID
 
 from common.database.unit_of_work import Database, UnitOfWork
-from common.primitives.circuit_breaker import Circuit, Circuits
 from common.primitives.clock import Clock
 from common.primitives.encryption import Encryptor
 from common.primitives.retry import RetryLadder
+from notifications.clients.circuit_breaker import Circuit, Circuits
 from notifications.deliveries.domain.deliveries import OutboundMessage
 from notifications.deliveries.domain.devices import Device, circuit_name
 from notifications.deliveries.domain.errors import ProviderTimeout, ProviderUnavailable
 from notifications.deliveries.domain.templates import CATALOG
-from notifications.deliveries.store import LockedDelivery
+from notifications.deliveries.store.deliveries import LockedDelivery
 from notifications.deliveries.store.unsubscribe_links import UnsubscribeLinks
 from notifications.deliveries.templates.renderer import MessageRenderer
 

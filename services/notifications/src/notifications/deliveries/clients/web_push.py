@@ -10,8 +10,8 @@ from py_vapid import Vapid02
 from py_vapid.utils import b64urlencode
 
 from common.primitives.clock import Clock
-from common.web.outbound import AddressRefused, OutboundClient
-from common.web.outbound_addresses import origin_of
+from notifications.clients.outbound import AddressRefused, OutboundClient
+from notifications.clients.outbound_addresses import origin_of
 from notifications.deliveries.clients.responses import request_fault, retry_after_seconds
 from notifications.deliveries.domain.deliveries import OutboundMessage
 from notifications.deliveries.domain.errors import DeviceUnregistered, ProviderRejected, ProviderUnavailable

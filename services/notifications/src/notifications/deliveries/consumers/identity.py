@@ -20,9 +20,10 @@ from contracts.identity import (
     VendorReinstated,
     VendorSuspended,
 )
-from notifications.deliveries import store
 from notifications.deliveries.domain.deliveries import Contact, EncryptedValue, NotificationRequest, masked
 from notifications.deliveries.domain.erasure_obligations import obligations_text
+from notifications.deliveries.store.contacts import save_contact, save_vendor
+from notifications.deliveries.store.devices import delete_devices_registered_before
 from notifications.deliveries.use_cases.deliveries.defer_notification import defer_notification
 from notifications.deliveries.use_cases.deliveries.notify_user import notify_user
 from notifications.dependencies import Dependencies
@@ -38,7 +39,7 @@ async def on_email_confirmed(
     event: EmailConfirmed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     """Delete the devices from before the first proof of the address: they may be another user's."""
-    await store.delete_devices_registered_before(uow, event.user_id, datetime.fromisoformat(event.confirmed_at))
+    await delete_devices_registered_before(uow, event.user_id, datetime.fromisoformat(event.confirmed_at))
 
 
 async def on_sign_up_repeated(
@@ -75,16 +76,14 @@ async def on_vendor_changed(
 async def _project_contact(event: UserProvisioned | ProfileChanged, received: Received, uow: UnitOfWork) -> Outcome:
     contact = Contact(event.user_id, event.email, event.phone, event.full_name)
     is_proven, roles = bool(event.phone_confirmed), event.staff_roles
-    is_newer = await store.save_contact(uow, contact, received.sequence, phone_confirmed=is_proven, staff_roles=roles)
+    is_newer = await save_contact(uow, contact, received.sequence, phone_confirmed=is_proven, staff_roles=roles)
     return applied_if(is_newer)
 
 
 async def _project_vendor(
     event: VendorApproved | VendorChanged | VendorSuspended | VendorReinstated, received: Received, uow: UnitOfWork
 ) -> Outcome:
-    is_newer = await store.save_vendor(
-        uow, event.vendor_id, event.owner_user_id, event.business_name, received.sequence
-    )
+    is_newer = await save_vendor(uow, event.vendor_id, event.owner_user_id, event.business_name, received.sequence)
     return applied_if(is_newer)
 
 

@@ -11,6 +11,7 @@ from common.primitives.json_records import JsonObject
 from contracts.orders import (
     DeliveryPinIssued,
     DisputeResolved,
+    MessagePosted,
     OrderCancelled,
     OrderDelivered,
     OrderDispatched,
@@ -19,8 +20,8 @@ from contracts.orders import (
     OrderPlaced,
     ReturnDecided,
     ReturnRequested,
+    SavedProductChanged,
 )
-from notifications.deliveries import queries, store
 from notifications.deliveries.consumers.subject_parameters import order_parameters
 from notifications.deliveries.domain.deliveries import (
     EncryptedValue,
@@ -29,6 +30,9 @@ from notifications.deliveries.domain.deliveries import (
     pin_channel,
 )
 from notifications.deliveries.domain.errors import ContactUnknown
+from notifications.deliveries.queries.contacts import find_contact, get_vendor, payment_is_under_review
+from notifications.deliveries.queries.feed import is_streaming
+from notifications.deliveries.store.contacts import PlacedOrder, save_order_summary
 from notifications.deliveries.use_cases.deliveries.defer_notification import defer_notification
 from notifications.deliveries.use_cases.deliveries.notify_user import notify_user
 from notifications.deliveries.use_cases.deliveries.notify_vendor import notify_vendor
@@ -42,8 +46,7 @@ async def on_order_placed(event: OrderPlaced, received: Received, uow: UnitOfWor
     items = [
         {"name": item.name, "quantity": item.quantity, "lineTotalMinor": item.line_total_minor} for item in event.items
     ]
-    await store.save_order_summary(
-        uow,
+    order = PlacedOrder(
         event.order_id,
         event.vendor_id,
         event.total_minor,
@@ -52,13 +55,14 @@ async def on_order_placed(event: OrderPlaced, received: Received, uow: UnitOfWor
         event.buyer_id,
         event.number,
     )
+    await save_order_summary(uow, order)
 
 
 async def on_delivery_pin_issued(
     event: DeliveryPinIssued, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> Outcome:
     """Send the PIN, encrypted until then. Each issue is a message of its own and closes the watches of older ones."""
-    contact = await queries.find_contact(uow, event.buyer_id)
+    contact = await find_contact(uow, event.buyer_id)
     if contact is None:
         raise ContactUnknown
     if contact.is_erased:
@@ -177,7 +181,7 @@ async def on_order_expired(
 
 async def _closing_template(uow: UnitOfWork, order_id: UUID, template: str) -> str:
     """Return the template of a closed order; a quarantined payment has a text of its own (contract section 7.6)."""
-    return "order_closed_under_review" if await queries.payment_is_under_review(uow, order_id) else template
+    return "order_closed_under_review" if await payment_is_under_review(uow, order_id) else template
 
 
 async def on_order_disputed(
@@ -199,7 +203,7 @@ async def on_order_disputed(
 async def alert_vendor_on_order_disputed(
     event: OrderDisputed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    vendor = await queries.get_vendor(uow, event.vendor_id)
+    vendor = await get_vendor(uow, event.vendor_id)
     parameters = await order_parameters(uow, event)
     notify_user(
         uow,
@@ -224,7 +228,7 @@ async def on_dispute_resolved(
 async def notify_vendor_on_dispute_resolved(
     event: DisputeResolved, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    vendor = await queries.get_vendor(uow, event.vendor_id)
+    vendor = await get_vendor(uow, event.vendor_id)
     about = (event.order_id, event.outcome, event.refund_id, event.vendor_id)
     notify_user(
         uow,
@@ -243,3 +247,42 @@ async def _decision(uow: UnitOfWork, event: DisputeResolved) -> JsonObject:
         "refundMinor": event.refund_minor,
         "releaseMinor": event.release_minor,
     }
+
+
+async def on_saved_product_changed(
+    event: SavedProductChanged, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    """Notify the savers of one event together, each once for each change."""
+    parameters: JsonObject = {
+        "productId": str(event.product_id),
+        "productName": event.name,
+        "priceMinor": event.price_minor,
+    }
+    for buyer_id in event.buyer_ids:
+        notify_user(
+            uow,
+            dependencies.delivery_context(),
+            buyer_id,
+            event.kind,
+            parameters,
+            event.change_id,
+            buyer_id,
+            vendor_id=event.vendor_id,
+        )
+
+
+async def on_message_posted(
+    event: MessagePosted, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> Outcome:
+    """Notify a reader whose stream is closed; orders allows one a minute for each conversation."""
+    if not event.notifies or await is_streaming(uow, event.reader_id, dependencies.clock.now()):
+        return Outcome.IGNORED
+    notify_user(
+        uow,
+        dependencies.delivery_context(),
+        event.reader_id,
+        "new_message",
+        {"conversationId": str(event.conversation_id)},
+        event.message_id,
+    )
+    return Outcome.APPLIED

@@ -14,11 +14,15 @@ from contracts.payments import (
     PaymentFailed,
     RefundFailed,
     RefundSettled,
+    WithdrawalPaid,
+    WithdrawalRequested,
+    WithdrawalReturned,
 )
 from contracts.permissions import PERMISSIONS_BY_ROLE
-from notifications.deliveries import queries, store
 from notifications.deliveries.consumers.subject_parameters import order_parameters
 from notifications.deliveries.domain.errors import OrderUnknown
+from notifications.deliveries.queries.contacts import get_order_summary, list_staff
+from notifications.deliveries.store.contacts import save_payment_under_review
 from notifications.deliveries.use_cases.deliveries.notify_user import notify_user
 from notifications.deliveries.use_cases.deliveries.notify_vendor import notify_vendor
 from notifications.dependencies import Dependencies
@@ -33,7 +37,7 @@ QUARANTINE_DECIDERS: Final = frozenset(
 
 async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
     """Confirm the paid order to the buyer, and request the dispatch from the vendor."""
-    order, delivery_context = await queries.get_order_summary(uow, event.order_id), dependencies.delivery_context()
+    order, delivery_context = await get_order_summary(uow, event.order_id), dependencies.delivery_context()
     items: JsonObject = {**await order_parameters(uow, event), "items": order.items}
     amounts = {"totalMinor": order.total_minor, "deliveryFeeMinor": order.delivery_fee_minor}
     confirmed: JsonObject = {**items, **amounts}
@@ -64,9 +68,14 @@ async def on_escrow_released(
 async def on_escrow_refunded(
     event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    """Notify the buyer: the refund is posted and requested from the payment gateway."""
-    parameters = {**await order_parameters(uow, event), "amountMinor": event.amount_minor}
-    notify_user(uow, dependencies.delivery_context(), event.buyer_id, "refund_on_its_way", parameters, event.refund_id)
+    """Notify the buyer: one part is in the balance, the other is requested from the payment gateway."""
+    order = await order_parameters(uow, event)
+    balance_minor = event.balance_minor or 0
+    parts = {"refund_in_balance": balance_minor, "refund_on_its_way": event.amount_minor - balance_minor}
+    for template, amount_minor in parts.items():
+        if amount_minor:
+            parameters = {**order, "amountMinor": amount_minor}
+            notify_user(uow, dependencies.delivery_context(), event.buyer_id, template, parameters, event.refund_id)
 
 
 async def notify_vendor_on_escrow_refunded(
@@ -84,13 +93,14 @@ async def notify_vendor_on_escrow_refunded(
 async def on_refund_settled(
     event: RefundSettled, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    if event.buyer_id is not None:
+    paid_minor = event.amount_minor - (event.balance_minor or 0)
+    if event.buyer_id is not None and paid_minor:
         notify_user(
             uow,
             dependencies.delivery_context(),
             event.buyer_id,
             "refund_settled",
-            await _refund(uow, event),
+            await _refund(uow, event, paid_minor),
             event.refund_id,
         )
 
@@ -105,28 +115,64 @@ async def on_refund_failed(
             dependencies.delivery_context(),
             event.buyer_id,
             "refund_failed",
-            await _refund(uow, event),
+            await _refund(uow, event, event.amount_minor),
             event.refund_id,
         )
 
 
-async def _refund(uow: UnitOfWork, event: RefundSettled | RefundFailed) -> JsonObject:
-    return await order_parameters(uow, event) | ({"amountMinor": event.amount_minor} if event.currency is None else {})
+async def on_withdrawal_requested(
+    event: WithdrawalRequested, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    """Notify the buyer at once: the request may be fraud."""
+    _notify_withdrawal(uow, dependencies, event, "withdrawal_requested")
+
+
+async def on_withdrawal_paid(
+    event: WithdrawalPaid, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    _notify_withdrawal(uow, dependencies, event, "withdrawal_paid")
+
+
+async def on_withdrawal_returned(
+    event: WithdrawalReturned, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    _notify_withdrawal(uow, dependencies, event, "withdrawal_returned")
+
+
+def _notify_withdrawal(
+    uow: UnitOfWork,
+    dependencies: Dependencies,
+    event: WithdrawalRequested | WithdrawalPaid | WithdrawalReturned,
+    template: str,
+) -> None:
+    parameters: JsonObject = {"amountMinor": event.amount_minor, "last4": event.account_last4}
+    notify_user(uow, dependencies.delivery_context(), event.user_id, template, parameters, event.withdrawal_id)
+
+
+async def _refund(uow: UnitOfWork, event: RefundSettled | RefundFailed, amount_minor: int) -> JsonObject:
+    return await order_parameters(uow, event) | ({"amountMinor": amount_minor} if event.currency is None else {})
 
 
 async def on_charge_quarantined(
     event: ChargeQuarantined, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    """Notify the buyer of the review, and mark the order, so that no later message denies the payment."""
+    """Notify the buyer of the review, and mark the orders, so that no later message denies the payment.
+
+    Too low a payment is never used: its notice says what arrived, and what the orders cost.
+    """
     if event.buyer_id is None or event.order_id is None:
         return
-    if not await store.save_payment_under_review(uow, event.order_id):
-        raise OrderUnknown(event.order_id)
+    for order_id in sorted(event.named_orders):
+        if not await save_payment_under_review(uow, order_id):
+            raise OrderUnknown(order_id)
     parameters: JsonObject = await order_parameters(uow, event)
     if event.currency == HOME_CURRENCY:
         parameters["amountMinor"] = event.amount_minor
+    template = "payment_under_review"
+    if event.reason == "underpaid" and event.expected_minor is not None:
+        template, parameters["expectedMinor"] = "payment_too_low", event.expected_minor
     about = event.quarantined_charge_id or event.reference
-    notify_user(uow, dependencies.delivery_context(), event.buyer_id, "payment_under_review", parameters, about)
+    notify_user(uow, dependencies.delivery_context(), event.buyer_id, template, parameters, about)
 
 
 async def notify_finance_on_charge_quarantined(
@@ -138,7 +184,7 @@ async def notify_finance_on_charge_quarantined(
     if event.currency == HOME_CURRENCY:
         parameters["amountMinor"] = event.amount_minor
     about = event.quarantined_charge_id or event.reference
-    for user_id in await queries.list_staff(uow, QUARANTINE_DECIDERS):
+    for user_id in await list_staff(uow, QUARANTINE_DECIDERS):
         notify_user(uow, dependencies.delivery_context(), user_id, "charge_quarantined", parameters, about, user_id)
 
 

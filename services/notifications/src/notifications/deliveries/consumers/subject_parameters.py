@@ -5,7 +5,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.json_records import JsonObject
-from notifications.deliveries import queries
+from notifications.deliveries.queries.contacts import find_order_number
 
 
 class _AboutOrder(Protocol):
@@ -29,7 +29,7 @@ async def order_parameters(uow: UnitOfWork, event: _AboutOrder) -> JsonObject:
     """
     if event.order_id is None:
         return {}
-    number = event.number or await queries.find_order_number(uow, event.order_id)
+    number = event.number or await find_order_number(uow, event.order_id)
     parameters: JsonObject = {"orderId": str(event.order_id)}
     return parameters if number is None else {**parameters, "orderNumber": number}
 

@@ -152,7 +152,9 @@ class CountOnly:
 def evaluate_repetition(
     *, was_severity: str, was_paged_at: datetime | None, severity: str, now: datetime
 ) -> PageNow | CountOnly:
-    """Return whether a repetition of an open alert pages again: after a higher severity, or when the last page is old."""
+    """Return whether a repetition of an open alert pages again: after a higher severity, or when the last page is
+    old.
+    """
     if severity < was_severity:  # SEV-1 is the worst.
         return PageNow()
     if was_paged_at is None or now - was_paged_at >= PAGE_AGAIN_AFTER:

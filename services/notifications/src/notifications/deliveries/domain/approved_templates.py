@@ -59,7 +59,10 @@ APPROVED_TEMPLATES: Final[Mapping[str, ApprovedTemplate]] = {
     ),
     "vendor_dispatch_alert": ApprovedTemplate(
         ("recipientName", "orderNumber", "businessName"),
-        "Hi {{1}}, the new order {{2}} for {{3}} is paid. Please hand it over soon, and ask the buyer for the delivery PIN.",
+        (
+            "Hi {{1}}, the new order {{2}} for {{3}} is paid. Please hand it over soon, and ask the buyer for the "
+            "delivery PIN."
+        ),
     ),
     "order_dispatched": ApprovedTemplate(
         ("recipientName", "orderNumber", "businessName"),
@@ -102,6 +105,11 @@ APPROVED_TEMPLATES: Final[Mapping[str, ApprovedTemplate]] = {
         "Hi {{1}}, we received your payment for order {{2}} and are checking it. "
         "Your money is safe; please do not pay again.",
     ),
+    "payment_too_low": ApprovedTemplate(
+        ("recipientName", "orderNumber", "amountMinor", "expectedMinor"),
+        "Hi {{1}}, for order {{2}} we received {{3}}, and {{4}} was to pay. It goes back to you the way you paid. "
+        "To keep the order, pay the whole amount in the app.",
+    ),
     "payment_failed": ApprovedTemplate(
         ("recipientName", "orderNumber", "amountMinor", "failureReason"),
         "Hi {{1}}, your payment for order {{2}} of {{3}} was declined. The reason is: {{4}}. "
@@ -114,6 +122,10 @@ APPROVED_TEMPLATES: Final[Mapping[str, ApprovedTemplate]] = {
     "order_refunded": ApprovedTemplate(
         ("recipientName", "orderNumber", "businessName", "amountMinor"),
         "Hi {{1}}, order {{2}} for {{3}} is refunded: {{4}} goes back to the buyer. Keep goods that have not left you.",
+    ),
+    "refund_in_balance": ApprovedTemplate(
+        ("recipientName", "orderNumber", "amountMinor"),
+        "Hi {{1}}, your refund for order {{2}} of {{3}} is in your balance. You can pay with it now.",
     ),
     "refund_on_its_way": ApprovedTemplate(
         ("recipientName", "orderNumber", "amountMinor"),
@@ -145,6 +157,19 @@ APPROVED_TEMPLATES: Final[Mapping[str, ApprovedTemplate]] = {
         ("recipientName", "orderNumber", "businessName", "outcome"),
         "Hi {{1}}, the buyer's bank has decided on order {{2}} for {{3}}. The case is {{4}} for you. "
         "Read more in the app.",
+    ),
+    "withdrawal_requested": ApprovedTemplate(
+        ("recipientName", "amountMinor", "last4"),
+        "Hi {{1}}, money leaves your balance: {{2}} goes to the bank account ending in {{3}}. If you did not ask for it, tell us "
+        "at once.",
+    ),
+    "withdrawal_paid": ApprovedTemplate(
+        ("recipientName", "amountMinor", "last4"),
+        "Hi {{1}}, your withdrawal of {{2}} was paid to the bank account ending in {{3}}. Your bank shows it soon.",
+    ),
+    "withdrawal_returned": ApprovedTemplate(
+        ("recipientName", "amountMinor", "last4"),
+        "Hi {{1}}, your withdrawal of {{2}} could not be paid to the account ending in {{3}}. It is in your balance again.",
     ),
     "payout_failed": ApprovedTemplate(
         ("recipientName", "businessName", "amountMinor"),

@@ -57,10 +57,12 @@ CHANNELS_BY_TEMPLATE: Final[Mapping[str, tuple[Channel, ...]]] = {
     "order_expired": _MAIL_AND_PUSH,
     "order_closed_under_review": _MAIL_AND_PUSH,
     "payment_under_review": _MAIL_AND_PUSH,
+    "payment_too_low": _MAIL_AND_PUSH,
     "charge_quarantined": ("email",),
     "payment_failed": _MAIL_AND_PUSH,
     "order_completed": _MAIL_AND_PUSH,
     "order_refunded": _MAIL_AND_PUSH,
+    "refund_in_balance": _MAIL_AND_PUSH,
     "refund_on_its_way": _MAIL_AND_PUSH,
     "refund_settled": _MAIL_AND_PUSH,
     "refund_failed": _MAIL_AND_PUSH,
@@ -72,6 +74,9 @@ CHANNELS_BY_TEMPLATE: Final[Mapping[str, tuple[Channel, ...]]] = {
     "payout_reversed": _MAIL_AND_PUSH,
     "payout_processed": _MAIL_AND_PUSH,
     "payout_delayed": _MAIL_AND_PUSH,
+    "withdrawal_requested": _MAIL_AND_PUSH,
+    "withdrawal_paid": _MAIL_AND_PUSH,
+    "withdrawal_returned": _MAIL_AND_PUSH,
     "bank_details_changed": _MAIL_AND_PUSH,
     "bank_details_quarantined": _MAIL_AND_PUSH,
     "vendor_application_decided": _MAIL_AND_PUSH,
@@ -79,6 +84,10 @@ CHANNELS_BY_TEMPLATE: Final[Mapping[str, tuple[Channel, ...]]] = {
     "vendor_reinstated": _MAIL_AND_PUSH,
     "delivery_pin_ready": _MAIL_AND_PUSH,
     "ticket_reply": _MAIL_AND_PUSH,
+    # A mail for each of them would be advertising.
+    "back_in_stock": ("push",),
+    "price_drop": ("push",),
+    "new_message": ("push",),
     "credentials_changed": _MAIL_AND_PUSH,
     "erasure_refused": _MAIL_AND_PUSH,
     "account_erased": ("email",),
@@ -89,7 +98,7 @@ PIN_CHANNELS: Final[tuple[Channel, ...]] = ("sms", "messaging", "push")
 # Security notices, and notices of fraud to finance, ignore opt-outs and quiet hours.
 _MANDATORY: Final = frozenset(
     {("bank_details_changed", "email"), ("bank_details_quarantined", "email"), ("credentials_changed", "email")}
-    | {("already_registered", "email"), ("charge_quarantined", "email")}
+    | {("already_registered", "email"), ("charge_quarantined", "email"), ("withdrawal_requested", "email")}
 )
 # Optional mails, with a link to switch them off (RFC 8058): updates of an order or ticket that the app shows as well.
 # Codes, security notices, receipts, and everything about money or an account have none.
@@ -107,7 +116,9 @@ _CODE_LIFETIME: Final = timedelta(minutes=10)
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """The preferences of a user. `channels` holds the explicitly set ones. `optional_mail` is about unsubscribable mails."""
+    """The preferences of a user. `channels` holds the explicitly set ones. `optional_mail` is about unsubscribable
+    mails.
+    """
 
     channels: Mapping[str, bool] = field(default_factory=dict)
     quiet: QuietHours | None = None

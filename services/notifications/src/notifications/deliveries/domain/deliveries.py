@@ -152,7 +152,9 @@ def evaluate_claim(claimed_at: datetime | None, attempts: int, now: datetime, re
 
 
 def pin_channel(contact: Contact) -> tuple[Channel, str]:
-    """Return channel and template for a delivery PIN: SMS, or a mail without the PIN for a buyer without a proven number."""
+    """Return channel and template for a delivery PIN: SMS, or a mail without the PIN for a buyer without a proven
+    number.
+    """
     return ("sms", "delivery_pin") if contact.proven_phone else ("email", "delivery_pin_ready")
 
 
@@ -189,8 +191,8 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class OutboundMessage:
-    """One message for a provider. `sensitive` means that it contains a secret. `unsubscribe_link` is for mail, `subject`
-    for pushes, in its public form.
+    """One message for a provider. `sensitive` means that it contains a secret. `unsubscribe_link` is for mail,
+    `subject` for pushes, in its public form.
     """
 
     delivery_id: UUID

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from common.web.outbound_addresses import origin_of
+from notifications.clients.outbound_addresses import origin_of
 
 
 @dataclass(frozen=True, slots=True)

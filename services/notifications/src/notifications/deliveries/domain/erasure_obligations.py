@@ -19,8 +19,12 @@ _TEXTS: Final[Mapping[str, str]] = {
     "open_chargebacks_of_sales": "a payment of a sale that a bank has asked back",
     "quarantined_charges": "a payment that we are checking",
     "open_chargebacks": "a payment that a bank has asked back",
+    "refunded_balance": "refunded money in your balance",
+    "open_withdrawals": "money on its way from your balance to your bank",
     "wallet_balance": "money in your wallet",
-    "wallet_remainder": "less in your wallet than the smallest payout: give it up there, or sell on until a payout can pay it",
+    "wallet_remainder": (
+        "less in your wallet than the smallest payout: give it up there, or sell on until a payout can pay it"
+    ),
     "wallet_held": "money held in your wallet",
     "wallet_debt": "money that your wallet owes",
     "wallet_locked": "money of your sales that is not released yet",

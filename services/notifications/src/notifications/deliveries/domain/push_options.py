@@ -20,6 +20,7 @@ _PUSH_OPTIONS: Final = {
     "delivery_pin": PushOptions(3_600, "high"),
     "vendor_dispatch_alert": PushOptions(DAY_SECONDS, "high"),
     "bank_details_changed": PushOptions(7 * DAY_SECONDS, "high"),
+    "withdrawal_requested": PushOptions(7 * DAY_SECONDS, "high"),
     "bank_details_quarantined": PushOptions(7 * DAY_SECONDS, "high"),
 }
 _USUAL: Final = PushOptions(DAY_SECONDS, "normal")

@@ -33,7 +33,9 @@ Record = TypeVar("Record", bound=msgspec.Struct)
 
 @dataclass(frozen=True, slots=True)
 class SmsResponse:
-    """A response: HTTP status, body and Retry-After in seconds. `number` is the recipient, which no reason may contain."""
+    """A response: HTTP status, body and Retry-After in seconds. `number` is the recipient, which no reason may
+    contain.
+    """
 
     provider: str
     status: int

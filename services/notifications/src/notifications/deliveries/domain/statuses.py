@@ -19,7 +19,8 @@ StateT = TypeVar("StateT", bound=str)
 LOST: Final = frozenset({"failed", "bounced"})
 
 _RANKS: Final[Mapping[str, int]] = {"queued": 0, "sending": 0, "unknown": 0, "sent": 1, "delivered": 2, "read": 3}
-# The states that a report leaves, besides those before any report. A failure that is reported after the arrival is stale.
+# The states that a report leaves, besides those before any report. A failure that is reported after the arrival is
+# stale.
 _BEFORE: Final[Mapping[Status, tuple[Status, ...]]] = {
     "sent": (),
     "delivered": ("sent",),

@@ -18,9 +18,10 @@ SubjectKind = Literal[
     "product",
     "review",
     "account",
+    "conversation",
 ]
 
-# No template is about a product or a review yet.
+# No template is about a review yet.
 KIND_BY_TEMPLATE: Final[Mapping[str, SubjectKind]] = {
     "order_confirmation": "order",
     "vendor_dispatch_alert": "order",
@@ -34,10 +35,12 @@ KIND_BY_TEMPLATE: Final[Mapping[str, SubjectKind]] = {
     "order_expired": "order",
     "order_closed_under_review": "order",
     "payment_under_review": "order",
+    "payment_too_low": "order",
     "charge_quarantined": "order",
     "payment_failed": "payment",
     "order_completed": "order",
     "order_refunded": "order",
+    "refund_in_balance": "order",
     "refund_on_its_way": "order",
     "refund_settled": "order",
     "refund_failed": "order",
@@ -49,12 +52,18 @@ KIND_BY_TEMPLATE: Final[Mapping[str, SubjectKind]] = {
     "payout_reversed": "payout",
     "payout_processed": "payout",
     "payout_delayed": "payout",
+    "withdrawal_requested": "account",
+    "withdrawal_paid": "account",
+    "withdrawal_returned": "account",
     "bank_details_changed": "account",
     "bank_details_quarantined": "account",
     "vendor_application_decided": "vendor_application",
     "vendor_suspended": "account",
     "vendor_reinstated": "account",
     "ticket_reply": "ticket",
+    "back_in_stock": "product",
+    "price_drop": "product",
+    "new_message": "conversation",
     "erasure_refused": "account",
     "account_erased": "account",
     "credentials_changed": "account",
@@ -69,6 +78,8 @@ _PARAMETER_BY_KIND: Final[Mapping[SubjectKind, str]] = {
     "dispute": "orderId",
     "payout": "payoutId",
     "ticket": "ticketId",
+    "product": "productId",
+    "conversation": "conversationId",
 }
 
 

@@ -33,7 +33,9 @@ def address_of(sender: str) -> str | None:
 
 
 def is_app_user_id(address: str) -> bool:
-    """Return whether an address is the app's id of a user for our business. It replaces a number that the user hides."""
+    """Return whether an address is the app's id of a user for our business. It replaces a number that the user
+    hides.
+    """
     return _APP_USER_ID.fullmatch(address) is not None
 
 

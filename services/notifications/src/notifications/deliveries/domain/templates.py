@@ -32,8 +32,8 @@ _EVERY_CHANNEL: Final = frozenset({"push", "messaging", "sms", "email"})
 class Template:
     """One message. `secrets` are encrypted until sending; `in_feed` means that the app shows it.
 
-    `optional` parameters may be missing even in requests of our own consumers. Numbers for people always may: an event of
-    an earlier version has none.
+    `optional` parameters may be missing even in requests of our own consumers. Numbers for people always may: an event
+    of an earlier version has none.
     """
 
     parameters: Mapping[str, Kind]
@@ -86,6 +86,9 @@ CATALOG: Final[Mapping[str, Template]] = {
     "payment_under_review": Template(
         {"orderId": "text", "orderNumber": "number", "amountMinor": "kobo"}, optional=frozenset({"amountMinor"})
     ),
+    "payment_too_low": Template(
+        {"orderId": "text", "orderNumber": "number", "amountMinor": "kobo", "expectedMinor": "kobo"}
+    ),
     # To the staff of finance. Money in another currency is named without its amount.
     "charge_quarantined": Template(
         {
@@ -114,6 +117,7 @@ CATALOG: Final[Mapping[str, Template]] = {
             "fromVendorMinor": "kobo",
         }
     ),
+    "refund_in_balance": Template({"orderId": "text", "orderNumber": "number", "amountMinor": "kobo"}),
     "refund_on_its_way": Template({"orderId": "text", "orderNumber": "number", "amountMinor": "kobo"}),
     # Money in another currency was never an order's, and is named without its amount.
     "refund_settled": Template(
@@ -133,6 +137,9 @@ CATALOG: Final[Mapping[str, Template]] = {
     "chargeback_decided": Template(
         {"orderId": "text", "orderNumber": "number", "businessName": "text", "outcome": "text", "amountMinor": "kobo"}
     ),
+    "withdrawal_requested": Template({"amountMinor": "kobo", "last4": "text"}),
+    "withdrawal_paid": Template({"amountMinor": "kobo", "last4": "text"}),
+    "withdrawal_returned": Template({"amountMinor": "kobo", "last4": "text"}),
     "payout_failed": Template(
         {"payoutId": "text", "payoutNumber": "number", "businessName": "text", "amountMinor": "kobo"}
     ),
@@ -159,6 +166,17 @@ CATALOG: Final[Mapping[str, Template]] = {
     "ticket_reply": Template(
         {"ticketId": "text", "ticketNumber": "number", "messageId": "text"}, optional=frozenset({"messageId"})
     ),
+    # About a product that the user saved. Push and feed only.
+    "back_in_stock": Template(
+        {"productId": "text", "productName": "text", "businessName": "text", "priceMinor": "kobo"},
+        channels=frozenset({"push"}),
+    ),
+    "price_drop": Template(
+        {"productId": "text", "productName": "text", "businessName": "text", "priceMinor": "kobo"},
+        channels=frozenset({"push"}),
+    ),
+    # The text and the names stay in the conversation.
+    "new_message": Template({"conversationId": "text"}, channels=frozenset({"push"})),
     # `matters` lists open obligations. `account_erased` is sent to an address that is then deleted.
     "erasure_refused": Template({"matters": "text"}),
     "account_erased": Template({}, channels=frozenset({"email"}), in_feed=False),

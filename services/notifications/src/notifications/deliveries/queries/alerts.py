@@ -19,7 +19,8 @@ _ALERT_PAGE: Final = f"""
 SELECT id, severity, title, detail, subject, runbook, source, repetitions, raised_at, last_raised_at, paged_at, closed_at
 FROM alerts {_ALERT_FILTER}
 """
-# Public sort names and their columns (contract section 1.5). "SEV-1" is the highest severity, so descending starts with it.
+# Public sort names and their columns (contract section 1.5). "SEV-1" is the highest severity, so descending starts with
+# it.
 ALERT_SORTS: Final = {"created_at": "raised_at", "severity": "translate(severity, '123', '321')"}
 
 

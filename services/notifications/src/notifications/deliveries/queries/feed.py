@@ -23,6 +23,7 @@ _LAST: Final = """
 SELECT id, place FROM notifications WHERE user_id = $1 AND place IS NOT NULL ORDER BY place DESC LIMIT 1
 """
 _POSITION_OF: Final = "SELECT place FROM notifications WHERE user_id = $1 AND id = $2"
+_IS_STREAMING: Final = "SELECT EXISTS (SELECT FROM feeds WHERE user_id = $1 AND streamed_until > $2)"
 _LAST_POSITIONS: Final = "SELECT user_id, last FROM feeds WHERE user_id = ANY ($1)"
 
 
@@ -63,6 +64,11 @@ async def list_last_positions(uow: UnitOfWork, user_ids: Collection[UUID]) -> di
     """Return the last position of each user's feed."""
     rows = await uow.fetch(_LAST_POSITIONS, list(user_ids))
     return {user_id: last for user_id, last in rows}  # noqa: C416 - records are no tuples
+
+
+async def is_streaming(uow: UnitOfWork, user_id: UUID, now: datetime) -> bool:
+    """Return whether the user has an open stream, or had one within the last minute."""
+    return bool(await uow.fetch_value(_IS_STREAMING, user_id, now))
 
 
 def notification_response(item: FeedItem) -> Notification:

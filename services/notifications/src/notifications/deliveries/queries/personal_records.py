@@ -12,7 +12,10 @@ SECTIONS: Final = (
     ),
     Section(
         "notifications",
-        "SELECT id::text AS place, id, template, title, body, created_at, read_at FROM notifications WHERE user_id = $1",
+        (
+            "SELECT id::text AS place, id, template, title, body, created_at, read_at FROM notifications WHERE "
+            "user_id = $1"
+        ),
     ),
     Section(
         "messagesSent",

@@ -11,7 +11,9 @@ from notifications.deliveries.schemas.deliveries import Channel, Template
 
 
 class NotificationDelivery(ResponseModel, omit_defaults=True):
-    """The status of the delivery: `queued` after the request, later `sent`, `delivered`, `read`, `failed` or `bounced`."""
+    """The status of the delivery: `queued` after the request, later `sent`, `delivered`, `read`, `failed` or
+    `bounced`.
+    """
 
     notification_id: UUID
     status: Literal["queued", Status]

@@ -1,6 +1,6 @@
 """Response models of the feed (contract section 12)."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 from uuid import UUID
 
 from msgspec import Meta
@@ -28,6 +28,15 @@ class Notification(ResponseModel):
     created_at: Timestamp
     read_at: Annotated[Timestamp | None, Meta(description="The time at which it was read; null before.")]
     subject: Annotated[NotificationSubject | None, Meta(description="Null for notifications of earlier versions.")]
+
+
+class PostedMessage(ResponseModel):
+    """A message of a conversation, in the stream of its reader; the conversation has its text."""
+
+    id: UUID
+    conversation_id: UUID
+    author: Literal["buyer", "vendor"]
+    created_at: Timestamp
 
 
 class UnreadCount(ResponseModel):

@@ -10,7 +10,7 @@ from common.auth.guards import one_of
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from notifications.deliveries import queries
+from notifications.deliveries.queries.alerts import ALERT_SORTS, page_of_alerts
 from notifications.deliveries.responses import Alert
 from notifications.dependencies import Dependencies
 
@@ -21,7 +21,7 @@ endpoint = Endpoints("operations")
 async def list_alerts(
     request: Request,
     caller: CurrentCaller,
-    page: Annotated[OffsetPage, Depends(offset_page(*queries.ALERT_SORTS))],
+    page: Annotated[OffsetPage, Depends(offset_page(*ALERT_SORTS))],
     status: Literal["open", "closed"] | None = None,
 ) -> Response:
     """Alerts of all services, newest first; finance reads those of payments and payouts. `sort=severity`: the highest
@@ -29,5 +29,5 @@ async def list_alerts(
     """
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        found = await queries.page_of_alerts(uow, page, status)
+        found = await page_of_alerts(uow, page, status)
     return respond_offset_page(request, page, found)

@@ -12,7 +12,7 @@ from common.auth.guards import one_of, permission
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from notifications.deliveries import queries
+from notifications.deliveries.queries.deliveries import LOG_SORTS, page_of_delivery_logs
 from notifications.deliveries.responses import DeliveryLog, NotificationDelivery
 from notifications.deliveries.schemas import Channel
 from notifications.deliveries.use_cases.deliveries.resend_delivery import resend_delivery
@@ -33,7 +33,7 @@ Status = Literal["sending", "unknown", "sent", "delivered", "read", "failed", "b
 async def list_delivery_logs(
     request: Request,
     caller: CurrentCaller,
-    page: Annotated[OffsetPage, Depends(offset_page(*queries.LOG_SORTS))],
+    page: Annotated[OffsetPage, Depends(offset_page(*LOG_SORTS))],
     notification_id: Annotated[UUID | None, Query(alias="notificationId")] = None,
     order_id: Annotated[UUID | None, Query(alias="orderId", description="Messages about this order.")] = None,
     channel: Channel | None = None,
@@ -44,7 +44,7 @@ async def list_delivery_logs(
     given = {"notificationId": notification_id, "orderId": order_id, "channel": channel, "status": status}
     filters = {name: value for name, value in given.items() if value is not None}
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        found = await queries.page_of_delivery_logs(uow, page, filters)
+        found = await page_of_delivery_logs(uow, page, filters)
     return respond_offset_page(request, page, found)
 
 
@@ -56,7 +56,9 @@ async def list_delivery_logs(
     allow=permission("notifications:resend"),
 )
 async def resend_notification(request: Request, caller: CurrentCaller, log_id: UUID) -> Response:
-    """Resend the message of an attempt, as a new attempt of its delivery. A repeated Idempotency-Key changes nothing."""
+    """Resend the message of an attempt, as a new attempt of its delivery. A repeated Idempotency-Key changes
+    nothing.
+    """
     dependencies = dependencies_of(request, Dependencies)
     key = request.headers.get("idempotency-key")
     # As the service: no caller may read addresses and encrypted values.

@@ -10,7 +10,7 @@ from common.auth.guards import PUBLIC, SIGNED_IN
 from common.primitives.problems import NotFound, ValidationFailed
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
-from notifications.deliveries import queries
+from notifications.deliveries.queries import devices
 from notifications.deliveries.responses import Device, VapidKey
 from notifications.deliveries.schemas import RegisterDeviceRequest
 from notifications.deliveries.use_cases.devices.register_device import register_device as register
@@ -25,8 +25,8 @@ async def list_devices(request: Request, caller: CurrentCaller) -> Response:
     """Return the caller's devices, newest first, without pages."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        devices = await queries.list_devices(uow, caller.id)
-    return ok(request, [queries.device_response(device) for device in devices])
+        registered = await devices.list_devices(uow, caller.id)
+    return ok(request, [devices.device_response(device) for device in registered])
 
 
 @endpoint("POST", "/api/devices", id="devices.register", returns=Device, status=201, allow=SIGNED_IN)
@@ -47,7 +47,7 @@ async def register_device(request: Request, caller: CurrentCaller, body: Registe
         device = await register(
             uow, dependencies.push_settings, caller.id, body.kind, address, keys, dependencies.clock.now()
         )
-    return ok(request, queries.device_response(device), status=201)
+    return ok(request, devices.device_response(device), status=201)
 
 
 @endpoint("DELETE", "/api/devices/{device_id}", id="devices.delete", status=204, allow=SIGNED_IN)

@@ -11,18 +11,21 @@ from common.auth.guards import SIGNED_IN
 from common.primitives.ids import parse_uuid
 from common.primitives.problems import ValidationFailed
 from common.web.endpoints import Endpoints
-from common.web.event_streams import EventStream
 from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
 from common.web.pages import created_position, cursor_page, respond_page, time_position
-from notifications.deliveries import queries
+from notifications.deliveries.queries import feed
 from notifications.deliveries.responses import MarkedRead, Notification, UnreadCount
 from notifications.deliveries.schemas import MarkAllReadRequest
 from notifications.deliveries.use_cases.feed.read_all_notifications import read_all_notifications
 from notifications.deliveries.use_cases.feed.read_notification import read_notification
 from notifications.dependencies import Dependencies
+from notifications.streams.event_streams import EventStream
 
 endpoint = Endpoints("notifications")
-_STREAM: Final = "Server-sent events `notification` until the token ends; the schema is that of their `data`."
+_STREAM: Final = (
+    "Server-sent events until the token ends: `notification`, whose `data` has this schema, and `message` with `{id, "
+    "conversationId, author, createdAt}` for a message of a conversation."
+)
 
 
 @endpoint("GET", "/api/notifications", id="notifications.list", returns=list[Notification], allow=SIGNED_IN)
@@ -38,14 +41,14 @@ async def list_notifications(
     scope = ["notifications", *(["unread"] if unread else []), caller.id]
     after = time_position(dependencies.cursors, scope, cursor)
     reads = dependencies.database.reads_for(caller)
-    items = await queries.list_feed(reads, caller.id, after, limit + 1, unread=unread)
+    items = await feed.list_feed(reads, caller.id, after, limit + 1, unread=unread)
     page = cursor_page(
         dependencies.cursors,
         scope,
         items,
         limit,
         position_of=created_position,
-        item_of=queries.notification_response,
+        item_of=feed.notification_response,
     )
     return respond_page(request, page)
 
@@ -56,7 +59,7 @@ async def list_notifications(
 async def count_unread_notifications(request: Request, caller: CurrentCaller) -> Response:
     """Return the number of the caller's unread notifications."""
     reads = dependencies_of(request, Dependencies).database.reads_for(caller)
-    return ok(request, UnreadCount(unread_count=await queries.count_unread(reads, caller.id)))
+    return ok(request, UnreadCount(unread_count=await feed.count_unread(reads, caller.id)))
 
 
 @endpoint(
@@ -71,7 +74,7 @@ async def count_unread_notifications(request: Request, caller: CurrentCaller) ->
 async def stream_notifications(
     request: Request, caller: CurrentCaller, last_event_id: Annotated[str | None, Header()] = None
 ) -> Response:
-    """Stream the caller's new notifications as events `notification` with their ids.
+    """Stream the caller's new notifications as events `notification` with their ids, and messages as events `message`.
 
     The stream starts after `Last-Event-ID`, else now. Its first block has the id that it starts after, so that a client
     which loses the connection before the first event misses none. 422 for an id outside of the caller's feed; 429 above
@@ -81,11 +84,11 @@ async def stream_notifications(
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         if last_event_id:
             seen = parse_uuid(last_event_id)
-            position = await queries.find_position_of(uow, caller.id, seen) if seen else None
+            position = await feed.find_position_of(uow, caller.id, seen) if seen else None
             if seen is None or position is None:
                 raise ValidationFailed.of("Last-Event-ID", "is not the id of a notification of the caller")
         else:
-            seen, position = await queries.find_last_position(uow, caller.id)
+            seen, position = await feed.find_last_position(uow, caller.id)
     streams = dependencies.feed_streams
     stream = streams.open(caller, seen, position)
     return EventStream(
@@ -119,4 +122,4 @@ async def mark_notification_read(request: Request, caller: CurrentCaller, notifi
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         item = await read_notification(uow, notification_id, dependencies.clock.now())
-    return ok(request, queries.notification_response(item))
+    return ok(request, feed.notification_response(item))

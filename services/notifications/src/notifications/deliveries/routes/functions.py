@@ -9,7 +9,7 @@ from common.web.endpoints import Endpoints
 from common.web.http import dependencies_of, ok
 from notifications.deliveries.responses import NotificationDelivery
 from notifications.deliveries.schemas import DeliverNotificationRequest
-from notifications.deliveries.use_cases.deliveries.accept_message import accept_message
+from notifications.deliveries.use_cases.deliveries.accept_message import RequestedMessage, accept_message
 from notifications.dependencies import Dependencies
 
 endpoint = Endpoints("functions")
@@ -30,11 +30,8 @@ async def deliver_notification(request: Request, body: DeliverNotificationReques
             uow,
             dependencies.delivery_context(),
             dependencies.delivery_sender.encryptor,
-            notification_id=body.notification_id,
-            user_id=body.user_id,
-            channel=body.channel,
-            template=body.template,
-            values=body.data,
-            sensitive=body.sensitive,
+            RequestedMessage(
+                body.notification_id, body.user_id, body.channel, body.template, body.data, body.sensitive
+            ),
         )
     return ok(request, delivery)

@@ -7,7 +7,7 @@ from common.auth.guards import SIGNED_IN
 from common.primitives.revisions import IfMatch, etag, revision_meant
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
-from notifications.deliveries import queries
+from notifications.deliveries.queries.preferences import find_preferences, preferences_response
 from notifications.deliveries.responses import NotificationPreferences
 from notifications.deliveries.schemas import ReplacePreferencesRequest
 from notifications.deliveries.use_cases.feed.change_preferences import change_preferences
@@ -27,8 +27,8 @@ async def get_notification_preferences(request: Request, caller: CurrentCaller) 
     """Return the caller's effective preferences."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        preferences = await queries.find_preferences(uow, caller.id)
-    shown = queries.preferences_response(preferences)
+        preferences = await find_preferences(uow, caller.id)
+    shown = preferences_response(preferences)
     return ok(request, shown, headers=etag(shown.revision))
 
 
@@ -54,5 +54,5 @@ async def replace_notification_preferences(
             revision=revision,
             keeps_optional_mail=body.optional_mail is None,
         )
-    shown = queries.preferences_response(preferences)
+    shown = preferences_response(preferences)
     return ok(request, shown, headers=etag(shown.revision))

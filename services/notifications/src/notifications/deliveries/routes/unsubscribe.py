@@ -18,7 +18,8 @@ PATH: Final = "/functions/v1/mail-unsubscribe"
 _HEADERS: Final[dict[str, str]] = {"Cache-Control": "no-store"}
 _HEAD: Final = '<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>Mails</title>'
 _QUESTION: Final = (
-    f"{_HEAD}<p>Switch off mails about the progress of orders and tickets? Receipts, refunds, payouts, codes and security notices "
+    f"{_HEAD}<p>Switch off mails about the progress of orders and tickets? Receipts, refunds, payouts, codes and "
+    "security notices "
     "still arrive.</p>"
     '<form method="post"><button>Switch off</button></form></html>'
 )
@@ -71,7 +72,9 @@ async def show_unsubscribe_page(request: Request) -> Response:
     body_bytes_max=16 * KIB,
 )
 async def unsubscribe(request: Request) -> Response:
-    """Switch off the optional mails of the link's user. The body, `List-Unsubscribe=One-Click` or empty, is not read."""
+    """Switch off the optional mails of the link's user. The body, `List-Unsubscribe=One-Click` or empty, is not
+    read.
+    """
     dependencies = dependencies_of(request, Dependencies)
     user_id = dependencies.delivery_sender.unsubscribe_links.user_of(request.query_params.get("token"))
     if user_id is None:

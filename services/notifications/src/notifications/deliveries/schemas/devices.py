@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from common.web.outbound_addresses import ADDRESS_MAX
 from common.web.schemas import RequestBody
+from notifications.clients.outbound_addresses import ADDRESS_MAX
 
 # An uncompressed P-256 point, and the secret of RFC 8291.
 _POINT_BYTES = 65
@@ -44,7 +44,7 @@ class PushSubscription(RequestBody):
 
     endpoint: Annotated[str, Field(min_length=1, max_length=ADDRESS_MAX, pattern=r"^[!-~]+$")]
     keys: PushSubscriptionKeys
-    expiration_time: int | float | None = None
+    expiration_time: Annotated[float, Field(strict=True, ge=0)] | None = None
 
 
 class RegisterDeviceRequest(RequestBody):

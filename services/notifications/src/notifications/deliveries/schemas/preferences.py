@@ -54,7 +54,7 @@ class ReplacePreferencesRequest(RequestBody):
     quiet_hours: QuietHoursPreference | None = None
     optional_mail: Annotated[bool, Field(strict=True)] | None = None
     locale: Annotated[str, Field(pattern="^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", max_length=35)] = "en"
-    revision: Annotated[int, Field(strict=True, ge=0)] | None = None
+    revision: Annotated[int, Field(strict=True, ge=0, le=2**31 - 1)] | None = None
 
     def to_preferences(self) -> Preferences:
         window = self.quiet_hours

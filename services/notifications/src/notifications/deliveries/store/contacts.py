@@ -1,7 +1,7 @@
 """Writes of the projections of users, vendors and orders."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
@@ -93,18 +93,20 @@ async def save_vendor(uow: UnitOfWork, vendor_id: UUID, owner_user_id: UUID, bus
     return bool(await uow.execute(_SAVE_VENDOR, vendor_id, owner_user_id, business_name, sequence))
 
 
-async def save_order_summary(
-    uow: UnitOfWork,
-    order_id: UUID,
-    vendor_id: UUID,
-    total_minor: int,
-    delivery_fee_minor: int,
-    items: Sequence[Mapping[str, Any]],
-    buyer_id: UUID,
-    number: str | None,
-) -> None:
-    """Store the number, the amounts, in kobo, and lines of an order. They never change after checkout."""
-    await uow.execute(_SAVE_ORDER, order_id, vendor_id, total_minor, delivery_fee_minor, list(items), buyer_id, number)
+class PlacedOrder(NamedTuple):
+    """The parties, the number, the amounts, in kobo, and the lines of an order. They never change after checkout."""
+
+    id: UUID
+    vendor_id: UUID
+    total_minor: int
+    delivery_fee_minor: int
+    items: Sequence[Mapping[str, Any]]
+    buyer_id: UUID
+    number: str | None
+
+
+async def save_order_summary(uow: UnitOfWork, order: PlacedOrder) -> None:
+    await uow.execute(_SAVE_ORDER, *order)
 
 
 async def erase_sent(uow: UnitOfWork, notification_ids: Sequence[UUID]) -> None:

@@ -1,6 +1,6 @@
 """Writes of deliveries and their attempts. A delivery with `due_at` waits in the queue; workers claim it in batches."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple
@@ -177,8 +177,13 @@ async def postpone_deliveries(uow: UnitOfWork, due_times: Mapping[UUID, datetime
         await uow.execute(_POSTPONE, list(due_times), list(due_times.values()))
 
 
-async def save_attempts(uow: UnitOfWork, attempts: Sequence[Attempt]) -> Collection[UUID]:
-    """Log the attempts and update their deliveries; return the deliveries that they changed. It may be repeated."""
+async def save_attempts(
+    fetch: Callable[..., Awaitable[Sequence[Any]]], attempts: Sequence[Attempt]
+) -> Collection[UUID]:
+    """Log the attempts and update their deliveries; return the deliveries that they changed. It may be repeated.
+
+    `fetch` is that of a unit of work, or `commit_alone` of a database.
+    """
     columns = zip(
         *(
             (
@@ -199,7 +204,7 @@ async def save_attempts(uow: UnitOfWork, attempts: Sequence[Attempt]) -> Collect
         ),
         strict=True,
     )
-    return {delivery_id for (delivery_id,) in await uow.fetch(_SAVE_ATTEMPTS, *map(list, columns))}
+    return {delivery_id for (delivery_id,) in await fetch(_SAVE_ATTEMPTS, *map(list, columns))}
 
 
 async def record_refused_attempt(

@@ -1,7 +1,7 @@
 """Writes of PIN watches: each forwards an undelivered PIN to the next channel.
 
-Locks are acquired in one order: the watches by order, then the deliveries by id. A transaction that holds a delivery never
-locks its watch; a due watch reads the outcome of its deliveries.
+Locks are acquired in one order: the watches by order, then the deliveries by id. A transaction that holds a delivery
+never locks its watch; a due watch reads the outcome of its deliveries.
 """
 
 from collections.abc import Collection, Mapping

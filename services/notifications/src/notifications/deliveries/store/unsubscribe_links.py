@@ -1,7 +1,7 @@
 """Links that switch optional mails off without a sign-in (RFC 2369, RFC 8058).
 
-The link contains the encrypted user id: it cannot be guessed or made for another user. Its only effect is the preference
-`optionalMail: false`, which the user sees and changes in the app.
+The link contains the encrypted user id: it cannot be guessed or made for another user. Its only effect is the
+preference `optionalMail: false`, which the user sees and changes in the app.
 """
 
 from typing import Final

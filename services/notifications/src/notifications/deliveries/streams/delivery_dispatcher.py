@@ -12,7 +12,7 @@ from common.observability import telemetry
 from common.observability.logging import get_logger
 from notifications.deliveries.clients.delivery_sender import ChannelProvider, ClaimedDelivery, DeliverySender
 from notifications.deliveries.domain.devices import circuit_name
-from notifications.deliveries.store import delivery_queue_of
+from notifications.deliveries.store.queue import delivery_queue_of
 from notifications.deliveries.use_cases.deliveries.attempt_delivery import Outcome
 from notifications.deliveries.use_cases.deliveries.claim_deliveries import claim_deliveries
 from notifications.deliveries.use_cases.deliveries.record_outcomes import record_outcomes
@@ -33,10 +33,11 @@ DRAIN_STEP_SECONDS: Final = 0.05
 
 
 class DeliveryDispatcher:
-    """Sends due deliveries, at most `limits[channel]` of a channel at once, so that a hanging provider delays no other channel.
+    """Sends due deliveries, at most `limits[channel]` of a channel at once, so that a hanging provider delays no other
+    channel.
 
-    The deliveries of a worker that dies have an unknown outcome (`deliveries.use_cases.deliveries`). The limits bound their
-    number. A waiting delivery is unclaimed, and no provider was called for it.
+    The deliveries of a worker that dies have an unknown outcome (`deliveries.use_cases.deliveries`). The limits bound
+    their number. A waiting delivery is unclaimed, and no provider was called for it.
     """
 
     def __init__(self, sender: DeliverySender, limits: Mapping[str, int]) -> None:
@@ -66,7 +67,8 @@ class DeliveryDispatcher:
     def reserve(self, channel: str) -> Sequence[ChannelProvider]:
         """Reserve a place for a delivery that a transaction inserts as claimed; return the providers that may send it.
 
-        None when the delivery must be queued: the channel is paused, has no free place, or older deliveries wait for one.
+        None when the delivery must be queued: the channel is paused, has no free place, or older deliveries wait for
+        one.
         """
         if not self._is_running or channel not in SENT_AT_ONCE or channel in self._backlogged:
             return ()

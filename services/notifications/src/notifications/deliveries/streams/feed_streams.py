@@ -1,10 +1,11 @@
 """The open feed streams of one process (`deliveries.use_cases.feed`).
 
-A stream holds only a position in its user's feed. Each wake-up reads a bounded number of rows after that position. A slow
-client therefore costs no memory, and no notification is lost between connections.
+A stream holds only a position in its user's feed. Each wake-up reads a bounded number of rows after that position. A
+slow client therefore costs no memory, and no notification is lost between connections.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -18,12 +19,19 @@ from common.primitives.clock import Clock
 from common.primitives.problems import Unavailable
 from common.process.loops import Loop, run_loop
 from common.process.runtime import Runtime
-from common.web.event_streams import PING, SLOW_READER_SECONDS, event_bytes
 from contracts.identity import SessionRevoked
 from contracts.notifications import NotificationShown
-from notifications.deliveries import queries, store
+from contracts.orders import MessagePosted
 from notifications.deliveries.domain.errors import TooManyStreams
 from notifications.deliveries.domain.feed import FeedItem
+from notifications.deliveries.queries.feed import (
+    list_feed_after,
+    list_last_positions,
+    notification_response,
+)
+from notifications.deliveries.responses.feed import PostedMessage
+from notifications.deliveries.store.feed import save_streamed
+from notifications.streams.event_streams import PING, SLOW_READER_SECONDS, event_bytes
 
 log: Final = get_logger(__name__)
 
@@ -35,6 +43,8 @@ READERS_MAX: Final = 4
 STREAMS_MAX: Final = 2_000
 # New notifications of a user are published to all processes for so long after a stream was announced.
 STREAMED_FOR: Final = timedelta(seconds=60)
+# Messages of conversations that wait for a slow stream; a client reads older ones in the conversation.
+MESSAGES_MAX: Final = 100
 # Milliseconds until a client reconnects.
 RECONNECT_MS: Final = 3_000
 
@@ -51,6 +61,7 @@ class Stream:
     last_polled: int = 0
     is_closed: bool = False
     wake_up: asyncio.Event = field(default_factory=asyncio.Event)
+    messages: deque[MessagePosted] = field(default_factory=lambda: deque(maxlen=MESSAGES_MAX))
 
 
 class FeedStreams:
@@ -80,6 +91,7 @@ class FeedStreams:
     def subscribe(self, runtime: Runtime) -> None:
         """Subscribe to the broadcasts of all processes and to the stop of this one."""
         runtime.on_broadcast[NotificationShown] = lambda event: self.wake(event.user_id)
+        runtime.on_broadcast[MessagePosted] = self.add_message
         runtime.on_broadcast[SessionRevoked] = lambda event: self.wake(event.user_id)
         runtime.on_stop.append(self.stop)
 
@@ -114,6 +126,12 @@ class FeedStreams:
         for stream in self._by_user.get(user_id, ()):
             stream.wake_up.set()
 
+    def add_message(self, event: MessagePosted) -> None:
+        """Send the message to the streams of its reader. Streams that open later do not get it."""
+        for stream in self._by_user.get(event.reader_id, ()):
+            stream.messages.append(event)
+        self.wake(event.reader_id)
+
     def stop(self) -> None:
         """Close every stream; clients reconnect to another process."""
         self._is_stopped = True
@@ -137,7 +155,7 @@ class FeedStreams:
             self._announce_at = self._clock.now() + STREAMED_FOR / 3
             await self._announce(*self._by_user)
         async with self._database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            last_positions = await queries.list_last_positions(uow, self._by_user.keys())
+            last_positions = await list_last_positions(uow, self._by_user.keys())
         for user_id, last in last_positions.items():
             for stream in self._by_user.get(user_id, ()):
                 if last > max(stream.position, stream.last_polled):
@@ -161,19 +179,21 @@ class FeedStreams:
                 log.warning("feed stream closed: database unavailable", error=repr(error))
                 return
             for item in items:
-                yield event_bytes("notification", queries.notification_response(item), event_id=str(item.id))
+                yield event_bytes("notification", notification_response(item), event_id=str(item.id))
                 stream.position = item.position
+            while stream.messages:
+                yield event_bytes("message", _message_response(stream.messages.popleft()))
             if len(items) < ROWS_MAX and not await self._wait_for_wake_up(stream):
                 yield PING
 
     async def _announce(self, *user_ids: UUID) -> None:
         """Have the new notifications of these users published: without a stream they would have no receiver."""
         async with self._database.unit_of_work(acting_as=THE_SERVICE, async_commit=True) as uow:
-            await store.save_streamed(uow, user_ids, self._clock.now() + STREAMED_FOR)
+            await save_streamed(uow, user_ids, self._clock.now() + STREAMED_FOR)
 
     async def _read(self, stream: Stream) -> list[FeedItem]:
         async with self._readers, self._database.unit_of_work(acting_as=stream.caller) as uow:
-            return await queries.list_feed_after(uow, stream.caller.id, stream.position, ROWS_MAX)
+            return await list_feed_after(uow, stream.caller.id, stream.position, ROWS_MAX)
 
     def _is_over(self, stream: Stream) -> bool:
         expires_at = stream.caller.expires_at
@@ -192,3 +212,9 @@ class FeedStreams:
         except TimeoutError:
             return False
         return True
+
+
+def _message_response(event: MessagePosted) -> PostedMessage:
+    return PostedMessage(
+        id=event.message_id, conversation_id=event.conversation_id, author=event.author, created_at=event.posted_at
+    )

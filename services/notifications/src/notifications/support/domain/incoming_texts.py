@@ -16,7 +16,8 @@ from typing import Final, Literal, get_args
 
 from common.primitives.json_records import Json
 
-# `unknown`: a kind that the app has added since. `erased`: the message was, with its customer.
+# `unknown`: a kind that the app has added since. `erased`: the message was, with its customer. `purchase_draft` and
+# `sign_up`: our reply to an `order`, with a link.
 MessageKind = Literal[
     "text",
     "button",
@@ -37,6 +38,8 @@ MessageKind = Literal[
     "unsupported",
     "unknown",
     "erased",
+    "purchase_draft",
+    "sign_up",
 ]
 _KINDS: Final[Mapping[str, MessageKind]] = {kind: kind for kind in get_args(MessageKind)}
 # The app's limit for a text.

@@ -25,6 +25,9 @@ UNREADABLE: Final = "unreadable"
 STATUSES: Final = frozenset({"sent", "delivered", "read", "failed"})
 # Longer than any id of the app, shorter than PostgreSQL's limit for an index entry.
 _ID_CHARACTERS_MAX: Final = 200
+# As many as a purchase takes (contract section 6.3).
+_ORDERED_ITEMS_MAX: Final = 100
+_QUANTITY_MAX: Final = 99
 _SIGNATURE: Final = re.compile(r"sha256=[0-9a-f]{64}", re.ASCII)
 
 
@@ -57,14 +60,22 @@ class StoredStatus(msgspec.Struct, frozen=True, rename="camel"):
     error: StoredError | None = None
 
 
+class OrderedItem(msgspec.Struct, frozen=True, rename="camel"):
+    """A line of a cart, without the price that the app sends."""
+
+    retailer_id: str
+    quantity: int
+
+
 class StoredMessage(msgspec.Struct, frozen=True, rename={"sender": "from", "user_id": "userId"}):
-    """The content of a message. `at` is in epoch seconds. An item of the release before has no `userId`."""
+    """The content of a message. `at` is in epoch seconds. An item of the release before has no `userId` and no `items`."""
 
     sender: str = ""
     user_id: str | None = None
     kind: str = ""
     text: str = ""
     at: int | None = None
+    items: list[OrderedItem] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +156,9 @@ def addresses_in(payload: Json) -> set[str]:
 
 
 def errors_of(body: Json) -> list[MessagingError]:
-    """Return the errors that the app reports in addition to messages and statuses, such as a rate limit of our number."""
+    """Return the errors that the app reports in addition to messages and statuses, such as a rate limit of our
+    number.
+    """
     return [
         read_error(read_record(error, ReportedError)) for value in _values(body) for error in _list(value.get("errors"))
     ]
@@ -153,9 +166,20 @@ def errors_of(body: Json) -> list[MessagingError]:
 
 def _message(message: JsonObject) -> Item:
     kind, text = text_of_message(message)
-    at = _seconds(message.get("timestamp"))
-    content = StoredMessage(_sender(message), _app_user_id(message), kind, text, at)
+    at = _whole(message.get("timestamp"))
+    items = _ordered_items(_fields(message.get("order"))) if kind == "order" else []
+    content = StoredMessage(_sender(message), _app_user_id(message), kind, text, at, items)
     return Item(f"message:{_id_of(message)}", "message", msgspec.to_builtins(content))
+
+
+def _ordered_items(order: JsonObject) -> list[OrderedItem]:
+    """Return the lines of a cart that have an id and a quantity."""
+    items = []
+    for item in _list(order.get("product_items"))[:_ORDERED_ITEMS_MAX]:
+        retailer_id, quantity = item.get("product_retailer_id"), _whole(item.get("quantity"))
+        if isinstance(retailer_id, str) and retailer_id.strip() and quantity:
+            items.append(OrderedItem(cleaned(retailer_id.strip(), _ID_CHARACTERS_MAX), min(quantity, _QUANTITY_MAX)))
+    return items
 
 
 def _sender(message: JsonObject) -> str:
@@ -179,7 +203,7 @@ def _status(status: JsonObject) -> Item:
         id=reported.id if _is_id(reported.id) else None,
         status=reported.status if reported.status in STATUSES else None,
         delivery_id=given if _is_id(given) else None,
-        at=_seconds(reported.timestamp),
+        at=_whole(reported.timestamp),
         error=StoredError(**asdict(read_error(reported.errors[0]))) if reported.errors else None,
     )
     label = cleaned(reported.status, 40) if isinstance(status.get("status"), str) else "unknown"
@@ -201,8 +225,8 @@ def _is_id(value: object) -> bool:
     return isinstance(value, str) and 0 < len(value) <= _ID_CHARACTERS_MAX and cleaned(value, len(value)) == value
 
 
-def _seconds(value: object) -> int | None:
-    """Read epoch seconds from a text or number; None after the year 2100."""
+def _whole(value: object) -> int | None:
+    """Read epoch seconds or a quantity from a text or number; None from eleven digits, after the year 2100."""
     text = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
     if not text.isascii() or not text.isdigit() or len(text) > len("4102444800"):
         return None

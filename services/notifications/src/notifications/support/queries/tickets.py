@@ -1,13 +1,16 @@
 """Reads of support tickets, their messages and images."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.public_numbers import NumberKind, read_number_or_id
 from common.web.response_models import Row
 from notifications.deliveries import Contact, masked
+from notifications.support.domain.cart_replies import CartLinks
 from notifications.support.domain.incoming_texts import shown_kind
 from notifications.support.domain.tickets import may_write_freely
 from notifications.support.responses.tickets import Ticket, TicketAttachment, TicketCustomer, TicketMessage
@@ -46,7 +49,7 @@ WHERE ticket_id = $1 ORDER BY created_at, id
 """
 _HAS_ATTACHMENT: Final = "SELECT EXISTS (SELECT FROM support_attachments WHERE id = $1 AND ticket_id = $2)"
 _FREE_TEXT: Final = """
-SELECT m.body, t.heard_at FROM support_messages m JOIN support_tickets t ON t.id = m.ticket_id WHERE m.id = $1
+SELECT m.body, m.kind, t.heard_at FROM support_messages m JOIN support_tickets t ON t.id = m.ticket_id WHERE m.id = $1
 """
 
 
@@ -76,24 +79,30 @@ async def find_ticket(uow: UnitOfWork, ticket_id: UUID) -> TicketRow | None:
     return None if row is None else TicketRow(*row)
 
 
-async def list_tickets(
-    uow: UnitOfWork,
-    status: str | None,
-    priority: str | None,
-    assignee_id: UUID | None,
-    after: tuple[datetime, UUID] | None,
-    rows_max: int,
-    *,
-    awaiting_response: bool = False,
-    named: str | UUID | None = None,
-) -> list[TicketRow]:
-    """Return the tickets that the caller may see, newest first, after a cursor position; with `awaiting_response` those
-    that wait for the caller's reply as staff; with `named` the one with this number or id.
+@dataclass(frozen=True, slots=True)
+class TicketFilter:
+    """Filters of a list of tickets; None does not filter. `awaiting` are those that wait for the caller's reply as
+    staff, `number` the number or id of one, in any form that people type.
     """
+
+    status: str | None = None
+    priority: str | None = None
+    assignee_id: UUID | None = None
+    awaiting: str | None = None
+    number: str | None = None
+
+
+async def list_tickets(
+    uow: UnitOfWork, narrowed: TicketFilter, after: tuple[datetime, UUID] | None, rows_max: int
+) -> list[TicketRow]:
+    """Return the tickets that the caller may see, newest first, after a cursor position."""
     at, ticket_id = after or (None, None)
-    statement = _PAGE.format(awaiting=f"AND {AWAITING_TICKET}" if awaiting_response else "")
+    statement = _PAGE.format(awaiting=f"AND {AWAITING_TICKET}" if narrowed.awaiting else "")
+    # Any other text is the number of no ticket.
+    named = None if narrowed.number is None else read_number_or_id(narrowed.number, NumberKind.TICKET) or ""
     number, searched_id = (None, named) if isinstance(named, UUID) else (named, None)
-    rows = await uow.fetch(statement, status, priority, assignee_id, at, ticket_id, rows_max, number, searched_id)
+    fixed = (narrowed.status, narrowed.priority, narrowed.assignee_id)
+    rows = await uow.fetch(statement, *fixed, at, ticket_id, rows_max, number, searched_id)
     return [TicketRow(*row) for row in rows]
 
 
@@ -121,10 +130,12 @@ async def has_attachment(uow: UnitOfWork, ticket_id: UUID, attachment_id: UUID) 
     return bool(await uow.fetch_value(_HAS_ATTACHMENT, attachment_id, ticket_id))
 
 
-async def find_free_text(uow: UnitOfWork, message_id: UUID, now: datetime) -> str | None:
+async def find_free_text(links: CartLinks, uow: UnitOfWork, message_id: UUID, now: datetime) -> str | None:
     """Return the text of a staff message while the messaging app accepts free texts to its customer; else None."""
     row = await uow.fetch_row(_FREE_TEXT, message_id)
-    return (row["body"] or None) if row is not None and may_write_freely(row["heard_at"], now) else None
+    if row is None or not row["body"] or not may_write_freely(row["heard_at"], now):
+        return None
+    return links.linked(row["body"], row["kind"], message_id)
 
 
 def ticket_response(ticket: TicketRow, reader_id: UUID, customers: Mapping[UUID, Contact] | None = None) -> Ticket:

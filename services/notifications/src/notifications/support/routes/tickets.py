@@ -1,10 +1,11 @@
 """Support tickets (contract section 12) for customers, staff and auditors."""
 
 from collections.abc import Sequence
+from dataclasses import astuple
 from typing import Annotated, Final, Literal
 from uuid import UUID
 
-from fastapi import Query
+from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -13,7 +14,6 @@ from common.auth.guards import SIGNED_IN, permission
 from common.media.cleanup import expect_image
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
-from common.primitives.public_numbers import NumberKind, read_number_or_id
 from common.primitives.revisions import IfMatch, etag, revision_meant
 from common.web.endpoint_table import Media
 from common.web.endpoints import Endpoints
@@ -48,10 +48,7 @@ _STAFF: Final = ("tickets:manage", "tickets:read")
 _WEBP: Final = "image/webp"
 
 
-@endpoint("GET", "/api/support-tickets", id="tickets.list", returns=list[Ticket], allow=SIGNED_IN)
-async def list_support_tickets(
-    request: Request,
-    caller: CurrentCaller,
+def _filter_of(
     status: Status | None = None,
     priority: Priority | None = None,
     assignee_id: Annotated[UUID | None, Query(alias="assigneeId")] = None,
@@ -63,28 +60,25 @@ async def list_support_tickets(
         QueryText | None,
         Query(max_length=100, description="The ticket's number (`CT-XXXX-XXXX`) or id, in any form that people type."),
     ] = None,
+) -> queries.TicketFilter:
+    return queries.TicketFilter(status, priority, assignee_id, awaiting, number)
+
+
+@endpoint("GET", "/api/support-tickets", id="tickets.list", returns=list[Ticket], allow=SIGNED_IN)
+async def list_support_tickets(
+    request: Request,
+    caller: CurrentCaller,
+    narrowed: Annotated[queries.TicketFilter, Depends(_filter_of)],
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
     """Return the caller's own tickets, newest first; staff and auditors see all."""
     dependencies = dependencies_of(request, Dependencies)
-    scope = [
-        "support-tickets",
-        status or "",
-        priority or "",
-        assignee_id or "",
-        awaiting or "",
-        number or "",
-        caller.id,
-        _is_staff(caller),
-    ]
+    given = (value or "" for value in astuple(narrowed))
+    scope = ["support-tickets", *given, caller.id, _is_staff(caller)]
     after = time_position(dependencies.cursors, scope, cursor)
-    # Any other text is the number of no ticket.
-    named = None if number is None else read_number_or_id(number, NumberKind.TICKET) or ""
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        tickets = await queries.list_tickets(
-            uow, status, priority, assignee_id, after, limit + 1, awaiting_response=awaiting is not None, named=named
-        )
+        tickets = await queries.list_tickets(uow, narrowed, after, limit + 1)
     customers = await _customers(dependencies, caller, tickets[:limit])
     page = cursor_page(
         dependencies.cursors,

@@ -63,7 +63,8 @@ _IGNORE_ITEM: Final = (
 )
 _IGNORE_WEBHOOK: Final = "UPDATE processed_webhook_events SET outcome = 'ignored' WHERE id = $1 AND outcome = 'dead'"
 _REQUEUE_WEBHOOK: Final = "UPDATE processed_webhook_events SET outcome = 'queued' WHERE id = $1 AND outcome = 'dead'"
-# A body may contain messages of several users. It is emptied with the first erased one: its items are stored separately.
+# A body may contain messages of several users. It is emptied with the first erased one: its items are stored
+# separately.
 _ERASE_BODIES: Final = """
 UPDATE processed_webhook_events SET payload = '{}', raw = ''
 WHERE (id = ANY ($2) OR id IN (SELECT webhook_id FROM messaging_items WHERE ticket_id = ANY ($1) OR id = ANY ($2)))
@@ -95,7 +96,8 @@ async def record_messaging_webhook_if_new(
 ) -> bool:
     """Commit the body with its work item; return False for a repetition.
 
-    JSON that jsonb cannot store, and anything else, is stored as text in addition to the bytes. Raises DatabaseUnavailable.
+    JSON that jsonb cannot store, and anything else, is stored as text in addition to the bytes. Raises
+    DatabaseUnavailable.
     """
     text = raw.decode("utf-8", "replace").replace("\x00", "\ufffd")
     if is_json:

@@ -63,7 +63,8 @@ _ATTACH: Final = """
 INSERT INTO support_attachments (id, ticket_id, author, author_id, byte_count, created_at)
 VALUES ($1, $2, $3, $4, $5, $6)
 """
-# The tickets of the number name the user's ids in the messaging app, under which tickets without a number have their key.
+# The tickets of the number name the user's ids in the messaging app, under which tickets without a number have their
+# key.
 _LOCK_OF_USER: Final = """
 SELECT id FROM support_tickets
 WHERE user_id = $1 OR (user_id IS NULL AND (phone_key = $2 OR phone_key IN (
@@ -86,7 +87,7 @@ _EMPTY_MESSAGES: Final = "UPDATE support_messages SET body = '', kind = 'erased'
 _DROP_ATTACHMENTS: Final = "DELETE FROM support_attachments WHERE ticket_id = ANY ($1) RETURNING id, ticket_id"
 _STAFF_REPLIES: Final = "SELECT id FROM support_messages WHERE ticket_id = ANY ($1) AND author = 'staff'"
 _REPLY: Final = """
-SELECT m.body, t.id AS ticket_id, t.user_id, t.phone_sealed, t.phone_masked, t.number
+SELECT m.body, t.id AS ticket_id, t.user_id, t.phone_sealed, t.phone_masked, t.number, m.kind
 FROM support_messages m JOIN support_tickets t ON t.id = m.ticket_id WHERE m.id = $1
 """
 
@@ -116,6 +117,7 @@ class StaffReply(NamedTuple):
     phone_encrypted: str | None
     phone_masked: str | None
     number: str
+    kind: str
 
 
 async def lock_number(uow: UnitOfWork, phone_key: str) -> None:
@@ -151,20 +153,19 @@ async def save_opened_ticket(
     return number
 
 
-async def save_number(
-    uow: UnitOfWork,
-    ticket_id: UUID,
-    user_id: UUID | None,
-    phone_key: str,
-    phone_encrypted: str,
-    phone_masked: str,
-    last_message_at: datetime,
-    app_user_key: str | None,
-) -> None:
-    """Store the number that receives replies, the sender's id in the app, and the user of a ticket without one."""
-    await uow.execute(
-        _NUMBER, ticket_id, user_id, phone_key, phone_encrypted, phone_masked, last_message_at, app_user_key
-    )
+class TicketNumber(NamedTuple):
+    """The number that receives replies, and the sender's id in the app."""
+
+    phone_key: str
+    phone_encrypted: str
+    phone_masked: str
+    last_message_at: datetime
+    app_user_key: str | None
+
+
+async def save_number(uow: UnitOfWork, ticket_id: UUID, user_id: UUID | None, number: TicketNumber) -> None:
+    """Store the number, and the user of a ticket without one."""
+    await uow.execute(_NUMBER, ticket_id, user_id, *number)
 
 
 async def record_ticket_activity(
@@ -174,18 +175,20 @@ async def record_ticket_activity(
     await change_state(uow, _RECORD_ACTIVITY, ticket_id, status, now, author, before)
 
 
-async def save_ticket_message(
-    uow: UnitOfWork,
-    message_id: UUID,
-    ticket_id: UUID,
-    author: str,
-    author_id: UUID | None,
-    source: str,
-    kind: str,
-    body: MaskedText,
-    at: datetime,
-) -> None:
-    await uow.execute(_MESSAGE, message_id, ticket_id, author, author_id, source, kind, body, at)
+class NewTicketMessage(NamedTuple):
+    """A message of a ticket, from its source: the app, or the messaging app with the kind of its content."""
+
+    id: UUID
+    ticket_id: UUID
+    author: str
+    author_id: UUID | None
+    source: str
+    kind: str
+    body: MaskedText
+
+
+async def save_ticket_message(uow: UnitOfWork, message: NewTicketMessage, at: datetime) -> None:
+    await uow.execute(_MESSAGE, *message, at)
 
 
 async def save_ticket_closed(uow: UnitOfWork, ticket_id: UUID, now: datetime) -> None:

@@ -33,6 +33,7 @@ VENDOR_TYPES: Final = (
     "payouts.payout_delayed.v1",
 )
 _PLATFORM_ONLY: Final = (
+    "orders.purchase_placed.v1",
     "orders.product_changed.v1",
     "orders.review_posted.v1",
     "payments.outside_refund_recorded.v1",
@@ -43,6 +44,9 @@ _PLATFORM_ONLY: Final = (
     "payments.transfer_failed.v1",
     "payments.transfer_reversed.v1",
     "payments.reward_credited.v1",
+    "payments.withdrawal_requested.v1",
+    "payments.withdrawal_paid.v1",
+    "payments.withdrawal_returned.v1",
     "payouts.exception_opened.v1",
     "payouts.exception_changed.v1",
     "payouts.exception_closed.v1",
@@ -53,7 +57,19 @@ EVENT_TYPES: Final = VENDOR_TYPES + _PLATFORM_ONLY
 # user who verified a delivery, and parts of bank accounts.
 _FIELDS: Final = frozenset(
     {
-        *("orderId", "buyerId", "vendorId", "campusId", "productId", "userId", "payoutId", "refundId", "releaseId"),
+        *(
+            "orderId",
+            "buyerId",
+            "vendorId",
+            "campusId",
+            "productId",
+            "userId",
+            "payoutId",
+            "refundId",
+            "releaseId",
+            "purchaseId",
+            "withdrawalId",
+        ),
         *("returnRequestId", "reviewId", "chargebackId", "quarantinedChargeId", "reconciliationId", "exceptionId"),
         *("batchId", "reference", "transferCode"),
         *(
@@ -66,7 +82,7 @@ _FIELDS: Final = frozenset(
             "feeMinor",
         ),
         *("priceMinor", "grossMinor", "netMinor", "remainingMinor", "remainingVendorMinor", "vendorMinor"),
-        *("fromVendorMinor", "toVendorMinor", "currency", "items"),
+        *("fromVendorMinor", "toVendorMinor", "currency", "items", "orderIds"),
         *("paymentDueAt", "heldAt", "deliveredAt", "occurredAt", "respondBy"),
         *(
             "name",
@@ -87,13 +103,17 @@ _FIELDS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class WebhookEvent:
-    """A published event as subscribers see it. `vendor_id`: the vendor that may receive it; None: the platform alone."""
+    """A published event as subscribers see it. `vendor_id`: the vendor that may receive it; None: the platform
+    alone.
+    """
 
     id: UUID
     type: str
     vendor_id: UUID | None
     occurred_at: datetime
     data: Mapping[str, Any]
+    traceparent: str | None = None
+    """The W3C trace context of what caused the event."""
 
 
 def webhook_event(event_id: UUID, event_type: str, occurred_at: datetime, data: Mapping[str, Any]) -> WebhookEvent:

@@ -1,7 +1,7 @@
 """Change, enable or disable an endpoint."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -17,30 +17,39 @@ from notifications.webhooks.use_cases.alerts import clear_endpoint_alert
 log = get_logger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class EndpointChange:
+    """The new values of an endpoint; None keeps a value."""
+
+    url: str | None
+    event_types: Sequence[str] | None
+    description: str | None
+    status: EndpointStatus | None
+
+
 async def change_endpoint(
     uow: UnitOfWork,
     caller: Caller,
     endpoint_id: UUID,
+    change: EndpointChange,
     *,
-    url: str | None,
-    event_types: Sequence[str] | None,
-    description: str | None,
-    status: EndpointStatus | None,
     now: datetime,
 ) -> WebhookEndpoint:
-    """Return the changed endpoint; None keeps a value. Disabling it fails its pending deliveries.
+    """Return the changed endpoint. Disabling it fails its pending deliveries.
 
     Raises NotFound and UnknownEventTypes.
     """
     endpoint = await store.find_webhook_endpoint_for_update(uow, endpoint_id)
     if endpoint is None:
         raise NotFound
-    types = endpoint.event_types if event_types is None else check_event_types(event_types, endpoint.vendor_id)
+    types, status = endpoint.event_types, change.status
+    if change.event_types is not None:
+        types = check_event_types(change.event_types, endpoint.vendor_id)
     changed = replace(
         endpoint,
-        url=endpoint.url if url is None else url,
+        url=endpoint.url if change.url is None else change.url,
         event_types=types,
-        description=endpoint.description if description is None else description,
+        description=endpoint.description if change.description is None else change.description,
     )
     await store.save_webhook_endpoint(uow, changed)
     if status is None or not ENDPOINT.allows(endpoint.status, status):

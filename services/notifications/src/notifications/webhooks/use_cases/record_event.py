@@ -1,10 +1,11 @@
 """Record a published event for its subscribers."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from common.database.unit_of_work import UnitOfWork
+from common.observability.telemetry import trace_headers
 from notifications.webhooks import store
 from notifications.webhooks.domain.webhook_events import WebhookEvent
 
@@ -20,7 +21,8 @@ class ReceivedEvent:
 
 def record_event(uow: UnitOfWork, event: WebhookEvent, now: datetime, wake: Callable[[], None]) -> None:
     """Store the event and queue its deliveries if an endpoint names its type, all events of a transaction together."""
-    uow.defer(_record_events, ReceivedEvent(event, now, wake))
+    traced = replace(event, traceparent=trace_headers()["traceparent"])
+    uow.defer(_record_events, ReceivedEvent(traced, now, wake))
 
 
 async def _record_events(uow: UnitOfWork, received: Sequence[ReceivedEvent]) -> None:

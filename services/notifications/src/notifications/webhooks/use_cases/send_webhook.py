@@ -26,6 +26,8 @@ async def send_webhook(
         "webhook-timestamp": str(timestamp),
         "webhook-signature": signatures_of(secrets, str(event.id), timestamp, body),
     }
+    if event.traceparent is not None:
+        headers["traceparent"] = event.traceparent
     response = await client.post(claimed.url, body, headers)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await record_attempt(uow, claimed, response, clock.now())

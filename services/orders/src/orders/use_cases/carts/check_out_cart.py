@@ -1,4 +1,4 @@
-"""Check out one vendor's lines of a cart."""
+"""Check out a cart."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -9,12 +9,14 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.cells import Cells
 from common.primitives.problems import NotFound
 from orders.domain.carts import cart_id_of
+from orders.domain.checkouts import Checkout, Placement
 from orders.domain.errors import EmptyCart, VendorRequired
-from orders.domain.orders import NewOrder, Windows
+from orders.domain.orders import Windows
 from orders.domain.unpaid_limits import UnpaidLimits
 from orders.store import carts
-from orders.store.checkout import find_order_by_key
-from orders.use_cases.orders.place_order import Checkout, place_order
+from orders.store.checkout import find_by_key
+from orders.use_cases.orders.place_orders import place_orders
+from orders.use_cases.orders.steps import repeated_id
 
 
 async def check_out_cart(
@@ -27,29 +29,30 @@ async def check_out_cart(
     windows: Windows,
     limits: UnpaidLimits,
     cells: Cells | None,
-) -> NewOrder | UUID:
-    """Order all lines of one vendor in the buyer's cart and remove them from the cart in the same transaction.
+) -> Placement | UUID:
+    """Order all lines of one vendor, or of all for a purchase, and remove them from the cart in the same transaction.
 
-    Raises NotFound for another buyer's cart, VendorRequired and EmptyCart (422), and the errors of `place_order`.
+    Raises NotFound for another buyer's cart, VendorRequired and EmptyCart (422), and the errors of `place_orders`.
     """
     cart = checkout.cart
     if cart is None or cart.cart_id != cart_id_of(caller.id):
         raise NotFound
-    if (earlier := await find_order_by_key(uow, caller.id, key)) is not None:
-        return checkout.repeated_order_id(earlier)
+    if (earlier := await find_by_key(uow, caller.id, key, of_purchase=checkout.is_purchase)) is not None:
+        return repeated_id(checkout, earlier)
     vendor_id = cart.vendor_id
-    if vendor_id is None:
+    if vendor_id is None and not checkout.is_purchase:
         vendor_ids = await carts.list_vendors(uow, caller.id)
         if len(vendor_ids) > 1:
             raise VendorRequired
         vendor_id = vendor_ids[0] if vendor_ids else None
-    requested_items = await carts.claim_cart_items(uow, caller.id, vendor_id) if vendor_id else []
+    claims = vendor_id is not None or checkout.is_purchase
+    requested_items = await carts.claim_cart_items(uow, caller.id, vendor_id) if claims else []
     if not requested_items:
         # A concurrent checkout under the same key may have claimed the lines while this one waited for them.
-        if (earlier := await find_order_by_key(uow, caller.id, key)) is not None:
-            return checkout.repeated_order_id(earlier)
+        if (earlier := await find_by_key(uow, caller.id, key, of_purchase=checkout.is_purchase)) is not None:
+            return repeated_id(checkout, earlier)
         raise EmptyCart("vendorId" if cart.vendor_id else "cartId")
-    return await place_order(
+    return await place_orders(
         uow,
         caller,
         replace(checkout, requested_items=requested_items),

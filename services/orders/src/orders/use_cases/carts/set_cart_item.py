@@ -14,18 +14,23 @@ from orders.store import carts
 ITEMS_MAX: Final = 100
 
 
-async def set_cart_item(uow: UnitOfWork, caller: Caller, product_id: UUID, quantity: int, *, now: datetime) -> None:
-    """Add a product to the buyer's cart or change its quantity, and record the price that the buyer sees.
+async def set_cart_item(
+    uow: UnitOfWork, caller: Caller, product_id: UUID, variant_id: UUID | None, quantity: int, *, now: datetime
+) -> None:
+    """Add a product, or one of its variants, to the buyer's cart or change its quantity, and record the price that the
+    buyer sees.
 
-    Stock is reserved at checkout only. Raises NotFound for a product that is not listed, CartFull (409).
+    Stock is reserved at checkout only. Raises NotFound for a product that is not listed, the errors of
+    `find_cart_offer`, CartFull (409).
     """
-    offer = await find_cart_offer(uow, product_id, now=now)
+    offer = await find_cart_offer(uow, product_id, variant_id, now=now)
     if offer is None:
         raise NotFound
     saved = await carts.save_item(
         uow,
         buyer_id=caller.id,
         product_id=product_id,
+        variant_id=variant_id,
         vendor_id=offer.vendor_id,
         name=offer.name,
         price_seen_minor=offer.unit_price_minor,

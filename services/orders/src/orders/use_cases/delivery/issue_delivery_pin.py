@@ -33,7 +33,9 @@ class PinIssuer:
 
 
 async def issue_delivery_pin(uow: UnitOfWork, pins: PinIssuer, order: Order, issue: int, now: datetime) -> str:
-    """Issue a PIN: store its digest and its encrypted text, publish it to the buyer, and return it for the buyer only."""
+    """Issue a PIN: store its digest and its encrypted text, publish it to the buyer, and return it for the buyer
+    only.
+    """
     pin = new_digits(pins.length)
     await save_pin(
         uow,

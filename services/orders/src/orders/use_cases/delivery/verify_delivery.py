@@ -15,7 +15,12 @@ from orders.domain.order_roles import VERIFIER_ROLES, OrderRole
 from orders.domain.orders import Order, Windows
 from orders.domain.pins import CorrectPin, LockedPin, PinKey, WrongPin, evaluate_attempt
 from orders.store import orders, timers
-from orders.store.pins import Verification, count_wrong_attempt, find_verification, lock_pin, record_verification_if_new
+from orders.store.pins import (
+    Verification,
+    count_wrong_attempt,
+    lock_pin_and_find_verification,
+    record_verification_if_new,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +48,11 @@ async def verify_delivery(
     if order is None:
         raise NotFound
     fingerprints = pins.fingerprints(order.id, attempt.pin)
-    earlier = await find_verification(uow, attempt.caller_id, attempt.key)
+    issued, earlier = await lock_pin_and_find_verification(uow, order.id, attempt.caller_id, attempt.key)
     if earlier is not None:
         if earlier.fingerprint not in fingerprints:
             raise IdempotencyKeyReused
         return None if earlier.attempts_remaining is None else WrongPin(earlier.attempts_remaining)
-    issued = await lock_pin(uow, order.id)
     offered = [] if issued is None else pins.digests(order.id, issued.issue, attempt.pin)
     verdict = evaluate_attempt(order.status, issued, offered)
     if isinstance(verdict, LockedPin):

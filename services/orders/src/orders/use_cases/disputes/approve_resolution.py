@@ -47,13 +47,14 @@ async def approve_resolution(
     refund_minor = resolution.refund_minor
     release_minor = release_of(refund_minor, order.escrow_minor)
     await orders.save_transition(uow, order, transition, trigger, now, windows)
+    refund_to = await disputes.close_dispute(uow, order.id, resolution.outcome, now)
     refund_id = None
     if refund_minor:
-        refund_id = await request_refund(uow, order, refund_minor, f"dispute: {resolution.outcome}", now)
+        reason = f"dispute: {resolution.outcome}"
+        refund_id = await request_refund(uow, order, refund_minor, reason, now, refund_to=refund_to)
     await disputes.save_decision(
         uow, resolution.id, "approved", by.id, now, release_minor=release_minor, refund_id=refund_id
     )
-    await disputes.close_dispute(uow, order.id, resolution.outcome, now)
     uow.publish(
         DisputeResolved(
             order_id=order.id,

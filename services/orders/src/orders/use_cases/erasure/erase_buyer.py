@@ -9,7 +9,9 @@ from orders.store import contacts, erasure, projections
 
 
 async def erase_buyer(uow: UnitOfWork, user_id: UUID, sequence: int, now: datetime) -> Rejection | None:
-    """Erase the user's texts and images, and block new activity for good. Returns STALE when the user is already erased."""
+    """Erase the user's texts and images, and block new activity for good. Returns STALE when the user is already
+    erased.
+    """
     if not await erasure.save_erasure_status(uow, user_id, "gone", sequence):
         return Rejection.STALE
     await erasure.erase_buyer(uow, user_id, now)

@@ -8,7 +8,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.decisions import must_match
 from common.primitives.problems import Forbidden, NotFound
 from orders.domain.errors import FlashSaleNotPossible, InvalidFlashSale
-from orders.domain.flash_sales import check_terms
+from orders.domain.flash_sales import check_terms, check_variant
 from orders.domain.order_roles import may_sell_for
 from orders.store import flash_sales
 
@@ -33,11 +33,13 @@ async def approve_flash_sale(
         must_match(sale.hash, approved_hash)
     if sale.approved:
         return
-    product = await flash_sales.find_product(uow, product_id)
+    variant_id = sale.terms.variant_id
+    product = await flash_sales.find_product(uow, product_id, variant_id)
     if product is None:
         raise FlashSaleNotPossible({"productId": "is no longer sold"})
-    others = await flash_sales.list_other_sales(uow, product_id, now)
+    others = await flash_sales.list_other_sales(uow, product_id, variant_id, now)
     try:
+        check_variant(variant_id, has_variants=product.has_variants, is_sold=product.variant_is_sold)
         check_terms(sale.terms, regular_price_minor=product.price_minor, stock=product.stock, others=others, now=now)
     except InvalidFlashSale as error:
         raise FlashSaleNotPossible({param.name: param.reason for param in error.invalid_params}) from error

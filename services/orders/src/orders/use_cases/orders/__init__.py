@@ -7,6 +7,6 @@ __all__ = [
     "dispatch_order",
     "find_order_roles",
     "fire_timer",
-    "place_order",
+    "place_orders",
     "record_quarantined_charge",
 ]

@@ -11,6 +11,7 @@ from contracts.orders import OrderCancelled
 from orders.domain.errors import ForbiddenTransition
 from orders.domain.order_roles import OrderRole, cancel_trigger
 from orders.domain.orders import Windows
+from orders.domain.refund_destinations import RefundTo
 from orders.domain.transitions import next_state
 from orders.store import orders, stock
 from orders.use_cases.products.publish_stock_changes import publish_stock_changes
@@ -26,12 +27,13 @@ async def cancel_order(
     by: Caller,
     now: datetime,
     windows: Windows,
+    refund_to: RefundTo | None = None,
 ) -> None:
     """Buyer, vendor or staff cancel an order; a paid order is refunded in full (contract section 6).
 
     Undispatched units return to the stock once: a repeated cancellation finds the new state. Raises Forbidden (403) for
-    a caller who may only read the order, ForbiddenTransition (409), and StepUpRequired (403) for staff who refund a paid
-    order without a recent second factor (contract section 5.4).
+    a caller who may only read the order, ForbiddenTransition (409), and StepUpRequired (403) for staff who refund a
+    paid order without a recent second factor (contract section 5.4).
     """
     trigger = cancel_trigger(roles)
     if trigger is None:
@@ -61,4 +63,4 @@ async def cancel_order(
             )
         )
     else:
-        await request_refund(uow, order, order.total_minor, reason, now)
+        await request_refund(uow, order, order.total_minor, reason, now, refund_to=refund_to)

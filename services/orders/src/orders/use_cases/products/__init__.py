@@ -6,6 +6,8 @@ __all__ = [
     "check_image_upload",
     "create_product",
     "detach_image",
+    "import_products",
     "publish_stock_changes",
     "remove_product",
+    "replace_variants",
 ]

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from orders.domain.products import check_priced
 from orders.store import products
 from orders.use_cases.products.steps import load_writable_product, publish_product_changed
 
@@ -18,12 +19,15 @@ async def change_product(
     vendor_id: UUID | None,
     revision: int | None,
     now: datetime,
+    whole: bool = False,
 ) -> None:
-    """Change fields of the merchant's product. Unchanged values have no effect.
+    """Change fields of the merchant's product; all of them with `whole`. Unchanged values have no effect.
 
-    `revision` is the revision that the merchant read, if given. Raises the errors of `load_writable_product`.
+    `revision` is the revision that the merchant read, if given. Raises the errors of `load_writable_product` and
+    PricedByVariants (422).
     """
     before = await load_writable_product(uow, product_id, vendor_id, revision=revision)
+    check_priced(before, fields, repeats=whole)
     after = before.changed(**fields)
     if after == before:
         return

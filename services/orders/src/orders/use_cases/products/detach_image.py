@@ -20,5 +20,6 @@ async def detach_image(
     after = before.without_image(image_id)
     if after != before:
         await products.save_product(uow, after, now)
+        await products.detach_variant_image(uow, product_id, image_id)
         await schedule_image_removal(uow, [(image_id, product_id)], now)
         publish_product_changed(uow, before, after)

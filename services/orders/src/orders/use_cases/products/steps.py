@@ -23,6 +23,11 @@ async def load_writable_product(
     return check_writable(own, visible_vendor_id, revision)
 
 
+def words_of(product: Product) -> list[str]:
+    """Return the words of the product's options, for the correction of mistyped searches."""
+    return [value for option in product.options for value in option.values]
+
+
 def publish_product_changed(uow: UnitOfWork, before: Product | None, after: Product) -> None:
     """Publish the change if the product is or was listed. Changes of drafts are not published."""
     if after == before or not (after.is_listed or (before is not None and before.is_listed)):

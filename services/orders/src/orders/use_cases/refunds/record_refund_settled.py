@@ -15,8 +15,8 @@ async def record_refund_settled(
 ) -> Rejection | None:
     """Mark an order in `refund_pending` as refunded unless another refund of it failed.
 
-    A refund that this service did not request, and an event that a later one overtook, are stale. Raises OrderNotReceived,
-    EarlyUpdate. Returns the reason when nothing changed.
+    A refund that this service did not request, and an event that a later one overtook, are stale. Raises
+    OrderNotReceived, EarlyUpdate. Returns the reason when nothing changed.
     """
     order = require_order(await orders.lock_order(uow, order_id), about=order_id)
     refund = await refunds.lock_refund(uow, refund_id, order.id)

@@ -7,11 +7,19 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from contracts.orders import RefundRequested
 from orders.domain.orders import Order
+from orders.domain.refund_destinations import RefundTo
 from orders.store import refunds
 
 
 async def request_refund(
-    uow: UnitOfWork, order: Order, amount_minor: int, reason: str, now: datetime, commission_minor: int | None = None
+    uow: UnitOfWork,
+    order: Order,
+    amount_minor: int,
+    reason: str,
+    now: datetime,
+    commission_minor: int | None = None,
+    *,
+    refund_to: RefundTo | None = None,
 ) -> UUID:
     """Request a refund of `amount_minor` (kobo) from payments, and return its id, which the ledger uses too.
 
@@ -30,6 +38,7 @@ async def request_refund(
             commission_minor=commission_minor,
             delivery_fee_minor=None if commission_minor is None else 0,
             number=order.number,
+            refund_to=refund_to,
         )
     )
     return refund_id

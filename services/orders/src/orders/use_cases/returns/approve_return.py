@@ -50,7 +50,9 @@ async def approve_return(
         await orders.save_transition(uow, order, "refund_pending", "refund_failed", now, windows)
     refund_id = None
     if refund.refund_minor:
-        refund_id = await request_refund(uow, order, refund.refund_minor, "return", now, refund.commission_minor)
+        refund_id = await request_refund(
+            uow, order, refund.refund_minor, "return", now, refund.commission_minor, refund_to=request.refund_to
+        )
     await returns.save_decision(
         uow, request.id, "approved", by, reason, now, refund_minor=refund.refund_minor, refund_id=refund_id
     )

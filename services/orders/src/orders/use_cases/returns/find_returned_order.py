@@ -5,8 +5,8 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import Forbidden, NotFound
-from orders.domain.errors import BuyerCannotDecide
 from orders.domain.order_roles import may_decide_returns, roles_of
+from orders.domain.return_errors import BuyerCannotDecide
 from orders.store import orders, returns
 
 

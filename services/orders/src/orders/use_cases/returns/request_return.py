@@ -10,6 +10,7 @@ from common.primitives.ids import new_id
 from common.primitives.problems import Forbidden, NotFound
 from contracts.orders import ReturnRequested
 from orders.domain.order_roles import OrderRole
+from orders.domain.refund_destinations import RefundTo
 from orders.domain.returns import ReturnedItem, check_request
 from orders.store import orders, returns
 
@@ -22,6 +23,8 @@ async def request_return(
     reason: str,
     now: datetime,
     command: IdempotentCommand | None = None,
+    *,
+    refund_to: RefundTo | None = None,
 ) -> UUID:
     """Return the buyer requests the return of items within the return window (contract section 6). Returns the
     request's id.
@@ -38,7 +41,7 @@ async def request_return(
         return earlier
     check_request(order, items, await returns.list_order_lines(uow, order.id), now)
     request_id = new_id()
-    await returns.record_request(uow, request_id, order, reason, items, now)
+    await returns.record_request(uow, request_id, order, reason, items, now, refund_to)
     await record_command_result(uow, command, request_id)
     uow.publish(
         ReturnRequested(

@@ -7,10 +7,13 @@ same rule. A vendor from before this version gets its owner with its next event.
 **Reviews need a confirmed mail address** (claim `email_verified`, or identity's user lookup for other issuers), else
 403 with `confirmationRequired`. A trigger maintains sum and number of ratings on the product's or vendor's row; a row
 policy checks that the buyer may review.
+
+**The reviewed vendor replies once**, in public. A row policy admits no second reply.
 """
 
 __all__ = [
     "hide_review",
     "post_review",
+    "reply_to_review",
     "restore_review",
 ]

@@ -9,8 +9,9 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from common.primitives.problems import Forbidden, NotFound
 from contracts.orders import ReviewPosted
-from orders.domain.errors import AlreadyReviewed, EmailUnconfirmed, ForbiddenTransition, OwnVendor, ReviewNotAllowed
+from orders.domain.errors import ForbiddenTransition, OwnVendor
 from orders.domain.order_roles import is_own_vendor
+from orders.domain.review_errors import AlreadyReviewed, EmailUnconfirmed, ReviewNotAllowed
 from orders.store import reviews
 
 

@@ -6,7 +6,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.lifecycles import Rejection
 from orders.domain.order_updates import require_order
 from orders.domain.sales import Sale, divide_sale
-from orders.store import orders, sales
+from orders.store import sales
 
 
 async def project_sale(uow: UnitOfWork, order_id: UUID, sale: Sale, sequence: int) -> Rejection | None:
@@ -16,7 +16,6 @@ async def project_sale(uow: UnitOfWork, order_id: UUID, sale: Sale, sequence: in
     next. Raises OrderNotReceived.
     """
     # The lines and the order's own figure change together: the order's row is locked before them.
-    require_order(await orders.lock_order(uow, order_id), about=order_id)
-    line_totals = await sales.list_line_totals(uow, order_id)
+    line_totals = require_order(await sales.lock_line_totals(uow, order_id) or None, about=order_id)
     lines = divide_sale(sale, line_totals)
     return None if await sales.save_sale_lines(uow, lines, sale.sold_at, sequence) else Rejection.STALE

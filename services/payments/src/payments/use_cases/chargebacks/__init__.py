@@ -11,6 +11,10 @@ times (`chargeback:<id>`, `chargeback_won:<id>`, then with `:2`, `:3`), with a S
 gateway does not name either raises a SEV-2 alert. A dispute of an unknown charge is dead-lettered and can be
 replayed.
 
+A charge that paid several orders has a chargeback of each, with its part: in proportion to what the order still has of
+the charge, the remainder on the last. The first has the dispute's identity, dates and responses; the others are parts
+of it (`part_of`). They are opened and decided together.
+
 - opened: no posting. `charge_disputed`: orders freezes, payouts holds. A release by staff is 423; a delivery that was
   proven before still releases, and payouts holds it
 - lost: `chargeback`: from unsent refunds of the charge (the oldest first), then escrow, then the receivers of its
@@ -36,8 +40,10 @@ completed.
 
 __all__ = [
     "add_evidence",
-    "alert_due_chargeback",
+    "check_due_chargeback",
     "query_disputes",
     "resolve_chargeback",
     "submit_response",
 ]
+
+STEPS = ("record_dispute",)

@@ -24,4 +24,4 @@ async def add_evidence(
         raise NotFound
     check_respondable(chargeback)
     content_hash = hashlib.sha256(msgspec.json.encode(evidence)).hexdigest()
-    await chargeback_responses.record_evidence(uow, new_id(), chargeback_id, evidence, content_hash, by, now)
+    await chargeback_responses.record_evidence(uow, new_id(), chargeback.id, evidence, content_hash, by, now)

@@ -43,4 +43,4 @@ async def resolve_chargeback(
         check_accepted_amount(chargeback, accepted_minor)
     content = DisputeResolution(resolution, message, accepted_minor, attachment, None)
     content_hash = hashlib.sha256(msgspec.json.encode(content)).hexdigest()
-    await chargeback_responses.record_resolution(uow, new_id(), chargeback_id, content, content_hash, by, now)
+    await chargeback_responses.record_resolution(uow, new_id(), chargeback.id, content, content_hash, by, now)

@@ -1,37 +1,33 @@
 """Steps of chargebacks that several operations share."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import TypeVar
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.ledger import posting as ledger
 from common.ledger.posting import Posting
-from common.observability.telemetry import STALE_EVENTS
 from common.primitives.ids import new_id
-from common.primitives.lifecycles import Rejection
 from contracts.payments import ChargeDisputed
 from payments.domain import chargeback_postings
 from payments.domain.chargebacks import (
     ChargebackAllocation,
-    ChargebackUpdate,
     DisputedCharge,
     UnsentRefund,
-    allocate_chargeback,
-    disputed_minor,
+    allocate_to_orders,
     disputed_vendor_minor,
     due_alert_key,
+    share_of_orders,
 )
-from payments.domain.errors import DisputeUnconfirmed, SubjectUnknown
 from payments.domain.escrow import Escrow
 from payments.domain.identifiers import reversal_refund_id, won_chargeback_release_id
 from payments.domain.refunds import NewRefund
-from payments.domain.transitions import CHARGEBACK
-from payments.domain.webhooks import ReportSource
 from payments.store import chargebacks
 from payments.store.chargebacks import Chargeback
-from payments.store.escrow import HeldOrder, lock_escrow, save_charged_back
-from payments.use_cases.alerts import alert_chargeback, alert_reversed_decision, alert_unknown_dispute, clear_alert
+from payments.store.escrow import HeldOrder, save_charged_back
+from payments.use_cases.alerts import alert_chargeback, clear_alert
 from payments.use_cases.escrow.steps import describe_escrow, release_escrow
 from payments.use_cases.refunds.create_refund import create_refund
 from payments.use_cases.refunds.record_offset_settled import record_offset_settled
@@ -46,7 +42,11 @@ async def count_charged_back(uow: UnitOfWork, held: HeldOrder, refund_id: UUID, 
     The refund's row must exist.
     """
     rest = amount_minor
+    if held.charge_id is None:
+        return 0
     for lost in await chargebacks.lock_lost_chargebacks(uow, held.charge_id):
+        if lost.order_id not in (None, held.order_id):
+            continue
         allocation = lost.allocation
         counted = min(rest, allocation.from_order_minor)
         if not counted:
@@ -69,11 +69,15 @@ async def debit_order(
     held: HeldOrder | None,
     allocation: ChargebackAllocation,
     amount_minor: int,
-    posting: Posting,
+    posting: Posting | None,
     now: datetime,
 ) -> Escrow | None:
-    """Post the loss, record it, and count the offset refunds as returned. The order's escrow after it, if it has one."""
-    await ledger.post(uow, posting)
+    """Post the loss, record it, and count the offset refunds as returned. The order's escrow after it, if it has one.
+
+    A part of 0 has no posting.
+    """
+    if posting is not None:
+        await ledger.post(uow, posting)
     await chargebacks.save_decision(uow, chargeback, "lost", amount_minor, allocation, now)
     for part in allocation.from_refunds:
         await record_offset_settled(uow, part, now)
@@ -88,79 +92,135 @@ async def debit_order(
     return after
 
 
-async def open_chargeback(
+async def open_chargebacks(
     uow: UnitOfWork,
     charge: DisputedCharge,
-    held: HeldOrder | None,
+    held: Sequence[HeldOrder],
     identity: str,
     amount_minor: int,
     reason: str | None,
     now: datetime,
-) -> Chargeback:
-    """Publish `charge_disputed`: orders freezes the order, and payouts holds the vendor's part."""
-    chargeback_id = new_id()
-    await chargebacks.record_chargeback(uow, chargeback_id, identity, charge, amount_minor, reason, now)
-    if held is not None:
-        uow.publish(
-            ChargeDisputed(
-                order_id=held.order_id,
-                buyer_id=held.buyer_id,
-                vendor_id=held.vendor_id,
-                amount_minor=amount_minor,
-                chargeback_id=chargeback_id,
-                vendor_minor=disputed_vendor_minor(amount_minor, held.escrow),
-                remaining_minor=held.escrow.locked.total_minor,
-                remaining_vendor_minor=held.escrow.locked.vendor_minor,
-                escrow=describe_escrow(held, held.escrow),
-                number=held.number,
-            )
+) -> list[Chargeback]:
+    """Open a chargeback of each order of the charge; one without an order for a charge that holds none.
+
+    Publishes `charge_disputed` of each: orders freezes it, and payouts holds the vendor's part.
+    """
+    shares = share_of_orders(amount_minor, [order.escrow for order in held]) if held else [amount_minor]
+    opened: list[Chargeback] = []
+    orders: list[HeldOrder | None] = [*held] if held else [None]
+    for order, share_minor in zip(orders, shares, strict=True):
+        order_id = None if order is None else order.order_id
+        part_of = opened[0].id if opened else None
+        name = identity if part_of is None else f"{identity}/{order_id}"
+        chargeback = await chargebacks.record_chargeback(
+            uow, new_id(), name, charge, order_id, share_minor, reason, now, part_of
         )
-    alert_chargeback(uow, chargeback_id, "opened", charge, amount_minor)
-    return Chargeback(chargeback_id, amount_minor, charge.currency, "opened", ChargebackAllocation())
+        opened.append(chargeback)
+        if order is not None:
+            uow.publish(
+                ChargeDisputed(
+                    order_id=order.order_id,
+                    buyer_id=order.buyer_id,
+                    vendor_id=order.vendor_id,
+                    amount_minor=share_minor,
+                    chargeback_id=chargeback.id,
+                    vendor_minor=disputed_vendor_minor(share_minor, order.escrow),
+                    remaining_minor=order.escrow.locked.total_minor,
+                    remaining_vendor_minor=order.escrow.locked.vendor_minor,
+                    escrow=describe_escrow(order, order.escrow),
+                    number=order.number,
+                )
+            )
+    alert_chargeback(uow, opened[0].id, "opened", charge, amount_minor)
+    return opened
+
+
+T = TypeVar("T")
+DisputedOrder = tuple[Chargeback, HeldOrder | None]
+
+
+def pair_orders(recorded: Sequence[Chargeback], held: Sequence[HeldOrder]) -> list[DisputedOrder]:
+    """Return each chargeback with its order, in the order of the purchase.
+
+    A charge may have become an order's only after its dispute, which then has no order of its own.
+    """
+    if len(recorded) == 1 and len(held) == 1:
+        return [(recorded[0], held[0])]
+    chargeback_of = {chargeback.order_id: chargeback for chargeback in recorded}
+    paired: list[DisputedOrder] = [
+        (chargeback_of.pop(order.order_id), order) for order in held if order.order_id in chargeback_of
+    ]
+    return [*((chargeback, None) for chargeback in chargeback_of.values()), *paired]
+
+
+def sorted_by_lock(disputed: Iterable[tuple[DisputedOrder, T]]) -> list[tuple[DisputedOrder, T]]:
+    """Return them in the order in which the ledger's balances and the vendors' statements are locked (decision 102)."""
+    return sorted(disputed, key=lambda one: ("", "") if one[0][1] is None else one[0][1].lock_key)
 
 
 async def record_chargeback_lost(
     uow: UnitOfWork,
-    chargeback: Chargeback,
     charge: DisputedCharge,
-    held: HeldOrder | None,
+    disputed: Sequence[DisputedOrder],
     amount_minor: int,
     now: datetime,
 ) -> None:
-    """Post the loss, also after an earlier win. Unsent refunds count as returned by the bank, so that no money is returned twice.
+    """Post the loss of each order, also after an earlier win. Unsent refunds count as returned by the bank, so that no
+    money is returned twice.
 
-    A submitted refund cannot be recalled. The uncovered amount is then a loss, which a later failure of the refund offsets.
+    A submitted refund cannot be recalled. The uncovered amount is then a loss, which a later failure of the refund
+    offsets.
     """
     refunds = await chargebacks.lock_unsent_refunds(uow, charge.id)
-    allocation = allocate_chargeback(amount_minor, refunds, held.escrow if held else None)
+    orders = [(held.order_id, held.escrow) if held else (None, None) for _, held in disputed]
+    allocations = allocate_to_orders(amount_minor, refunds, orders)
+    for (chargeback, held), allocation in sorted_by_lock(zip(disputed, allocations, strict=True)):
+        await _record_order_lost(uow, chargeback, charge, held, allocation, now)
+    loss_minor = sum(allocation.loss_minor for allocation in allocations)
+    alert_chargeback(uow, disputed[0][0].id, "lost", charge, amount_minor, loss_minor)
+    await resume_refunds(uow, charge.id)
+
+
+async def _record_order_lost(
+    uow: UnitOfWork,
+    chargeback: Chargeback,
+    charge: DisputedCharge,
+    held: HeldOrder | None,
+    allocation: ChargebackAllocation,
+    now: datetime,
+) -> None:
+    amount_minor = allocation.total_minor
     order_id, vendor_id = (held.order_id, held.vendor_id) if held else (None, None)
     loss = await chargebacks.count_losses(uow, chargeback.id) + 1
-    posting = chargeback_postings.chargeback(chargeback.id, loss, order_id, vendor_id, charge.currency, allocation)
+    posting = (
+        chargeback_postings.chargeback(chargeback.id, loss, order_id, vendor_id, charge.currency, allocation)
+        if amount_minor
+        else None
+    )
     after = await debit_order(uow, chargeback, held, allocation, amount_minor, posting, now)
-    if held is not None and after is not None:
-        from_vendor_minor = allocation.from_released.vendor_minor
-        source = f"chargeback:{chargeback.id}:lost"
-        statement = await sign_movement(uow, held.vendor_id, source, -from_vendor_minor)
-        uow.publish(
-            ChargeDisputed(
-                order_id=held.order_id,
-                buyer_id=held.buyer_id,
-                vendor_id=held.vendor_id,
-                amount_minor=amount_minor,
-                outcome="lost",
-                chargeback_id=chargeback.id,
-                from_vendor_minor=from_vendor_minor,
-                from_commission_minor=allocation.from_released.commission_minor,
-                from_delivery_fee_minor=allocation.from_released.delivery_fee_minor,
-                remaining_minor=after.locked.total_minor,
-                remaining_vendor_minor=after.locked.vendor_minor,
-                statement=statement,
-                escrow=describe_escrow(held, after),
-                number=held.number,
-            )
+    if held is None or after is None:
+        return
+    from_vendor_minor = allocation.from_released.vendor_minor
+    source = f"chargeback:{chargeback.id}:lost"
+    statement = await sign_movement(uow, held.vendor_id, source, -from_vendor_minor)
+    uow.publish(
+        ChargeDisputed(
+            order_id=held.order_id,
+            buyer_id=held.buyer_id,
+            vendor_id=held.vendor_id,
+            amount_minor=amount_minor,
+            outcome="lost",
+            chargeback_id=chargeback.id,
+            from_vendor_minor=from_vendor_minor,
+            from_commission_minor=allocation.from_released.commission_minor,
+            from_delivery_fee_minor=allocation.from_released.delivery_fee_minor,
+            remaining_minor=after.locked.total_minor,
+            remaining_vendor_minor=after.locked.vendor_minor,
+            statement=statement,
+            escrow=describe_escrow(held, after),
+            number=held.number,
         )
-    alert_chargeback(uow, chargeback.id, "lost", charge, amount_minor, allocation.loss_minor)
-    await resume_refunds(uow, charge.id)
+    )
 
 
 async def record_responded(uow: UnitOfWork, chargeback_id: UUID, now: datetime) -> None:
@@ -186,7 +246,7 @@ async def recreate_refunds(
             # Not of kind `order`: orders has recorded the order's refund already.
             kind="overpayment",
             charge_id=charge.id,
-            order_id=charge.order_id,
+            order_id=held.order_id if held else charge.order_id,
             buyer_id=held.buyer_id if held else None,
             amount_minor=part.amount_minor,
             reason=reason,
@@ -220,18 +280,27 @@ async def return_to_order(uow: UnitOfWork, held: HeldOrder, allocation: Chargeba
 
 
 async def record_chargeback_won(
-    uow: UnitOfWork, chargeback: Chargeback, charge: DisputedCharge, held: HeldOrder | None, now: datetime
+    uow: UnitOfWork, charge: DisputedCharge, disputed: Sequence[DisputedOrder], amount_minor: int, now: datetime
 ) -> None:
-    """Post `chargeback_won` after a loss; an open chargeback has no posting to reverse.
+    """Post `chargeback_won` of each order after a loss; an open chargeback has no posting to reverse.
 
     A refund that the loss replaced is created again, because the bank has debited that money to the payer. Escrow that
     returns to a finished order is released to its vendor at once, because no other release follows.
     """
+    for (chargeback, held), _ in sorted_by_lock((one, None) for one in disputed):
+        await _record_order_won(uow, chargeback, charge, held, now)
+    alert_chargeback(uow, disputed[0][0].id, "won", charge, amount_minor)
+    await resume_refunds(uow, charge.id)
+
+
+async def _record_order_won(
+    uow: UnitOfWork, chargeback: Chargeback, charge: DisputedCharge, held: HeldOrder | None, now: datetime
+) -> None:
     allocation = chargeback.allocation
     loss = await chargebacks.count_losses(uow, chargeback.id)
     recreated = await recreate_refunds(uow, chargeback, loss, charge, held, "chargeback_won", now)
     order_id, vendor_id = (held.order_id, held.vendor_id) if held else (None, None)
-    if chargeback.status == "lost":
+    if chargeback.status == "lost" and chargeback.amount_minor:
         posting = chargeback_postings.chargeback_won(
             chargeback.id, loss, order_id, vendor_id, charge.currency, allocation, recreated
         )
@@ -260,77 +329,3 @@ async def record_chargeback_won(
             )
         )
         await release_returned(uow, held, after, allocation, won_chargeback_release_id(chargeback.id, loss), now)
-    alert_chargeback(uow, chargeback.id, "won", charge, chargeback.amount_minor)
-    await resume_refunds(uow, charge.id)
-
-
-async def record_chargeback_update(
-    uow: UnitOfWork, event_type: str, update: ChargebackUpdate, source: ReportSource, now: datetime
-) -> bool:
-    """Return whether the update changed anything. A decision without an opening opens the chargeback; an opening after it is stale.
-
-    A decision that reverses another one is recorded from the gateway's response only. Raises SubjectUnknown for an unknown
-    charge, and DisputeUnconfirmed for a webhook that needs the gateway's response.
-    """
-    if update.reference is None and update.gateway_id is None:
-        if source == "webhook":
-            raise DisputeUnconfirmed("the dispute names no charge")
-        alert_unknown_dispute(uow, update.identity, update.reason)
-        return False
-    charge = await chargebacks.lock_disputed_charge(uow, update.reference, update.gateway_id)
-    if charge is None:
-        raise SubjectUnknown("dispute of an unknown charge")
-    held = await lock_escrow(uow, charge.order_id) if charge.order_id is not None else None
-    current = await chargebacks.lock_chargeback(uow, update.identity)
-    if current is not None and not _is_new_report(current, update, source):
-        STALE_EVENTS.labels(event_type).inc()
-        return False
-    amount_minor = disputed_minor(update, charge)
-    if current is None:
-        current = await open_chargeback(uow, charge, held, update.identity, amount_minor, update.reason, now)
-    elif update.outcome is None:
-        alert_chargeback(uow, current.id, "opened", charge, amount_minor)
-    await _record_date(uow, current.id, update, now)
-    if update.is_unclear:
-        alert_chargeback(uow, current.id, "unclear", charge, amount_minor)
-    await _record_outcome(uow, current, charge, held, update, amount_minor, now)
-    return True
-
-
-def _is_new_report(current: Chargeback, update: ChargebackUpdate, source: ReportSource) -> bool:
-    """Raise DisputeUnconfirmed for a webhook that reverses the recorded decision: it may be an older one."""
-    after = CHARGEBACK.next_state(current.status, update.outcome or "opened")
-    if after is not Rejection.FORBIDDEN:
-        return not isinstance(after, Rejection)
-    if source == "webhook":
-        raise DisputeUnconfirmed(
-            f"dispute {update.identity} was {current.status}, and is now reported as {update.outcome}"
-        )
-    return source == "gateway"
-
-
-async def _record_outcome(
-    uow: UnitOfWork,
-    current: Chargeback,
-    charge: DisputedCharge,
-    held: HeldOrder | None,
-    update: ChargebackUpdate,
-    amount_minor: int,
-    now: datetime,
-) -> None:
-    if update.outcome is None:
-        return
-    if current.status != "opened":
-        alert_reversed_decision(uow, current, update.outcome, now)
-    if update.outcome == "lost":
-        await record_chargeback_lost(uow, current, charge, held, amount_minor, now)
-    else:
-        await record_chargeback_won(uow, current, charge, held, now)
-
-
-async def _record_date(uow: UnitOfWork, chargeback_id: UUID, update: ChargebackUpdate, now: datetime) -> None:
-    """Record the date; a report without one keeps the earlier one."""
-    if update.due_at is not None:
-        await chargebacks.save_due(uow, chargeback_id, update.due_at)
-    if not update.awaits_response:
-        await record_responded(uow, chargeback_id, now)

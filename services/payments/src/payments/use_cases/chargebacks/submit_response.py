@@ -15,8 +15,8 @@ from payments.use_cases.chargebacks.steps import record_responded
 
 
 async def submit_response(database: Database, gateways: Gateways, clock: Clock, response_id: UUID) -> bool:
-    """Return whether the response is final. One without an outcome is sent again later: evidence counts once more at most, and the gateway
-    accepts one resolution. Raises GatewayUnavailable.
+    """Return whether the response is final. One without an outcome is sent again later: evidence counts once more at
+    most, and the gateway accepts one resolution. Raises GatewayUnavailable.
     """
     claimed = await _claim(database, clock, response_id)
     if claimed is None:

@@ -1,5 +1,6 @@
 """Steps of charges that several operations share."""
 
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
@@ -8,9 +9,12 @@ from common.ledger import posting as ledger
 from common.ledger.posting import Posting
 from contracts.payments import ChargeQuarantined
 from payments.domain import identifiers, postings
+from payments.domain.accounts import HOME_CURRENCY
+from payments.domain.balances import NO_PARTS
 from payments.domain.charges import (
     Charge,
     Covered,
+    ExpectedPayment,
     QuarantineReason,
     SecondCharge,
     SurchargeBound,
@@ -22,9 +26,12 @@ from payments.domain.charges import (
 )
 from payments.domain.errors import SubjectUnknown
 from payments.domain.refunds import NewRefund
-from payments.store import charges
-from payments.store.charges import PayableOrder
+from payments.store import balances, charges
+from payments.store.balances import Hold
+from payments.store.charges import PayableOrders
 from payments.use_cases.alerts import alert_quarantine
+from payments.use_cases.balances.return_hold import return_hold
+from payments.use_cases.balances.spend_hold import spend_hold
 from payments.use_cases.escrow.steps import hold_escrow
 from payments.use_cases.refunds.create_refund import create_refund
 
@@ -57,81 +64,100 @@ async def settle_charge(
     """Return the verdict; None for a repeated charge. Raises SubjectUnknown for an unknown reference while attempts
     remain.
     """
-    order = await charges.lock_payable_order(uow, charge.reference)
+    payable = await charges.lock_payable_orders(uow, charge.reference)
     if await charges.charge_is_known(uow, charge):
         # The gateway reports some fees only when it is queried.
         await record_fee(uow, charge.identity, charge.fee_minor, charge.currency)
         return None
-    verdict = classify_charge(charge, order.expected if order else None, surcharge_bound)
-    if order is not None and isinstance(verdict, Covered):
-        surcharge_max_minor = surcharge_bound.max_minor(principal_of(charge, order.expected.settlement))
-        await _hold(uow, charge, webhook_id, order, verdict, surcharge_max_minor, now)
-    elif order is not None and isinstance(verdict, SecondCharge):
-        await _refund(uow, charge, webhook_id, order, now)
+    hold = await balances.lock_hold(uow, payable.intent_id) if payable is not None and payable.balance_minor else None
+    if payable is not None and hold is not None:
+        payable = replace(payable, expected=await _expect_balance(uow, payable, hold))
+    verdict = classify_charge(charge, payable.expected if payable else None, surcharge_bound)
+    if payable is not None and isinstance(verdict, Covered):
+        surcharge_max_minor = surcharge_bound.max_minor(principal_of(charge, payable.expected.settlement))
+        await _hold(uow, charge, webhook_id, payable, verdict, surcharge_max_minor, now, hold)
+    elif payable is not None and isinstance(verdict, SecondCharge):
+        await _refund(uow, charge, webhook_id, payable, now)
     elif isinstance(verdict, Suspicious):
         if isinstance(verdict, UnknownReference) and not is_last_attempt:
             raise SubjectUnknown("no payment of ours has this reference yet")
-        await _quarantine(uow, charge, webhook_id, order, verdict.reason, now)
+        await _quarantine(uow, charge, webhook_id, payable, verdict.reason, now)
+    if hold is not None and not isinstance(verdict, Covered):
+        await return_hold(uow, hold.intent_id, now)
     await record_fee(uow, charge.identity, charge.fee_minor, charge.currency)
     return verdict
+
+
+async def _expect_balance(uow: UnitOfWork, payable: PayableOrders, hold: Hold) -> ExpectedPayment:
+    """Return the expected payment with the part of the balance, which a late charge may hold again."""
+    if hold.status == "held":
+        held_minor = hold.parts.total_minor
+        return replace(payable.expected, balance_minor=held_minor, is_held=True, available_minor=held_minor)
+    available = await balances.lock_balance(uow, hold.user_id)
+    return replace(payable.expected, balance_minor=payable.balance_minor, available_minor=available.total_minor)
 
 
 async def _hold(
     uow: UnitOfWork,
     charge: Charge,
     webhook_id: str,
-    order: PayableOrder,
+    payable: PayableOrders,
     verdict: Covered,
     surcharge_max_minor: int,
     now: datetime,
+    hold: Hold | None,
 ) -> None:
+    order = payable.first
     refund_id = identifiers.overpayment_refund_id(charge.identity)
     charge_id = await charges.record_charge(
         uow, charge, webhook_id, order.order_id, "covered", now, verdict.surcharge_minor, surcharge_max_minor
     )
+    totals_minor = payable.unpaid_totals_minor
+    shares = {} if hold is None else await spend_hold(uow, hold, verdict.balance_minor, totals_minor, now)
     posting = postings.charge(
         charge.identity,
-        order.order_id,
+        {order_id: total - shares.get(order_id, NO_PARTS).total_minor for order_id, total in totals_minor.items()},
         refund_id,
         amount_minor=charge.amount_minor,
-        escrow_minor=verdict.escrow_minor,
         surplus_minor=verdict.surplus_minor,
         surcharge_minor=verdict.surcharge_minor,
     )
     surplus = NewRefund(
         refund_id, "overpayment", charge_id, order.order_id, order.buyer_id, verdict.surplus_minor, "surplus"
     )
-    await hold_escrow(
-        uow, posting, order, charge_id, charge.reference, charge.channel, verdict.escrow_minor, surplus, now
-    )
+    await hold_escrow(uow, posting, payable, charge_id, charge.reference, charge.channel, surplus, now, shares)
 
 
-async def _refund(uow: UnitOfWork, charge: Charge, webhook_id: str, order: PayableOrder, now: datetime) -> None:
+async def _refund(uow: UnitOfWork, charge: Charge, webhook_id: str, payable: PayableOrders, now: datetime) -> None:
+    order = payable.first
     refund_id = identifiers.overpayment_refund_id(charge.identity)
     charge_id = await charges.record_charge(uow, charge, webhook_id, order.order_id, "second_charge", now)
     posting = postings.overpayment(charge.identity, refund_id, charge.amount_minor)
     refund = NewRefund(
         refund_id, "overpayment", charge_id, order.order_id, order.buyer_id, charge.amount_minor, "second_charge"
     )
-    await create_overpayment_refund(uow, posting, refund, order.intent_id, now)
+    await create_overpayment_refund(uow, posting, refund, payable.intent_id, now)
 
 
 async def _quarantine(
     uow: UnitOfWork,
     charge: Charge,
     webhook_id: str,
-    order: PayableOrder | None,
+    payable: PayableOrders | None,
     reason: QuarantineReason,
     now: datetime,
 ) -> None:
+    order = payable.first if payable else None
     order_id = order.order_id if order else None
     charge_id = await charges.record_charge(uow, charge, webhook_id, order_id, "quarantined", now)
     await ledger.post(uow, postings.quarantine(charge.identity, charge.reference, charge.amount_minor, charge.currency))
     quarantined_id = await charges.record_quarantined(uow, charge_id, charge, order_id, reason, now)
     alert_quarantine(uow, quarantined_id, charge, order, reason)
-    if order is not None:
+    if payable is not None:
         # The gateway's transaction is used up: the buyer's next attempt needs a new reference.
-        await charges.save_intent_spent(uow, order.intent_id, "quarantined")
+        await charges.save_intent_spent(uow, payable.intent_id, "quarantined")
+        if charge.currency == HOME_CURRENCY:
+            await charges.save_received(uow, payable.intent_id, charge.amount_minor)
     uow.publish(
         ChargeQuarantined(
             reference=charge.reference,
@@ -142,5 +168,8 @@ async def _quarantine(
             buyer_id=order.buyer_id if order else None,
             quarantined_charge_id=quarantined_id,
             number=order.number if order else None,
+            order_ids=tuple(one.order_id for one in payable.orders) if payable else (),
+            purchase_id=order.purchase_id if order else None,
+            expected_minor=payable.expected.total_minor if payable else None,
         )
     )

@@ -33,8 +33,8 @@ async def release_by_staff(
 ) -> StaffRelease:
     """Release `amount_minor` kobo, once for each command. The vendor of the order may not release to themselves.
 
-    Raises NotFound, ReleasedByItsVendor (403), EscrowLocked (423), EscrowBalanceDeficit (409), also for an unpaid order, and
-    IdempotencyKeyReused (422).
+    Raises NotFound, ReleasedByItsVendor (403), EscrowLocked (423), EscrowBalanceDeficit (409), also for an unpaid
+    order, and IdempotencyKeyReused (422).
     """
     held = await lock_escrow(uow, order_id)
     if held is None:

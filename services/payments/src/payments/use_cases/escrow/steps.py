@@ -1,5 +1,6 @@
 """Steps of escrow that several operations share."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal
 from uuid import UUID
@@ -9,12 +10,13 @@ from common.ledger import posting as ledger
 from common.ledger.posting import Posting
 from common.primitives.clock import iso
 from contracts.payments import EscrowHeld, EscrowReleased, EscrowState
-from payments.domain import escrow, postings
+from payments.domain import balances, escrow, postings
 from payments.domain.errors import SubjectUnknown
 from payments.domain.escrow import Escrow, Release
 from payments.domain.refunds import NewRefund
-from payments.store.charges import PayableOrder
-from payments.store.escrow import HeldOrder, lock_escrow, record_escrow, save_release
+from payments.store.charges import PayableOrders
+from payments.store.escrow import HeldOrder, lock_escrow, record_escrows, save_release
+from payments.use_cases.balances.return_hold import return_hold
 from payments.use_cases.refunds.create_refund import create_refund
 from payments.use_cases.statements.steps import sign_movement
 
@@ -33,37 +35,44 @@ def describe_escrow(held: HeldOrder, after: Escrow) -> EscrowState:
 
 async def hold_escrow(
     uow: UnitOfWork,
-    posting: Posting,
-    order: PayableOrder,
-    charge_id: UUID,
+    posting: Posting | None,
+    payable: PayableOrders,
+    charge_id: UUID | None,
     reference: str,
     channel: str | None,
-    escrow_minor: int,
-    surplus: NewRefund,
+    surplus: NewRefund | None,
     now: datetime,
+    shares: Mapping[UUID, balances.Parts] | None = None,
 ) -> None:
-    """Post the money, record the escrow and the refund of a surplus, and mark order and intent paid.
+    """Post the money, record the escrow of each unpaid order and the refund of a surplus, and mark orders and intent
+    paid.
 
-    `posting` credits `escrow_minor` kobo, the locked order's total, to its escrow, and the surplus to its refund. A surplus of 0
-    needs no refund.
+    `posting` credits the total of each of them to its escrow, less the `shares` that the balance has paid, and the
+    surplus to its refund. A surplus of 0 needs no refund, and a payment from the balance alone no posting.
     """
-    await ledger.post(uow, posting)
-    held = escrow.held(escrow_minor, order.commission_minor, order.delivery_fee_minor)
-    await record_escrow(uow, order, charge_id, held, channel, now)
-    uow.publish(
-        EscrowHeld(
-            order_id=order.order_id,
-            buyer_id=order.buyer_id,
-            vendor_id=order.vendor_id,
-            amount_minor=escrow_minor,
-            commission_minor=order.commission_minor,
-            delivery_fee_minor=order.delivery_fee_minor,
-            reference=reference,
-            held_at=iso(now),
-            number=order.number,
+    if posting is not None:
+        await ledger.post(uow, posting)
+    orders = payable.unpaid
+    escrows = [escrow.held(order.total_minor, order.commission_minor, order.delivery_fee_minor) for order in orders]
+    closed = await record_escrows(uow, orders, payable.intent_id, charge_id, escrows, channel, now, shares or {})
+    for intent_id in closed:
+        await return_hold(uow, intent_id, now)
+    for order in orders:
+        uow.publish(
+            EscrowHeld(
+                order_id=order.order_id,
+                buyer_id=order.buyer_id,
+                vendor_id=order.vendor_id,
+                amount_minor=order.total_minor,
+                commission_minor=order.commission_minor,
+                delivery_fee_minor=order.delivery_fee_minor,
+                reference=reference,
+                held_at=iso(now),
+                number=order.number,
+                purchase_id=order.purchase_id,
+            )
         )
-    )
-    if surplus.amount_minor:
+    if surplus is not None and surplus.amount_minor:
         await create_refund(uow, surplus, now)
 
 

@@ -16,8 +16,8 @@ log = get_logger(__name__)
 async def unfreeze_escrow(uow: UnitOfWork, order_id: UUID, sequence: int, release_minor: int, now: datetime) -> bool:
     """Unfreeze, and release `release_minor` kobo to the vendor; False for a late event. Raises SubjectUnknown.
 
-    Less may be locked, when staff released a part before the freeze and orders resolved without knowing of it. The rest is
-    released then: the vendor ends with the intended amount.
+    Less may be locked, when staff released a part before the freeze and orders resolved without knowing of it. The rest
+    is released then: the vendor ends with the intended amount.
     """
     held = await lock_disputed_escrow(uow, order_id, sequence)
     if held is None:

@@ -1,7 +1,7 @@
 """Faults of our accounts at the gateways.
 
 A rejected key (401 or 403 in the gateway's own format) is 503 for the buyer and raises one SEV-1 alert for each
-gateway (`alert_rejected_key`, runbook gateway-key-rejected).
+gateway (`record_rejected_key`, runbook gateway-key-rejected).
 """
 
-__all__ = ["alert_rejected_key", "recheck_rejected_keys"]
+__all__ = ["recheck_rejected_keys", "record_rejected_key"]

@@ -23,8 +23,8 @@ QUERY_CONCURRENCY_MAX: Final = 10
 async def query_unpaid_attempts(database: Database, gateways: Gateways, clock: Clock) -> int:
     """Return the number of newly filed responses.
 
-    Each attempt's next query is recorded before the call. So the delays grow also while the gateway is unavailable, and of several
-    workers one queries.
+    Each attempt's next query is recorded before the call. So the delays grow also while the gateway is unavailable, and
+    of several workers one queries.
     """
     now = clock.now()
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -34,13 +34,14 @@ async def query_unpaid_attempts(database: Database, gateways: Gateways, clock: C
             await intents.save_attempt_query(uow, attempt.id, query_at)
     limiter = asyncio.Semaphore(QUERY_CONCURRENCY_MAX)
 
-    async def query(attempt: UnpaidAttempt) -> int:
+    async def query(attempt: UnpaidAttempt, reference: str) -> int:
         async with limiter:
             try:
-                event = await gateways.of(attempt.gateway).find_event(GatewaySubject("charge", attempt.reference))
+                event = await gateways.of(attempt.gateway).find_event(GatewaySubject("charge", reference))
             except (GatewayUnavailable, GatewayRejected) as error:
-                log.warning("payment query failed, retrying later", reference=attempt.reference, error=str(error))
+                log.warning("payment query failed, retrying later", reference=reference, error=str(error))
                 return 0
         return 0 if event is None else await file_gateway_response(database, attempt.gateway, event)
 
-    return sum(await asyncio.gather(*(query(attempt) for attempt in due)))
+    queries = (query(attempt, reference) for attempt in due for reference in attempt.references)
+    return sum(await asyncio.gather(*queries))

@@ -11,6 +11,7 @@ from payments.domain.errors import SubjectUnknown
 from payments.domain.failures import safe_reason
 from payments.domain.transitions import PAYMENT
 from payments.store import intents
+from payments.use_cases.balances.return_hold import return_hold
 
 
 async def record_failed_payment(uow: UnitOfWork, charge: Charge, *, is_last_attempt: bool, now: datetime) -> bool:
@@ -30,6 +31,8 @@ async def record_failed_payment(uow: UnitOfWork, charge: Charge, *, is_last_atte
     if not is_current or not await intents.save_intent_failed(uow, intent.id, reason, now):
         STALE_EVENTS.labels("charge.failed").inc()
         return False
+    if intent.balance_minor:
+        await return_hold(uow, intent.id, now)
     uow.publish(
         PaymentFailed(
             order_id=intent.order_id,
@@ -40,6 +43,7 @@ async def record_failed_payment(uow: UnitOfWork, charge: Charge, *, is_last_atte
             currency=intent.currency,
             failure_reason=reason,
             number=intent.order_number,
+            purchase_id=intent.purchase_id,
         )
     )
     return True

@@ -1,10 +1,10 @@
-"""Start a payment: wait for the order's event, record the attempt, open it at the gateway, record the result."""
+"""Start a payment: wait for the events of its orders, record the attempt, open it at the gateway, record the result."""
 
 import asyncio
 from datetime import datetime
 from typing import Final
 
-from common.auth.caller import Caller
+from common.auth.caller import THE_SERVICE, Caller
 from common.database.unit_of_work import Database
 from common.observability.logging import get_logger
 from common.primitives.clock import Clock
@@ -16,12 +16,14 @@ from payments.clients.gateway import (
     OpenedTransaction,
     PaymentGateway,
 )
+from payments.domain.bank_transfers import BANK_TRANSFER, TransferAccount
 from payments.domain.errors import OrderNotPayable, PaymentOpening, PaymentRejected
 from payments.domain.failures import FIRST_QUERY_AFTER, safe_reason
 from payments.domain.gateways import GatewayName
 from payments.store import intents
 from payments.store.intents import Intent
-from payments.use_cases.intents.prepare_intent import PaymentRequest, Prepared, prepare_intent
+from payments.use_cases.intents.prepare_intent import HoldsToReturn, PaymentRequest, Prepared, prepare_intent
+from payments.use_cases.intents.renew_reference import renew_reference
 
 log = get_logger(__name__)
 
@@ -32,20 +34,36 @@ WAITS_SECONDS: Final = (0.01, 0.02, 0.04, 0.08, *[0.15] * 19)
 async def start_payment(
     database: Database, gateways: Gateways, clock: Clock, caller: Caller, request: PaymentRequest
 ) -> Intent:
-    """Return the open intent. Raises NotFound, OrderNotPayable, PaymentOpening, IdempotencyKeyReused, PaymentRejected
-    (422) and GatewayUnavailable (503).
+    """Return the open intent, or one that the balance has paid. Raises NotFound, OrderNotPayable, PurchaseNotPaidWhole,
+    PaymentOpening and BalanceTooLow (409), IdempotencyKeyReused, BalanceAboveDue and PaymentRejected (422), and
+    GatewayUnavailable (503).
     """
     prepared = await _prepare(database, clock, caller, request, gateways.for_new_payments)
+    intent, account = prepared.intent, None
     if prepared.email is None:
-        return prepared.intent
+        return intent
+    gateway = gateways.of(intent.gateway)
     try:
-        opened = await _open(gateways.of(prepared.intent.gateway), caller, prepared.intent, prepared.email)
+        if prepared.may_be_charged:
+            account = await gateway.find_transfer_account(intent.reference)
+            if account is None:
+                async with database.unit_of_work(acting_as=caller) as uow:
+                    intent = await renew_reference(uow, intent, caller.id, clock.now())
+        page, charge = await asyncio.gather(
+            _open_page(gateway, caller, prepared),
+            _open_account(gateway, caller, intent, prepared.email, account, clock.now()),
+            return_exceptions=True,
+        )
+        if isinstance(page, BaseException):
+            raise page
+        if isinstance(charge, BaseException):
+            raise charge
     except (GatewayUnavailable, PaymentRejected):
-        # The gateway may have recorded the reference: the intent's next try uses a new one.
+        # The gateway may have recorded the reference: the intent's next try uses a new one, or queries its account.
         async with database.unit_of_work(acting_as=caller) as uow:
-            await intents.save_unopened(uow, prepared.intent.id, prepared.intent.reference)
+            await intents.save_unopened(uow, intent.id, intent.reference)
         raise
-    return await _record(database, caller, prepared.intent, opened, clock.now() + FIRST_QUERY_AFTER)
+    return await _record(database, caller, intent, page, charge, clock.now() + FIRST_QUERY_AFTER)
 
 
 async def _prepare(
@@ -53,10 +71,15 @@ async def _prepare(
 ) -> Prepared:
     """Foreign and absent orders are rejected after the same time (contract section 14.9)."""
     prepared = None
+    as_service = request.balance_minor is not None
     for wait_seconds in (0.0, *WAITS_SECONDS):
         await asyncio.sleep(wait_seconds)
-        async with database.unit_of_work(acting_as=caller) as uow:
-            prepared = await prepare_intent(uow, request, caller.id, clock.now(), gateway)
+        try:
+            async with database.unit_of_work(acting_as=THE_SERVICE if as_service else caller) as uow:
+                prepared = await prepare_intent(uow, request, caller.id, clock.now(), gateway, as_service=as_service)
+        except HoldsToReturn:
+            as_service = True
+            continue
         if isinstance(prepared, Prepared):
             return prepared
     if prepared is None:
@@ -64,34 +87,65 @@ async def _prepare(
     raise PaymentOpening(headers={"Retry-After": "3"})
 
 
-async def _open(gateway: PaymentGateway, caller: Caller, intent: Intent, email: str) -> OpenedTransaction:
+async def _open_page(gateway: PaymentGateway, caller: Caller, prepared: Prepared) -> OpenedTransaction:
+    intent = prepared.intent
     try:
         return await gateway.open_transaction(
-            email=email,
-            amount_minor=intent.amount_minor,
+            email=prepared.email or "",
+            amount_minor=intent.gateway_minor,
             currency=intent.currency,
-            reference=intent.reference,
+            reference=prepared.page_reference or intent.reference,
             callback_url=intent.callback_url,
             channel=intent.channel,
-            metadata={
-                "userId": str(caller.id),
-                "orderId": str(intent.order_id),
-                "settlement": str(intent.amount_minor),
-            },
+            metadata=_metadata(caller, intent),
         )
     except GatewayRejected as rejection:
         log.warning("gateway rejected a new payment", reference=intent.reference, error=str(rejection))
         raise PaymentRejected(safe_reason(rejection.message)) from rejection
 
 
+async def _open_account(
+    gateway: PaymentGateway, caller: Caller, intent: Intent, email: str, found: TransferAccount | None, now: datetime
+) -> TransferAccount | None:
+    """Return the account for a bank transfer, charged once; None for another channel, and where the gateway gives
+    none.
+    """
+    if intent.channel != BANK_TRANSFER or found is not None:
+        return found
+    try:
+        return await gateway.charge_bank_transfer(
+            email=email,
+            amount_minor=intent.gateway_minor,
+            reference=intent.reference,
+            now=now,
+            expires_at=intent.expires_at,
+            metadata=_metadata(caller, intent),
+        )
+    except GatewayRejected as rejection:
+        log.warning("gateway gave no account for a transfer", reference=intent.reference, error=str(rejection))
+        return None
+
+
+def _metadata(caller: Caller, intent: Intent) -> dict[str, str]:
+    """Return what the gateway repeats with the charge."""
+    purchase = {} if intent.purchase_id is None else {"purchaseId": str(intent.purchase_id)}
+    order = {"userId": str(caller.id), "orderId": str(intent.order_id), "settlement": str(intent.gateway_minor)}
+    return {**order, **purchase}
+
+
 async def _record(
-    database: Database, caller: Caller, intent: Intent, opened: OpenedTransaction, query_at: datetime
+    database: Database,
+    caller: Caller,
+    intent: Intent,
+    page: OpenedTransaction,
+    account: TransferAccount | None,
+    query_at: datetime,
 ) -> Intent:
     # A crash of the database that loses this commit equals a crash before it: the reference is committed, so that its
     # charge is settled, and the next request opens the payment again.
     async with database.unit_of_work(acting_as=caller, async_commit=True) as uow:
         recorded = await intents.save_opened(
-            uow, intent.id, intent.reference, opened.authorization_url, opened.access_code, query_at
+            uow, intent.id, intent.reference, page.authorization_url, page.access_code, query_at, account
         ) or await intents.find_own_intent(uow, intent.id, caller.id)
     if recorded is None or recorded.authorization_url is None:
         # The order was cancelled, expired or paid during the call.

@@ -11,7 +11,9 @@ from payments.store import decisions, refunds
 
 
 async def prepare_correction(uow: UnitOfWork, refund_id: UUID, reason: str, by: UUID, now: datetime) -> None:
-    """No money moves before the approval. Raises NotFound and OutsideRefundNotCorrectable (409), also for a second preparation."""
+    """No money moves before the approval. Raises NotFound and OutsideRefundNotCorrectable (409), also for a second
+    preparation.
+    """
     refund = await refunds.lock_refund(uow, refund_id)
     if refund is None:
         raise NotFound

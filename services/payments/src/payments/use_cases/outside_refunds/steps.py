@@ -8,10 +8,11 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.ledger import posting as ledger
 from common.observability.telemetry import STALE_EVENTS
+from common.primitives.ids import new_id
 from common.primitives.lifecycles import Rejection
 from contracts.payments import OutsideRefundRecorded
 from payments.domain import chargeback_postings, postings
-from payments.domain.chargebacks import OUTSIDE_PREFIX, ChargebackAllocation, DisputedCharge, allocate_chargeback
+from payments.domain.chargebacks import OUTSIDE_PREFIX, ChargebackAllocation, DisputedCharge, allocate_to_orders
 from payments.domain.errors import OutsideRefundNotCorrectable, SubjectUnknown
 from payments.domain.escrow import NO_PARTS, Escrow
 from payments.domain.identifiers import attempt_of_reference, outside_refund_id, won_chargeback_release_id
@@ -27,10 +28,18 @@ from payments.domain.refunds import (
 from payments.domain.transitions import REFUND
 from payments.store import chargebacks, refunds
 from payments.store.chargebacks import Chargeback
-from payments.store.escrow import HeldOrder, lock_escrow
+from payments.store.escrow import HeldOrder, lock_escrows_of_charge
 from payments.store.refunds import LockedRefund
 from payments.use_cases.alerts import alert_outside_refund, clear_alert
-from payments.use_cases.chargebacks.steps import debit_order, recreate_refunds, release_returned, return_to_order
+from payments.use_cases.chargebacks.steps import (
+    DisputedOrder,
+    debit_order,
+    pair_orders,
+    recreate_refunds,
+    release_returned,
+    return_to_order,
+    sorted_by_lock,
+)
 from payments.use_cases.escrow.steps import describe_escrow
 from payments.use_cases.refunds.resume_refunds import resume_refunds
 from payments.use_cases.statements.steps import sign_movement
@@ -84,15 +93,29 @@ async def correct_outside_refund(uow: UnitOfWork, refund: LockedRefund, now: dat
     Raises OutsideRefundNotCorrectable (409).
     """
     await chargebacks.lock_disputed_charge(uow, refund.charge_reference, refund.charge_gateway_id)
-    held = await lock_escrow(uow, refund.order_id) if refund.order_id is not None else None
-    allocated = await chargebacks.lock_chargeback(uow, f"{OUTSIDE_PREFIX}{refund.gateway_refund_id}")
-    if held is None or allocated is None or refund.status != "settled" or not allocated.allocation.from_order_minor:
+    disputed = await _lock_parts(uow, refund)
+    borne = [(chargeback, held) for chargeback, held in disputed if held and chargeback.allocation.from_order_minor]
+    if refund.status != "settled" or not borne:
         raise OutsideRefundNotCorrectable
-    allocation = allocated.allocation
+    for (chargeback, held), _ in sorted_by_lock((one, None) for one in borne):
+        if held is not None:
+            await _correct_part(uow, refund, chargeback, held, now)
+    clear_alert(uow, outside_alert_key(refund.id), "two people corrected the refund")
+
+
+async def _lock_parts(uow: UnitOfWork, refund: LockedRefund) -> list[DisputedOrder]:
+    held = await lock_escrows_of_charge(uow, refund.charge_id)
+    return pair_orders(await chargebacks.lock_chargebacks(uow, f"{OUTSIDE_PREFIX}{refund.gateway_refund_id}"), held)
+
+
+async def _correct_part(
+    uow: UnitOfWork, refund: LockedRefund, chargeback: Chargeback, held: HeldOrder, now: datetime
+) -> None:
+    allocation = chargeback.allocation
     await ledger.post(
         uow,
         chargeback_postings.outside_refund_corrected(
-            refund.id, held.order_id, held.vendor_id, refund.currency, allocation
+            chargeback.id, held.order_id, held.vendor_id, refund.currency, allocation
         ),
     )
     borne = replace(
@@ -101,36 +124,46 @@ async def correct_outside_refund(uow: UnitOfWork, refund: LockedRefund, now: dat
         from_released=NO_PARTS,
         loss_minor=allocation.loss_minor + allocation.from_order_minor,
     )
-    await chargebacks.save_corrected_allocation(uow, allocated.id, borne)
+    await chargebacks.save_corrected_allocation(uow, chargeback.id, borne)
     after = await return_to_order(uow, held, allocation)
-    await publish_outside_refund(uow, refund.id, "returned", held, after, allocation, allocation.from_order_minor)
-    await release_returned(uow, held, after, allocation, won_chargeback_release_id(allocated.id, 1), now)
-    clear_alert(uow, outside_alert_key(refund.id), "two people corrected the refund")
+    await publish_outside_refund(uow, chargeback.id, "returned", held, after, allocation, allocation.from_order_minor)
+    await release_returned(uow, held, after, allocation, won_chargeback_release_id(chargeback.id, 1), now)
 
 
 async def return_outside_refund(uow: UnitOfWork, refund: LockedRefund, failure: str, now: datetime) -> None:
     """Reverse its posting; refunds that it had offset are created again."""
     charge = await chargebacks.lock_disputed_charge(uow, refund.charge_reference, refund.charge_gateway_id)
-    allocated = await chargebacks.lock_chargeback(uow, f"{OUTSIDE_PREFIX}{refund.gateway_refund_id}")
-    if charge is None or allocated is None:
+    disputed = await _lock_parts(uow, refund)
+    if charge is None or not disputed:
         raise LookupError(f"outside refund {refund.id} has no allocation")
-    held = await lock_escrow(uow, refund.order_id) if refund.order_id is not None else None
-    recreated = await recreate_refunds(uow, allocated, 1, charge, held, "outside_refund_failed", now)
-    order_id, vendor_id = (held.order_id, held.vendor_id) if held else (None, None)
-    posting = chargeback_postings.outside_refund_returned(
-        refund.id, order_id, vendor_id, refund.currency, allocated.allocation, recreated
-    )
-    await ledger.post(uow, posting)
-    await chargebacks.save_decision(uow, allocated, "won", allocated.amount_minor, ChargebackAllocation(), now)
+    for (chargeback, held), _ in sorted_by_lock((one, None) for one in disputed):
+        await _return_part(uow, refund, chargeback, charge, held, now)
     await refunds.save_refund_failed(uow, refund.id, failure, refund.gateway_refund_id)
-    if held is not None:
-        after = await return_to_order(uow, held, allocated.allocation)
-        await publish_outside_refund(
-            uow, refund.id, "returned", held, after, allocated.allocation, allocated.amount_minor
-        )
-        await release_returned(uow, held, after, allocated.allocation, won_chargeback_release_id(allocated.id, 1), now)
     clear_alert(uow, outside_alert_key(refund.id), "the gateway did not pay the refund")
     await resume_refunds(uow, charge.id)
+
+
+async def _return_part(
+    uow: UnitOfWork,
+    refund: LockedRefund,
+    chargeback: Chargeback,
+    charge: DisputedCharge,
+    held: HeldOrder | None,
+    now: datetime,
+) -> None:
+    allocation = chargeback.allocation
+    recreated = await recreate_refunds(uow, chargeback, 1, charge, held, "outside_refund_failed", now)
+    order_id, vendor_id = (held.order_id, held.vendor_id) if held else (None, None)
+    if chargeback.amount_minor:
+        posting = chargeback_postings.outside_refund_returned(
+            chargeback.id, refund.id, order_id, vendor_id, refund.currency, allocation, recreated
+        )
+        await ledger.post(uow, posting)
+    await chargebacks.save_decision(uow, chargeback, "won", chargeback.amount_minor, ChargebackAllocation(), now)
+    if held is not None:
+        after = await return_to_order(uow, held, allocation)
+        await publish_outside_refund(uow, chargeback.id, "returned", held, after, allocation, chargeback.amount_minor)
+        await release_returned(uow, held, after, allocation, won_chargeback_release_id(chargeback.id, 1), now)
 
 
 async def apply_outside_update(uow: UnitOfWork, refund: LockedRefund, update: RefundUpdate, now: datetime) -> bool:
@@ -154,7 +187,8 @@ REASON = "made_outside"
 
 
 async def record_outside_refund(uow: UnitOfWork, update: RefundUpdate, now: datetime) -> bool:
-    """Return whether the refund is new. It is allocated like a lost chargeback: to unsent refunds of the charge first, then to the order.
+    """Return whether the refund is new. It is allocated like a lost chargeback: to unsent refunds of the charge first,
+    then to the order.
 
     Raises SubjectUnknown for a refund that may be ours, or of an unknown charge, and RefundContradiction.
     """
@@ -164,14 +198,14 @@ async def record_outside_refund(uow: UnitOfWork, update: RefundUpdate, now: date
     if update.status in RETURNED_STATUSES:
         return False
     charge = await _lock_charge(uow, update)
-    held = await lock_escrow(uow, charge.order_id) if charge.order_id is not None else None
+    held = await lock_escrows_of_charge(uow, charge.id)
     check_refund(update, update.amount_minor, charge.currency)
     refund = NewRefund(
         outside_refund_id(gateway_refund_id),
         "outside",
         charge.id,
         charge.order_id,
-        held.buyer_id if held else None,
+        held[0].buyer_id if held else None,
         update.amount_minor,
         REASON,
         charge.currency,
@@ -179,20 +213,48 @@ async def record_outside_refund(uow: UnitOfWork, update: RefundUpdate, now: date
     if not await refunds.record_outside_refund_if_new(uow, refund, gateway_refund_id, now + FIRST_POLL_AFTER, now):
         return False
     unsent = await chargebacks.lock_unsent_refunds(uow, charge.id)
-    allocation = allocate_chargeback(refund.amount_minor, unsent, held.escrow if held else None)
-    order_id, vendor_id = (held.order_id, held.vendor_id) if held else (None, None)
-    posting = chargeback_postings.outside_refund(refund.id, order_id, vendor_id, charge.currency, allocation)
+    orders: list[HeldOrder | None] = [*held] if held else [None]
+    allocations = allocate_to_orders(
+        refund.amount_minor, unsent, [(order.order_id, order.escrow) if order else (None, None) for order in orders]
+    )
     identity = f"{OUTSIDE_PREFIX}{gateway_refund_id}"
-    await chargebacks.record_chargeback(uow, refund.id, identity, charge, refund.amount_minor, REASON, now)
-    allocated = Chargeback(refund.id, refund.amount_minor, charge.currency, "opened", ChargebackAllocation())
-    after = await debit_order(uow, allocated, held, allocation, refund.amount_minor, posting, now)
-    if held is not None and after is not None:
-        await publish_outside_refund(uow, refund.id, "recorded", held, after, allocation, refund.amount_minor)
+    parts: list[DisputedOrder] = []
+    for order, allocation in zip(orders, allocations, strict=True):
+        order_id = order.order_id if order else None
+        named = (new_id(), f"{identity}/{order_id}", refund.id) if parts else (refund.id, identity, None)
+        part_id, name, part_of = named
+        chargeback = await chargebacks.record_chargeback(
+            uow, part_id, name, charge, order_id, allocation.total_minor, REASON, now, part_of
+        )
+        parts.append((chargeback, order))
+    for (chargeback, order), allocation in sorted_by_lock(zip(parts, allocations, strict=True)):
+        await _debit_part(uow, refund, chargeback, charge, order, allocation, now)
+    allocation = allocations[0]
     alert_outside_refund(uow, refund.id, charge, refund.amount_minor, allocation)
     recorded = await refunds.lock_refund(uow, refund.id)
     if recorded is not None:
         await apply_outside_update(uow, recorded, update, now)
     return True
+
+
+async def _debit_part(
+    uow: UnitOfWork,
+    refund: NewRefund,
+    chargeback: Chargeback,
+    charge: DisputedCharge,
+    held: HeldOrder | None,
+    allocation: ChargebackAllocation,
+    now: datetime,
+) -> None:
+    order_id, vendor_id = (held.order_id, held.vendor_id) if held else (None, None)
+    posting = (
+        chargeback_postings.outside_refund(chargeback.id, refund.id, order_id, vendor_id, charge.currency, allocation)
+        if chargeback.amount_minor
+        else None
+    )
+    after = await debit_order(uow, chargeback, held, allocation, allocation.total_minor, posting, now)
+    if held is not None and after is not None:
+        await publish_outside_refund(uow, chargeback.id, "recorded", held, after, allocation, chargeback.amount_minor)
 
 
 async def _lock_charge(uow: UnitOfWork, update: RefundUpdate) -> DisputedCharge:

@@ -34,8 +34,8 @@ async def prepare_quarantine(
     if not QUARANTINE.allows(charge.status, "decision_prepared"):
         raise NotInQuarantine(charge.status)
     if outcome == "accept":
-        order = await charges.lock_payable_order(uow, charge.reference)
-        evaluate_acceptance(charge.amount_minor, charge.currency, order.expected if order else None)
+        payable = await charges.lock_payable_orders(uow, charge.reference)
+        evaluate_acceptance(charge.amount_minor, charge.currency, payable.expected if payable else None)
     await decisions.record_quarantine_decision(uow, new_id(), quarantined_id, outcome, reason, by, now)
     await decisions.save_quarantined(uow, quarantined_id, "prepared")
     await record_command_result(uow, command, quarantined_id)

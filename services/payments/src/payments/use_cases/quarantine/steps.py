@@ -17,14 +17,15 @@ from payments.use_cases.refunds.create_refund import create_refund
 
 
 async def accept_charge(uow: UnitOfWork, charge: LockedQuarantinedCharge, now: datetime) -> None:
-    """Hold the order's total, and refund the surplus, which is all of the charge when the order is paid by now.
+    """Hold the totals of its orders, and refund the surplus, which is all of the charge when they are paid by now.
 
-    Evaluated again, because the order may have changed since the preparation. Raises ChargeCannotBeAccepted (409).
+    Evaluated again, because an order may have changed since the preparation. Raises ChargeCannotBeAccepted (409).
     """
-    order = await charges.lock_payable_order(uow, charge.reference)
-    acceptance = evaluate_acceptance(charge.amount_minor, charge.currency, order.expected if order else None)
-    if order is None:
+    payable = await charges.lock_payable_orders(uow, charge.reference)
+    acceptance = evaluate_acceptance(charge.amount_minor, charge.currency, payable.expected if payable else None)
+    if payable is None:
         raise ChargeCannotBeAccepted
+    order = payable.first
     if await chargebacks.charge_is_disputed(uow, charge.charge_id):
         raise ChargeCannotBeAccepted("The payer's bank disputes the charge, or has taken it back: it pays no order.")
     covers, surplus_minor = acceptance.escrow_minor > 0, acceptance.surplus_minor
@@ -41,27 +42,16 @@ async def accept_charge(uow: UnitOfWork, charge: LockedQuarantinedCharge, now: d
         charge.identity,
         charge.reference,
         charge.currency,
-        order_id=order.order_id,
+        totals_minor=payable.unpaid_totals_minor,
         refund_id=surplus.id,
-        escrow_minor=acceptance.escrow_minor,
         refund_minor=surplus_minor,
     )
     verdict = "covered" if covers else "second_charge"
     await decisions.save_charge_verdict(uow, charge.charge_id, verdict, order.order_id)
     if covers:
-        await hold_escrow(
-            uow,
-            posting,
-            order,
-            charge.charge_id,
-            charge.reference,
-            charge.channel,
-            acceptance.escrow_minor,
-            surplus,
-            now,
-        )
+        await hold_escrow(uow, posting, payable, charge.charge_id, charge.reference, charge.channel, surplus, now)
     else:
-        await create_overpayment_refund(uow, posting, surplus, order.intent_id, now)
+        await create_overpayment_refund(uow, posting, surplus, payable.intent_id, now)
     refund_id = surplus.id if surplus_minor else None
     await decisions.save_quarantined(uow, charge.id, "accepted", refund_id=refund_id, order_id=order.order_id)
     clear_quarantine_alert(uow, charge.id, "accepted")
@@ -76,9 +66,8 @@ async def return_charge(uow: UnitOfWork, charge: LockedQuarantinedCharge, reason
             charge.identity,
             charge.reference,
             charge.currency,
-            order_id=None,
+            totals_minor={},
             refund_id=refund_id,
-            escrow_minor=0,
             refund_minor=charge.amount_minor,
         ),
     )

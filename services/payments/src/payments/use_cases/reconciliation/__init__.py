@@ -16,7 +16,7 @@ when `--from` reaches back to it.
 """
 
 __all__ = [
-    "alert_unexplained",
+    "check_unexplained",
     "close_case",
     "recheck_cases",
     "reconcile",

@@ -11,7 +11,7 @@ from payments.clients.gateway import Gateways
 from payments.domain.gateways import GatewayName
 from payments.domain.reconciliation import SELF_RESOLVING, Difference
 from payments.store import reconciliation
-from payments.use_cases.reconciliation.alert_unexplained import Unexplained, alert_unexplained
+from payments.use_cases.reconciliation.check_unexplained import Unexplained, check_unexplained
 from payments.use_cases.reconciliation.recheck_cases import recheck_cases
 from payments.use_cases.reconciliation.reconcile_charges import reconcile_charges
 from payments.use_cases.reconciliation.reconcile_refunds import reconcile_refunds
@@ -62,7 +62,7 @@ async def reconcile(database: Database, gateways: Gateways, clock: Clock, start:
         settled_minor = await reconciliation.sum_settled(uow, start, now)
     opened += await _open(database, held, now, gateways.for_new_payments)
     await recheck_cases(database, gateways, clock)
-    unexplained = await alert_unexplained(database, clock)
+    unexplained = await check_unexplained(database, clock)
     done = Reconciled(differences + len(held), opened, recovered, unexplained, settled_minor)
     log.info(
         "reconciled",

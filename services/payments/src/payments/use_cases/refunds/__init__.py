@@ -43,6 +43,7 @@ STEPS = (
     "apply_refund_update",
     "confirm_failed_attempts",
     "create_refund",
+    "credit_refund",
     "enqueue_refund",
     "fail_refund",
     "finish_refund",

@@ -14,8 +14,8 @@ from payments.use_cases.refunds.enqueue_refund import enqueue_refund
 
 
 async def approve_refund(uow: UnitOfWork, refund_id: UUID, approved_hash: str, by: UUID, now: datetime) -> None:
-    """Record a new attempt under a new reference once, as the decision with this hash states; for a refund that needs the payer's account,
-    record the account. The alert of the failure is cleared. A refund made outside is corrected.
+    """Record a new attempt under a new reference once, as the decision with this hash states; for a refund that needs
+    the payer's account, record the account. The alert of the failure is cleared. A refund made outside is corrected.
 
     Its submission first confirms at the gateway that the failed attempt is final. Raises NotFound, and the errors of
     `evaluate_approval`.

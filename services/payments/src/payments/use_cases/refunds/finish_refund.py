@@ -21,7 +21,8 @@ async def finish_refund(uow: UnitOfWork, refund: LockedRefund, gateway_refund_id
         RefundSettled(
             refund_id=refund.id,
             kind=refund.published_kind,
-            amount_minor=refund.amount_minor,
+            amount_minor=refund.amount_minor + refund.balance_minor,
+            balance_minor=refund.balance_minor or None,
             order_id=refund.order_id,
             buyer_id=refund.buyer_id,
             currency=foreign_currency(refund.currency),

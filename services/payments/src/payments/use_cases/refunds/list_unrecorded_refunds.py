@@ -14,15 +14,18 @@ from payments.store.refund_attempts import RefundAttempt
 
 
 class UnrecordedRefunds(NamedTuple):
-    """The unfailed refunds of a charge that are not recorded: with the attempt of ours that they are, and those made outside."""
+    """The unfailed refunds of a charge that are not recorded: with the attempt of ours that they are, and those made
+    outside.
+    """
 
     ours: list[tuple[UUID, RefundUpdate]]
     outside: list[RefundUpdate]
 
 
 async def list_unrecorded_refunds(database: Database, gateways: Gateways, attempt: RefundAttempt) -> UnrecordedRefunds:
-    """Those of ours have our note, and their attempt has no row, or is this one: they were sent after the instant to which the
-    database was restored. One whose gateway shows no note, and whose id is not recorded, counts as the attempt's.
+    """Those of ours have our note, and their attempt has no row, or is this one: they were sent after the instant to
+    which the database was restored. One whose gateway shows no note, and whose id is not recorded, counts as the
+    attempt's.
 
     Raises GatewayUnavailable, GatewayRejected and MalformedEvent.
     """

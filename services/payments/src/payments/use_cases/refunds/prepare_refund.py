@@ -40,8 +40,8 @@ async def prepare_refund(
 ) -> None:
     """No money moves before the approval. Only the gateway receives the account number; its recipient code is stored.
 
-    Raises NotFound, MadeOutside, RefundNotFailed, RefundNeedsAccount, OnlyNairaToAccounts and BelowTransferMinimum (409),
-    DestinationRejected (422: the bank does not confirm the account), and GatewayUnavailable (503).
+    Raises NotFound, MadeOutside, RefundNotFailed, RefundNeedsAccount, OnlyNairaToAccounts and BelowTransferMinimum
+    (409), DestinationRejected (422: the bank does not confirm the account), and GatewayUnavailable (503).
     """
     recipient = None
     if plan.destination is not None:

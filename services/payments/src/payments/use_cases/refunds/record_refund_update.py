@@ -32,7 +32,9 @@ async def record_refund_update(uow: UnitOfWork, update: RefundUpdate, now: datet
 
 
 async def _find(uow: UnitOfWork, update: RefundUpdate) -> tuple[LockedRefund, UUID] | None:
-    """Return the locked refund and the updated attempt, by our reference first: it is recorded before the gateway's id."""
+    """Return the locked refund and the updated attempt, by our reference first: it is recorded before the gateway's
+    id.
+    """
     attempt_id = attempt_of_reference(update.note)
     if attempt_id is not None:
         refund = await refunds.lock_refund_of_attempt(uow, attempt_id)

@@ -18,8 +18,8 @@ async def record_replaced_attempt(
 ) -> bool:
     """Return whether the update changed the locked refund: the attempt paid after all, and no other was sent.
 
-    Raises RefundContradiction when another was sent, or when it paid more than the refund is now: the payer may be paid twice,
-    and staff must check.
+    Raises RefundContradiction when another was sent, or when it paid more than the refund is now: the payer may be paid
+    twice, and staff must check.
     """
     has_new_fee = await record_transfer_fee(uow, attempt_id, update, is_queried=False)
     if update.status != "processed":

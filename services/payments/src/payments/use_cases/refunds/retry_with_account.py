@@ -15,7 +15,8 @@ from payments.use_cases.refunds.fail_refund import fail_refund
 
 
 async def retry_with_account(database: Database, gateways: Gateways, clock: Clock, refund_id: UUID) -> bool:
-    """Return whether the refund has an approved account. Safe to repeat: the gateway has one refund, whose state is queried first.
+    """Return whether the refund has an approved account. Safe to repeat: the gateway has one refund, whose state is
+    queried first.
 
     Raises GatewayUnavailable, which is retried, and RefundContradiction.
     """

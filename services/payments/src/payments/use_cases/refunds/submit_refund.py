@@ -113,9 +113,9 @@ async def _mark_submitting(
 ) -> LockedRefund | None:
     """Mark the refund `submitting` and return it; None when nothing is to be sent.
 
-    A refund with an unresolved call is returned unchanged. `unreceived` is the state of a call that did not reach the gateway: the
-    refund counts as unsent again, and money that a bank has returned offsets it. Raises RefundOutcomeUnknown when another
-    worker sends it again already.
+    A refund with an unresolved call is returned unchanged. `unreceived` is the state of a call that did not reach the
+    gateway: the refund counts as unsent again, and money that a bank has returned offsets it. Raises
+    RefundOutcomeUnknown when another worker sends it again already.
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         refund = await refunds.lock_refund(uow, refund_id)
@@ -154,7 +154,9 @@ async def _return_unsent(uow: UnitOfWork, sent: LockedRefund) -> bool:
 async def _record_outside(
     database: Database, refund: LockedRefund, updates: Sequence[RefundUpdate], clock: Clock
 ) -> None:
-    """Record the refunds made outside before ours is sent, which is reduced by them. Its row and those of the charge are locked apart."""
+    """Record the refunds made outside before ours is sent, which is reduced by them. Its row and those of the charge
+    are locked apart.
+    """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await _return_unsent(uow, refund)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -179,7 +181,9 @@ async def _send(gateway: PaymentGateway, refund: LockedRefund, attempt: RefundAt
 
 
 async def _fail_unanswered(database: Database, refund_id: UUID, failure: str) -> None:
-    """Finance decides on a refund whose state cannot be queried. The next attempt is sent only after the gateway confirms this one."""
+    """Finance decides on a refund whose state cannot be queried. The next attempt is sent only after the gateway
+    confirms this one.
+    """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         refund = await refunds.lock_refund(uow, refund_id)
         if refund is not None and REFUND.allows(refund.status, "query_rejected"):

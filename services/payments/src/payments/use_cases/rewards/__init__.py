@@ -1,3 +1,3 @@
-"""Referral rewards."""
+"""Referral rewards, which are part of a buyer's balance."""
 
-__all__ = ["credit_reward"]
+__all__ = ["credit_reward", "move_rewards"]

@@ -1,4 +1,6 @@
-"""Issue a statement to a vendor who has none under the current key: after the upgrade that introduced them, or a rotation."""
+"""Issue a statement to a vendor who has none under the current key: after the upgrade that introduced them, or a
+rotation.
+"""
 
 from uuid import UUID
 

@@ -22,8 +22,8 @@ def sign_statement(
 async def sign_movement(uow: UnitOfWork, vendor_id: UUID, source: str, amount_minor: int) -> ReleaseStatement | None:
     """Return the statement of a movement that this unit of work has posted; None for an amount of 0.
 
-    `statement_message` defines `source`; `amount_minor` is in kobo, negative for a reversal. The statement's event commits
-    with the posting and the number.
+    `statement_message` defines `source`; `amount_minor` is in kobo, negative for a reversal. The statement's event
+    commits with the posting and the number.
     """
     if amount_minor == 0:
         return None

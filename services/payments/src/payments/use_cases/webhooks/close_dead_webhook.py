@@ -19,7 +19,8 @@ from payments.use_cases.alerts import clear_alert
 async def close_dead_webhook(uow: UnitOfWork, key: str, by: UUID, reason: str) -> tuple[UUID, Closure]:
     """Return the dead letter's id with its closure. `key` is that id, or the id of the event.
 
-    A repetition with the same reason returns the first closure. Raises NotFound, AlreadyReplayed and AlreadyClosed (409).
+    A repetition with the same reason returns the first closure. Raises NotFound, AlreadyReplayed and AlreadyClosed
+    (409).
     """
     dead = await webhooks.lock_dead_webhook(uow, key)
     if dead is None:

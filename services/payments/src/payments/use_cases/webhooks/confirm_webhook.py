@@ -11,8 +11,8 @@ from payments.use_cases.webhooks.steps import file_gateway_response
 async def confirm_webhook(
     database: Database, gateways: Gateways, webhook_id: str, *, is_unconfirmed: bool = False
 ) -> None:
-    """Do nothing for a webhook that was processed, or whose gateway signs its content unless `is_unconfirmed`. The response is
-    processed as its own webhook.
+    """Do nothing for a webhook that was processed, or whose gateway signs its content unless `is_unconfirmed`. The
+    response is processed as its own webhook.
 
     Safe to repeat: a response of the same content is filed once. Raises GatewayUnavailable and GatewayRejected.
     """

@@ -2,9 +2,8 @@
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
-from payments.domain.webhooks import alert_key
 from payments.store import webhooks
-from payments.use_cases.alerts import raise_alert
+from payments.use_cases.alerts import alert_dead_webhook
 
 
 async def dead_letter_webhook(uow: UnitOfWork, webhook_id: str, error: str, attempts: int) -> None:
@@ -12,12 +11,6 @@ async def dead_letter_webhook(uow: UnitOfWork, webhook_id: str, error: str, atte
     dead_letter_id = new_id()
     event_type = await webhooks.record_dead_webhook(uow, dead_letter_id, webhook_id, error, attempts)
     await webhooks.save_outcome(uow, webhook_id, "dead")
-    raise_alert(
-        uow,
-        "SEV-2",
-        f"Webhook given up: {event_type}",
-        f"{webhook_id} failed {attempts} times: {error}",
-        runbook="dead-letter-webhooks",
-        key=alert_key(dead_letter_id),
-        about=str(dead_letter_id),
+    alert_dead_webhook(
+        uow, dead_letter_id, f"Webhook given up: {event_type}", f"{webhook_id} failed {attempts} times: {error}"
     )

@@ -11,18 +11,19 @@ from common.observability.telemetry import STALE_EVENTS
 from payments.clients.gateway import Gateways
 from payments.domain.chargebacks import ChargebackUpdate
 from payments.domain.charges import Charge, SurchargeBound
-from payments.domain.identifiers import attempt_of_reference
+from payments.domain.identifiers import attempt_of_reference, withdrawal_of_reference
 from payments.domain.refunds import RefundEvent, RefundUpdate, refund_of_transfer
 from payments.domain.revisions import is_gateway_response
 from payments.domain.transfers import TransferUpdate
 from payments.domain.webhooks import ReportSource
-from payments.store import webhooks
+from payments.store import webhooks, withdrawals
 from payments.store.refunds import lock_refund_of_attempt
-from payments.use_cases.chargebacks.steps import record_chargeback_update
+from payments.use_cases.chargebacks.record_dispute import record_dispute
 from payments.use_cases.charges.steps import settle_charge
 from payments.use_cases.intents.record_failed_payment import record_failed_payment
 from payments.use_cases.refunds.record_refund_update import record_refund_update
 from payments.use_cases.webhooks.steps import publish_transfer_update
+from payments.use_cases.withdrawals.record_transfer import record_transfer
 
 Outcome = Literal["done", "ignored"]
 QueriedReport = Charge | RefundUpdate | TransferUpdate | ChargebackUpdate
@@ -42,7 +43,9 @@ class Webhook:
 
 @dataclass(frozen=True, slots=True)
 class WebhookResult:
-    """The result; `outcome` is None for a webhook that was processed before, and for one about refunds to query first."""
+    """The result; `outcome` is None for a webhook that was processed before, and for one about refunds to query
+    first.
+    """
 
     event_type: str
     outcome: Outcome | None
@@ -67,11 +70,11 @@ async def process_webhook(
     is_queried: bool = False,
     work_item_id: UUID | None = None,
 ) -> WebhookResult:
-    """Process a webhook unless it has an outcome. Raises retryable errors, MalformedEvent, and DisputeUnconfirmed unless `is_queried`:
-    then the gateway was queried for the webhook's subject.
+    """Process a webhook unless it has an outcome. Raises retryable errors, MalformedEvent, and DisputeUnconfirmed
+    unless `is_queried`: then the gateway was queried for the webhook's subject.
 
-    `refunds` are the queried states for a webhook that only names a transaction; without them it is returned unprocessed.
-    A processed webhook needs no message for its unpublished work item `work_item_id`.
+    `refunds` are the queried states for a webhook that only names a transaction; without them it is returned
+    unprocessed. A processed webhook needs no message for its unpublished work item `work_item_id`.
     """
     locked = await webhooks.lock_webhook(uow, webhook_id)
     if locked is None:
@@ -104,7 +107,7 @@ async def _record(uow: UnitOfWork, webhook: Webhook, report: QueriedReport | Non
         case TransferUpdate():
             return await _record_transfer(uow, webhook, report, now)
         case ChargebackUpdate():
-            return await record_chargeback_update(uow, webhook.event_type, report, webhook.source, now)
+            return await record_dispute(uow, webhook.event_type, report, webhook.source, now)
         case None:
             return False
 
@@ -123,9 +126,12 @@ async def _record_charge(uow: UnitOfWork, webhook: Webhook, charge: Charge, now:
 
 
 async def _record_transfer(uow: UnitOfWork, webhook: Webhook, transfer: TransferUpdate, now: datetime) -> bool:
-    # A transfer under the reference of a refund attempt is payments' own. The reference was committed before the call.
+    # A transfer under the reference of a refund attempt or a withdrawal is payments' own. The reference was committed before the call.
     attempt_id = attempt_of_reference(transfer.reference)
     if attempt_id is not None and await lock_refund_of_attempt(uow, attempt_id) is not None:
         return await record_refund_update(uow, refund_of_transfer(transfer), now)
+    withdrawal_id = withdrawal_of_reference(transfer.reference)
+    if withdrawal_id is not None and await withdrawals.lock_withdrawal(uow, withdrawal_id) is not None:
+        return await record_transfer(uow, withdrawal_id, refund_of_transfer(transfer), now)
     publish_transfer_update(uow, webhook.id, transfer, webhook.arrived_at)
     return True

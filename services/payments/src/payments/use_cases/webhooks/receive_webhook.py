@@ -25,8 +25,8 @@ async def receive_webhook(
 ) -> WebhookResult:
     """File a correctly signed body of any shape, and hand its work item to `enqueue`, by default to the relay.
 
-    The same content under a recorded key is a duplicate. Other content is stored as a revision and never processed (section 9.2).
-    Raises DatabaseUnavailable when nothing could be committed: the gateway resends it.
+    The same content under a recorded key is a duplicate. Other content is stored as a revision and never processed
+    (section 9.2). Raises DatabaseUnavailable when nothing could be committed: the gateway resends it.
     """
     arrival = events.identify(raw)
     if await file_webhook(database, events.name, arrival, raw, is_json=read_body(raw) is not None, enqueue=enqueue):

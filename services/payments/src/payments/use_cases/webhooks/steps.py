@@ -19,7 +19,7 @@ from payments.domain.transfers import TransferOutcome, TransferUpdate
 from payments.domain.webhooks import Arrival, content_hash_of
 from payments.store import revisions
 from payments.store.webhooks import record_webhook_if_new
-from payments.use_cases.alerts import raise_alert
+from payments.use_cases.alerts import alert_revised_webhook
 
 
 async def file_webhook(
@@ -114,7 +114,8 @@ async def record_revision(
 ) -> bool:
     """Return whether the content is new under this key. Bytes, count, alert and the due query commit together.
 
-    Alerts and stored bytes are bounded for each key. A revision beyond the bound is counted, and still schedules a query.
+    Alerts and stored bytes are bounded for each key. A revision beyond the bound is counted, and still schedules a
+    query.
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         revised = await revisions.lock_revised_webhook(uow, arrival.id, now)
@@ -124,22 +125,9 @@ async def record_revision(
         is_stored = revised.stored < REVISIONS_STORED_MAX
         if is_stored:
             await revisions.record_revision(uow, arrival.id, content_hash, raw, now)
-            _alert(uow, arrival, changed_fields(first, raw))
+            alert_revised_webhook(uow, arrival, changed_fields(first, raw))
         due_at = revised.due_at
         if events.subject_of(arrival.event_type, raw) or events.subject_of(arrival.event_type, first):
             due_at = next_query_at(now, revised.queried_at, due_at)
         await revisions.save_revised_webhook(uow, arrival.id, revised.stored + is_stored, due_at, now)
     return True
-
-
-def _alert(uow: UnitOfWork, arrival: Arrival, changed: list[str]) -> None:
-    raise_alert(
-        uow,
-        "SEV-3",
-        f"Revised webhook: {arrival.event_type}",
-        f"{arrival.id} arrived again with other content ({', '.join(changed)}). It was stored and not processed; "
-        "the gateway is queried for the present state.",
-        runbook="revised-webhook",
-        key=f"revised-webhook:{arrival.id}",
-        about=arrival.id,
-    )

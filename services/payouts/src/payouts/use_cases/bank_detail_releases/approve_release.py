@@ -8,10 +8,10 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.decisions import evaluate_approval
 from common.primitives.problems import NotFound
 from contracts.payouts import BankDetailsChanged
-from payouts import queries
 from payouts.domain.bank_accounts import check_account_name
 from payouts.domain.errors import ReleaseStale
 from payouts.domain.quarantines import release_hash
+from payouts.queries.bank_details import find_legal_name
 from payouts.store import bank_detail_releases, bank_details, wallets
 from payouts.store.account_numbers import AccountNumbers
 
@@ -51,7 +51,7 @@ async def _restore(
     details = await bank_details.lock_bank_details(uow, numbers, vendor_id)
     if details is None or details.quarantine_reason is None or details.number.fingerprint != fingerprint:
         return
-    name_check = check_account_name(await queries.find_legal_name(uow, vendor_id) or "", details.account_name)
+    name_check = check_account_name(await find_legal_name(uow, vendor_id) or "", details.account_name)
     restored = replace(details, name_check=name_check, quarantine_reason=None)
     await bank_details.save_bank_details(uow, restored, by, now, change="released")
     uow.publish(

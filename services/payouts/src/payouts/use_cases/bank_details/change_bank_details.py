@@ -9,10 +9,11 @@ from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.clock import Clock
 from common.primitives.problems import NotFound, ValidationFailed
 from contracts.payouts import BankDetailsChanged
-from payouts import queries
 from payouts.clients.gateway import Gateway
 from payouts.domain.bank_accounts import check_account_name, check_change, check_digit_valid
 from payouts.domain.errors import AccountQuarantined, VendorNotReceived
+from payouts.queries.bank_details import find_legal_name
+from payouts.queries.banks import find_bank_name
 from payouts.store import bank_details, wallets
 from payouts.store.account_numbers import AccountNumbers
 
@@ -21,6 +22,7 @@ from payouts.store.account_numbers import AccountNumbers
 class Account:
     """An account as the vendor states it."""
 
+    vendor_id: UUID
     number: str
     bank_code: str
 
@@ -32,7 +34,6 @@ async def change_bank_details(
     numbers: AccountNumbers,
     cooling: timedelta,
     caller: Caller,
-    vendor_id: UUID,
     account: Account,
 ) -> None:
     """Resolve the account's name at the gateway and saves the details, verified when it is the vendor's legal name.
@@ -41,10 +42,11 @@ async def change_bank_details(
     ValidationFailed (no such bank), AccountQuarantined (409), VendorNotReceived and GatewayUnavailable (503); nothing
     is changed then.
     """
+    vendor_id = account.vendor_id
     if caller.vendor_id != vendor_id:
         raise NotFound
     async with database.unit_of_work(acting_as=caller) as uow:
-        if await queries.find_bank_name(uow, gateway.name, account.bank_code) is None:
+        if await find_bank_name(uow, gateway.name, account.bank_code) is None:
             raise ValidationFailed.of("bankCode", "not a bank of the list")
         await _legal_name(uow, vendor_id)
     account_name = await gateway.account_name(account.number, account.bank_code)
@@ -77,7 +79,7 @@ async def change_bank_details(
 
 
 async def _legal_name(uow: UnitOfWork, vendor_id: UUID) -> str:
-    legal_name = await queries.find_legal_name(uow, vendor_id)
+    legal_name = await find_legal_name(uow, vendor_id)
     if legal_name is None:
         raise VendorNotReceived
     return legal_name

@@ -11,10 +11,10 @@ from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.clock import Clock
 from common.primitives.problems import NotFound
 from contracts.payouts import BankDetailsQuarantined
-from payouts import queries
 from payouts.clients.gateway import Gateways
 from payouts.domain.bank_accounts import NameCheck
 from payouts.domain.quarantines import quarantine_action
+from payouts.queries.bank_details import find_bank_details, find_quarantined_payout
 from payouts.responses.bank_details import QuarantinedBankDetails
 from payouts.store import bank_details, returns, wallets
 from payouts.store.account_numbers import AccountNumbers
@@ -41,10 +41,10 @@ async def quarantine_bank_details(
 ) -> QuarantinedBankDetails:
     """Unverifies the details. A payout never submitted returns to the wallet in the same transaction.
 
-    A payout requested with an earlier account quarantines that account. Other vendors' present details of the account are
-    unverified too; until then a dispatch skips their payouts. A submitted payout is marked and queried now;
-    while the gateway is unavailable, the worker continues, and the settlement honours the mark. A repetition queries
-    again and records another reason. Acts as the service: finance may not write a vendor's details. Raises NotFound (no
+    A payout requested with an earlier account quarantines that account. Other vendors' present details of the account
+    are unverified too; until then a dispatch skips their payouts. A submitted payout is marked and queried now; while
+    the gateway is unavailable, the worker continues, and the settlement honours the mark. A repetition queries again
+    and records another reason. Acts as the service: finance may not write a vendor's details. Raises NotFound (no
     details, or another vendor's payout).
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -57,8 +57,8 @@ async def quarantine_bank_details(
     if query_attempts_of is not None:
         await resolve_transfer(database, gateways, clock, query_attempts_of)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        details = await queries.find_bank_details(uow, order.vendor_id)
-        payout = None if order.payout_id is None else await queries.find_quarantined_payout(uow, order.payout_id)
+        details = await find_bank_details(uow, order.vendor_id)
+        payout = None if order.payout_id is None else await find_quarantined_payout(uow, order.payout_id)
     if details is None:
         raise NotFound
     return QuarantinedBankDetails(**msgspec.structs.asdict(details), payout=payout)

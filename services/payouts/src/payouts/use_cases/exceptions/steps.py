@@ -8,13 +8,13 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso
 from common.primitives.ids import new_id
-from contracts.operations import AlertCleared, AlertRaised
 from contracts.payouts import ExceptionChanged, ExceptionClosed, ExceptionOpened, PayoutDelayed
 from payouts.domain.dispatch import Candidate, HeldPayout, HeldVendor, PlanLine, ShortBatch
-from payouts.domain.exceptions import ExceptionAction, Finding, OpenException, alert_key, revised, runbook_of
+from payouts.domain.exceptions import ExceptionAction, Finding, OpenException, revised
 from payouts.domain.severity import VENDORS_OF_ONE_BATCH, Cause, ExceptionContext, Severity, respond_by, severity_of
 from payouts.domain.transfer_updates import LockedTransfer
 from payouts.store import exceptions, returns
+from payouts.use_cases.alerts import alert_exception, clear_exception_alert
 
 
 async def change_exception(uow: UnitOfWork, exception: OpenException, action: ExceptionAction, now: datetime) -> None:
@@ -37,16 +37,8 @@ async def change_exception(uow: UnitOfWork, exception: OpenException, action: Ex
         )
     )
     if action.after.severity < action.before.severity:
-        alert = AlertRaised(
-            alert_id=new_id(),
-            severity=action.after.severity,
-            title=f"Payout exception: {action.after.cause}",
-            detail=f"Raised from {action.before.severity}: {action.note} Respond by {iso(due)}.",
-            runbook=runbook_of(action.after.cause),
-            dedup_key=alert_key(exception.id),
-            about=exception.subject,
-        )
-        uow.publish(alert, source="payouts")
+        detail = f"Raised from {action.before.severity}: {action.note} Respond by {iso(due)}."
+        alert_exception(uow, exception.id, action.after, detail, exception.subject)
 
 
 _ESCALATION_NOTE: Final = f"More than {VENDORS_OF_ONE_BATCH} vendors of the batch have an exception."
@@ -82,7 +74,7 @@ async def resolve_exception(
             number=exception.number,
         )
     )
-    uow.publish(AlertCleared(alert_id=new_id(), dedup_key=alert_key(exception.id), reason=reason), source="payouts")
+    clear_exception_alert(uow, exception.id, reason)
 
 
 async def close_open_exception(
@@ -132,8 +124,8 @@ Held = LockedTransfer | HeldPayout | ShortBatch | HeldVendor
 async def open_exception(uow: UnitOfWork, held: Held, cause: Cause, detail: str, now: datetime) -> bool:
     """Open one exception for each payout, batch and vendor. False when one is open already, which is then revised.
 
-    A payout must be locked. The sixth vendor of a batch raises the batch's other open exceptions. A payout that was only
-    skipped is SEV-3, whatever its amount: nothing was sent.
+    A payout must be locked. The sixth vendor of a batch raises the batch's other open exceptions. A payout that was
+    only skipped is SEV-3, whatever its amount: nothing was sent.
     """
     trouble, ids = await _context_of(uow, held, cause, now)
     severity: Severity = "SEV-3" if isinstance(held, HeldPayout) else severity_of(trouble)
@@ -209,23 +201,15 @@ def _alert_operators(uow: UnitOfWork, opening: exceptions.OpeningException, numb
             number=number,
         )
     )
-    uow.publish(
-        AlertRaised(
-            alert_id=new_id(),
-            severity=opening.severity,
-            title=f"Payout exception: {cause}",
-            detail=f"{opening.detail} Respond by {due}.",
-            runbook=runbook_of(cause),
-            dedup_key=alert_key(opening.id),
-            about=str(opening.payout_id or opening.batch_id or opening.vendor_id),
-        ),
-        source="payouts",
-    )
+    subject = str(opening.payout_id or opening.batch_id or opening.vendor_id)
+    detail = f"{opening.detail} Respond by {due}."
+    alert_exception(uow, opening.id, Finding(cause, opening.severity), detail, subject)
 
 
 _DETAIL: Final = (
-    "A dispatch skipped this payout: the bank details that it was requested with are not the vendor's verified ones any "
-    "more. The vendor sets them again, or cancels the payout and requests another one; finance can quarantine them."
+    "A dispatch skipped this payout: the bank details that it was requested with are not the vendor's verified ones "
+    "any more. The vendor sets them again, or cancels the payout and requests another one; finance can quarantine "
+    "them."
 )
 
 

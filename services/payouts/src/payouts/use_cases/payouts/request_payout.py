@@ -37,7 +37,8 @@ async def request_payout(
         return requested.id
     version_id = check_payout_request(wallet, amount_minor, minimum_minor)
     payout_id = new_id()
-    number = await payouts.save_payout(uow, payout_id, vendor_id, amount_minor, version_id, by, now, key)
+    payout = payouts.NewPayout(payout_id, vendor_id, amount_minor, version_id, by)
+    number = await payouts.save_payout(uow, payout, now, key)
     line = WalletLine("payout", -amount_minor, payout_id=payout_id)
     posting_of = partial(accounts.payout_requested, payout_id, vendor_id, amount_minor)
     await debit_wallet(uow, vendor_id, wallet, f"payout:{payout_id}", line, posting_of, now)

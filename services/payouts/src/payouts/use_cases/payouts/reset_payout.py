@@ -1,5 +1,6 @@
 """Record a new attempt of a payout whose last one failed."""
 
+from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
@@ -16,13 +17,20 @@ from payouts.use_cases.exceptions.steps import close_open_exception
 from payouts.use_cases.transfers.steps import query_attempts
 
 
+@dataclass(frozen=True, slots=True)
+class ResetOrder:
+    """The payout to reset, and why."""
+
+    payout_id: UUID
+    reason: str
+
+
 async def reset_payout(
     database: Database,
     gateways: Gateways,
     clock: Clock,
     caller: Caller,
-    payout_id: UUID,
-    reason: str,
+    order: ResetOrder,
     first_wait: timedelta,
     command: IdempotentCommand | None = None,
 ) -> None:
@@ -31,8 +39,10 @@ async def reset_payout(
 
     The gateway is queried first: a signed failure may be late, and a success must never be sent again. Attempt and
     count commit together: of two concurrent resets the second finds the first one's attempt. A repeated command changes
-    nothing. Raises NotFound, IdempotencyKeyReused (422), GatewayUnavailable (503), and the errors of `check_reset` (409).
+    nothing. Raises NotFound, IdempotencyKeyReused (422), GatewayUnavailable (503), and the errors of `check_reset`
+    (409).
     """
+    payout_id, reason = order.payout_id, order.reason
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         payout = await returns.lock_payout_with_attempts(uow, payout_id)
         if payout is None:
@@ -47,9 +57,8 @@ async def reset_payout(
             raise AssertionError("a payout is never removed")
         check_reset(payout)
         due_at = now + wait_before_retry(payout.retry_count + 1, first_wait)
-        await returns.save_reset(
-            uow, payout_id, new_id(), f"po-{new_id().hex}", reason, due_at, now, gateways.for_new_transfers
-        )
+        retry = returns.Retry(new_id(), f"po-{new_id().hex}", gateways.for_new_transfers, due_at)
+        await returns.save_reset(uow, payout_id, retry, reason, now)
         await returns.record_payout_action(uow, payout_id, None, "reset", caller.id, reason, now)
         await record_command_result(uow, command, payout_id)
         await close_open_exception(uow, payout_id, f"Reset: {reason}", now, by=caller.id)

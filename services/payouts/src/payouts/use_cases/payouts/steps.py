@@ -8,7 +8,6 @@ from typing import Literal, TypeVar
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.ledger import posting as ledger
 from common.ledger.posting import Posting
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
@@ -45,11 +44,11 @@ async def credit_return(
 
 
 async def hold_contradicted(uow: UnitOfWork, transfer: LockedTransfer, now: datetime) -> bool:
-    """Return whether the reported success is held: the payout's amount moves from the wallet to its hold, the shortfall becomes
-    debt, and a SEV-1 exception asks two people for a reconciliation.
+    """Return whether the reported success is held: the payout's amount moves from the wallet to its hold, the shortfall
+    becomes debt, and a SEV-1 exception asks two people for a reconciliation.
 
-    Nothing is held while the ledger has the money of every transfer that may have paid. The transfer and its payout must
-    be locked, and the report recorded.
+    Nothing is held while the ledger has the money of every transfer that may have paid. The transfer and its payout
+    must be locked, and the report recorded.
     """
     payout = await returns.lock_payout_with_attempts(uow, transfer.payout_id)
     if payout is None:
@@ -86,8 +85,8 @@ async def recover_transfer(
     else:
         await returns.end_hold(uow, hold_id, "recovered", now)
         lines = [WalletLine("hold_released", amount_minor, payout_id=payout.id), line]
-        await wallets.append_lines(uow, payout.vendor_id, key, wallet.available_minor, lines, now)
-        await ledger.post(uow, accounts.recovery_of_hold(recovery, payout.vendor_id, amount_minor))
+        posting = accounts.recovery_of_hold(recovery, payout.vendor_id, amount_minor)
+        await wallets.append_lines(uow, payout.vendor_id, key, wallet.available_minor, lines, now, posting)
     await close_open_exception(uow, payout.id, "The unrecorded transfer was taken back from the wallet.", now)
 
 

@@ -10,7 +10,9 @@ from payouts.store import reconciliations, returns
 
 
 async def reject_reconciliation(uow: UnitOfWork, reconciliation_id: UUID, reason: str, by: UUID, now: datetime) -> None:
-    """Reject without a posting; the payout may be prepared again. Raises NotFound, and the errors of `evaluate_rejection`."""
+    """Reject without a posting; the payout may be prepared again. Raises NotFound, and the errors of
+    `evaluate_rejection`.
+    """
     found = await reconciliations.find_reconciliation(uow, reconciliation_id)
     if found is None:
         raise NotFound

@@ -6,20 +6,30 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from payouts.domain.release_statements import CoverCheck, describe_unstated_lines, evaluate_cover
-from payouts.store import release_statements
+from payouts.domain.release_statements import CoverCheck, describe_unstated_lines, evaluate_cover, has_covered_lines
+from payouts.store import release_checkpoints, release_statements
 from payouts.use_cases.releases.steps import verify_statement
 
 
-async def check_released_credits(uow: UnitOfWork, vendor_ids: Sequence[UUID], now: datetime) -> dict[UUID, CoverCheck]:
-    """Check each vendor by stored rows and their signatures alone: no stored flag or sum is trusted."""
+async def check_released_credits(
+    uow: UnitOfWork, vendor_ids: Sequence[UUID], now: datetime, *, saves_checkpoints: bool = False
+) -> dict[UUID, CoverCheck]:
+    """Check each vendor by stored rows and their signatures alone: no stored flag is trusted, and no sum without an
+    authenticator.
+
+    With `saves_checkpoints` a covered vendor with enough new lines gets a checkpoint, from which later checks continue.
+    Only a transaction that locks nothing of the vendor afterwards but its exception may save one.
+    """
     checks = {}
-    for ledger in await release_statements.read_vendor_ledgers(uow, sorted(set(vendor_ids))):
+    checkpoints = await release_checkpoints.list_checkpoints(uow, sorted(set(vendor_ids)))
+    for ledger in await release_statements.read_vendor_ledgers(uow, checkpoints):
         newest = next((statement for statement in ledger.statements if verify_statement(uow, statement)), None)
         verdict = evaluate_cover(ledger.totals, newest, now)
         if verdict.cover == "not_released":
             lines = await _unproven_lines(uow, ledger.totals.vendor_id)
             verdict = replace(verdict, detail=verdict.detail + describe_unstated_lines(lines))
+        elif saves_checkpoints and newest is not None and has_covered_lines(verdict, ledger.lines_read):
+            await release_checkpoints.save_checkpoint(uow, replace(ledger.reached, sequence=newest.sequence), now)
         checks[ledger.totals.vendor_id] = verdict
     return checks
 

@@ -12,7 +12,9 @@ from payouts.store import schedules
 async def change_schedule(
     uow: UnitOfWork, vendor_id: UUID, schedule: Schedule, minimum_minor: int, by: UUID, now: datetime
 ) -> None:
-    """Save the schedule and its next due time. Raises BelowMinimum (422) for a minimum under the platform's, in kobo."""
+    """Save the schedule and its next due time. Raises BelowMinimum (422) for a minimum under the platform's, in
+    kobo.
+    """
     if schedule.minimum_minor is not None and schedule.minimum_minor < minimum_minor:
         raise BelowMinimum.for_parameter("minimumMinor", minimum_minor)
     current, due_at = await schedules.lock_schedule(uow, vendor_id)

@@ -31,9 +31,10 @@ those that the gateway was called for, `totalMinor` is the total of the batch, t
 
 A process that dies leaves a lease (`due_at`, 90 s). The worker claims what is due: `reserved` is sent, `submitting`
 becomes `unknown`, `unknown` is queried at once, at 15 s, 30 s, ... up to every hour; the fifth query opens an
-exception (cause `timeout`). Transfers under way are queried after ten minutes, as their webhook may be lost. Paid
-transfers are queried again after one day and seven days (`next_poll`), after everything else that is due: a reversal
-with a lost webhook is found then. The same request under the same key continues a batch.
+exception (cause `timeout`). Transfers under way are queried after ten minutes, as their webhook may be lost. Ended
+transfers are queried again after one day and seven days (`next_poll`), after everything else that is due: a reversal,
+or a success after a failure or a reversal, is found then when its webhook is lost (decision 142). The same request
+under the same key continues a batch.
 
 **Fees** are booked with the success that reports them, or by the later queries, and corrected by queries only
 (decision 40). Amount and reference are checked against the gateway's rules before a call (`clients/paystack.py`).
@@ -44,9 +45,9 @@ transfers (`list_gateways_in_use`); the gauges have the label `gateway`.
 **A rejected key** (401, 403) raises one SEV-1 alert and pauses payouts: nothing is claimed, sent or queried until the
 gateway responds to a query for the balance. Runbook gateway-key-rejected.
 
-Assumptions: a call arrives at most 15 minutes after its start, and a bank returns money, if at all, within seven days
-or with a webhook that is not lost. When the first one fails, the late success contradicts the ledger: an exception
-opens, and a `recovery` takes the amount back.
+Assumptions: a call arrives at most 15 minutes after its start, and a bank changes the end of a transfer, if at all,
+within seven days or with a webhook that is not lost. When the first one fails, the late success contradicts the ledger:
+an exception opens, and a `recovery` takes the amount back.
 """
 
 __all__ = [
@@ -58,3 +59,5 @@ __all__ = [
     "resume_payouts",
     "send_retry",
 ]
+
+STEPS = ("submit_transfer",)

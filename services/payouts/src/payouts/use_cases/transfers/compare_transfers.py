@@ -13,7 +13,7 @@ is complete, a dispatch is 503, and no submission starts. A dump loaded into the
 - A transfer to an account of no vendor or several, in another currency, under a foreign reference, or a row that
   cannot be read: SEV-1, and payouts wait: `python -m payouts explain-transfer <reference> <evidence>` records that it
   is none of ours.
-- One that failed or was returned; a refund (`re-...`), which is payments': nothing.
+- One that failed or was returned; a refund (`re-...`) or withdrawal (`wd-...`), which is payments': nothing.
 
 The comparison also runs once a day, with a day's overlap; what it finds then stops nothing. `python -m payouts
 compare-transfers [--since <instant>]` runs it at once and exits with 1 while it is not complete. Procedure:
@@ -22,6 +22,8 @@ database-restore.
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
+from uuid import UUID
 
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database, UnitOfWork
@@ -29,14 +31,28 @@ from common.ledger.chain_loops import DAILY
 from common.observability.logging import get_logger
 from common.primitives.clock import Clock
 from common.primitives.ids import new_id
-from contracts.operations import AlertCleared, AlertRaised
+from contracts.payouts import PayoutRequested
 from payouts.clients.gateway import Gateway, Gateways
-from payouts.domain.found_transfers import ALERT_KEY, OVERLAP, PAGES_MAX, RUNBOOK, ListedTransfer, concerns_payouts
-from payouts.domain.severity import Severity
-from payouts.store import found_transfers, open_alerts
+from payouts.domain import accounts
+from payouts.domain.errors import GatewayUnavailable
+from payouts.domain.found_transfers import (
+    ALERT_KEY,
+    OVERLAP,
+    PAGES_MAX,
+    Candidate,
+    ListedTransfer,
+    concerns_payouts,
+    may_be_recorded,
+    may_have_sent,
+)
+from payouts.domain.gateway_results import Unclear
+from payouts.domain.gateways import GatewayName
+from payouts.domain.wallet import WalletLine
+from payouts.store import found_transfers, open_alerts, payouts, wallets
 from payouts.store.account_numbers import AccountNumbers
+from payouts.use_cases.alerts import alert_recorded_transfers, alert_unassigned_transfers, clear_unassigned_transfers
 from payouts.use_cases.transfers.resolve_transfer import resolve_transfer
-from payouts.use_cases.transfers.steps import record_found_transfer
+from payouts.use_cases.wallets.steps import debit_wallet
 
 log = get_logger(__name__)
 
@@ -58,7 +74,8 @@ class Compared:
 async def compare_transfers(
     database: Database, gateways: Gateways, numbers: AccountNumbers, clock: Clock, since: datetime | None = None
 ) -> Compared:
-    """Continues at every gateway where the last one ended, unless `since` is given. No transaction is open during a call.
+    """Continues at every gateway where the last one ended, unless `since` is given. No transaction is open during a
+    call.
 
     Only a complete comparison permits payouts after a restore. Raises GatewayUnavailable; recorded transfers stay.
     """
@@ -70,7 +87,7 @@ async def compare_transfers(
         listed += count
         # Oldest first, as they were sent.
         for found in sorted(unknown, key=lambda transfer: (transfer.created_at, transfer.reference)):
-            transfer_id = await record_found_transfer(database, gateways, gateway.name, numbers, found, clock.now())
+            transfer_id = await _record_found(database, gateways, gateway.name, numbers, found, clock.now())
             if transfer_id is not None:
                 recorded += 1
                 await resolve_transfer(database, gateways, clock, transfer_id)
@@ -107,30 +124,86 @@ async def _list_unknown(database: Database, gateway: Gateway, since: datetime) -
     return listed, list(unknown.values())
 
 
-async def _alert_comparison(uow: UnitOfWork, done: Compared, now: datetime) -> None:
-    """Raise SEV-1 while staff must assign transfers, and SEV-2 for those that were recorded."""
-    if done.recorded:
-        detail = f"{done.recorded} unrecorded transfers of the gateway's list were recorded. Check whether the database was restored."
-        uow.publish(
-            _alert("SEV-2", "Transfers found at the gateway", detail, f"{ALERT_KEY}:{new_id()}"), source="payouts"
+async def _record_found(
+    database: Database,
+    gateways: Gateways,
+    gateway: GatewayName,
+    numbers: AccountNumbers,
+    found: ListedTransfer,
+    now: datetime,
+) -> UUID | None:
+    """Return the recorded attempt; None when staff must assign the transfer, or when it was recorded before.
+
+    It becomes the attempt of a pending payout of its vendor and amount, unless another attempt may have paid that one.
+    Without such a payout, the request was lost in the restore: the payout is recorded again, and what the wallet lacks
+    becomes debt. Raises GatewayUnavailable.
+    """
+    if not may_be_recorded(found):
+        await _record_open_case(database, found, now)
+        return None
+    fingerprint = numbers.fingerprint(found.bank_code, found.account_number)
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        owners = await found_transfers.list_owners(uow, fingerprint, found.account_number, found.bank_code)
+    if len(owners) != 1:
+        await _record_open_case(database, found, now)
+        return None
+    [(vendor_id, version_id)] = owners
+    candidate = await _find_candidate(database, gateways, vendor_id, found.amount_minor)
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await found_transfers.lock_comparison(uow)
+        if await found_transfers.is_known(uow, found.reference):
+            return None
+        transfer_id = new_id()
+        if candidate is not None and await found_transfers.lock_candidate(uow, candidate):
+            payout_id, retry_count = candidate.payout_id, candidate.retry_count_after
+        else:
+            payout_id, retry_count = await _recreate_payout(uow, vendor_id, version_id, found, now), 0
+        await found_transfers.save_found_attempt(
+            uow, payout_id, retry_count, transfer_id, found.reference, now, gateway
         )
-    if done.open and await open_alerts.save_alert_if_new(uow, ALERT_KEY, now):
-        detail = (
-            f"{done.open} transfers of the gateway belong to no known payout. Explain each with `explain-transfer`."
-        )
-        uow.publish(_alert("SEV-1", "Transfers without a payout", detail, ALERT_KEY), source="payouts")
-    elif not done.open and await open_alerts.remove_alert(uow, ALERT_KEY):
-        reason = "Every transfer of the gateway's list is recorded or explained."
-        uow.publish(AlertCleared(alert_id=new_id(), dedup_key=ALERT_KEY, reason=reason), source="payouts")
+        await found_transfers.save_found(uow, found, "taken", payout_id, now)
+    return transfer_id
 
 
-def _alert(severity: Severity, title: str, detail: str, dedup_key: str) -> AlertRaised:
-    return AlertRaised(
-        alert_id=new_id(),
-        severity=severity,
-        title=title,
-        detail=detail,
-        runbook=RUNBOOK,
-        dedup_key=dedup_key,
-        about="payouts",
+async def _find_candidate(
+    database: Database, gateways: Gateways, vendor_id: UUID, amount_minor: int
+) -> Candidate | None:
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        candidates = await found_transfers.list_candidates(uow, vendor_id, amount_minor)
+    for candidate in candidates:
+        results = [await gateways.of(name).verify(reference) for reference, name in candidate.attempts]
+        if any(isinstance(result, Unclear) for result in results):
+            raise GatewayUnavailable
+        if may_have_sent(candidate, results):
+            return candidate
+    return None
+
+
+async def _recreate_payout(
+    uow: UnitOfWork, vendor_id: UUID, version_id: UUID, found: ListedTransfer, now: datetime
+) -> UUID:
+    wallet = await wallets.lock_wallet(uow, vendor_id)
+    payout_id, by = new_id(), await found_transfers.find_owner(uow, vendor_id) or vendor_id
+    payout = payouts.NewPayout(payout_id, vendor_id, found.amount_minor, version_id, by)
+    number = await payouts.save_payout(uow, payout, now)
+    line = WalletLine("payout", -found.amount_minor, payout_id=payout_id)
+    posting_of = partial(accounts.payout_requested, payout_id, vendor_id, found.amount_minor)
+    await debit_wallet(uow, vendor_id, wallet, f"payout:{payout_id}", line, posting_of, now)
+    uow.publish(
+        PayoutRequested(payout_id=payout_id, vendor_id=vendor_id, amount_minor=found.amount_minor, number=number)
     )
+    return payout_id
+
+
+async def _record_open_case(database: Database, found: ListedTransfer, now: datetime) -> None:
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await found_transfers.save_found(uow, found, "open", None, now)
+
+
+async def _alert_comparison(uow: UnitOfWork, done: Compared, now: datetime) -> None:
+    if done.recorded:
+        alert_recorded_transfers(uow, done.recorded)
+    if done.open and await open_alerts.save_alert_if_new(uow, ALERT_KEY, now):
+        alert_unassigned_transfers(uow, done.open)
+    elif not done.open and await open_alerts.remove_alert(uow, ALERT_KEY):
+        clear_unassigned_transfers(uow)

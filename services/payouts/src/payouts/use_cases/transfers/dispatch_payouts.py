@@ -13,7 +13,6 @@ from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.clock import Clock
 from common.primitives.ids import new_id
 from common.primitives.problems import ValidationFailed
-from payouts import queries
 from payouts.clients.gateway import Gateway, Gateways
 from payouts.domain.dispatch import (
     BATCH_PAYOUTS_MAX,
@@ -23,12 +22,13 @@ from payouts.domain.dispatch import (
     plan_batch,
 )
 from payouts.domain.errors import TransfersNotCompared
+from payouts.queries.batches import describe_batch, list_unsent
 from payouts.store import found_transfers, payouts, transfers
 from payouts.use_cases.exceptions.steps import hold_payouts, open_exception
 from payouts.use_cases.releases.check_released_credits import check_released_credits
 from payouts.use_cases.releases.hold_vendors import hold_vendors
 from payouts.use_cases.transfers.resume_payouts import resume_payouts
-from payouts.use_cases.transfers.steps import submit_transfer
+from payouts.use_cases.transfers.submit_transfer import submit_transfer
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ async def dispatch_payouts(
     fees = gateways.of(gateways.for_new_transfers).fees
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await transfers.requeue_unsent(uow, batch.id, clock.now())
-        return await payouts.finish_batch(uow, batch.id, await queries.describe_batch(uow, batch.id, fees), clock.now())
+        return await payouts.finish_batch(uow, batch.id, await describe_batch(uow, batch.id, fees), clock.now())
 
 
 async def _plan(
@@ -99,7 +99,8 @@ async def _plan(
         return existing
     payout_ids = order.payout_ids or await payouts.list_waiting(uow, BATCH_PAYOUTS_MAX, now)
     await payouts.lock_payouts(uow, payout_ids)
-    checks = await check_released_credits(uow, await payouts.list_vendors_of(uow, payout_ids), now)
+    vendor_ids = await payouts.list_vendors_of(uow, payout_ids)
+    checks = await check_released_credits(uow, vendor_ids, now, saves_checkpoints=True)
     if not order.dry_run:
         await hold_vendors(uow, checks, now)
     covers = {vendor_id: verdict.cover for vendor_id, verdict in checks.items()}
@@ -122,7 +123,7 @@ async def _plan(
             f"{plan.fees_minor} kobo; nothing was sent."
         )
         await open_exception(uow, ShortBatch(batch.id, plan.stopped_minor), "balance_insufficient", detail, now)
-    response = await queries.describe_batch(uow, batch.id, gateway.fees)
+    response = await describe_batch(uow, batch.id, gateway.fees)
     return payouts.Batch(batch.id, batch.fingerprint, await payouts.finish_batch(uow, batch.id, response, now))
 
 
@@ -139,7 +140,7 @@ async def _send(database: Database, gateways: Gateways, clock: Clock, batch_id: 
                 await submit_transfer(database, gateways, clock, transfer_id, was="reserved")
 
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        unsent = await queries.list_unsent(uow, batch_id)
+        unsent = await list_unsent(uow, batch_id)
     outcomes = await asyncio.gather(*(send(transfer_id) for transfer_id in unsent), return_exceptions=True)
     for outcome in outcomes:
         if isinstance(outcome, BaseException):

@@ -13,7 +13,8 @@ from payouts.domain.transitions import is_allowed
 from payouts.store import returns, transfers
 from payouts.use_cases.exceptions.steps import open_exception
 from payouts.use_cases.payouts.steps import restitute_after_settlement
-from payouts.use_cases.transfers.steps import record_update, submit_transfer
+from payouts.use_cases.transfers.steps import record_update
+from payouts.use_cases.transfers.submit_transfer import submit_transfer
 
 
 async def resolve_transfer(database: Database, gateways: Gateways, clock: Clock, transfer_id: UUID) -> None:

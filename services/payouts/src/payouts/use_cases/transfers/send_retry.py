@@ -12,7 +12,7 @@ from payouts.domain.dispatch import LEASE
 from payouts.domain.errors import GatewayUnavailable
 from payouts.store import returns, transfers
 from payouts.use_cases.exceptions.steps import open_exception
-from payouts.use_cases.transfers.steps import submit_transfer
+from payouts.use_cases.transfers.submit_transfer import submit_transfer
 
 _SHORT: Final = "balance_insufficient: the gateway's balance does not cover this payout"
 _UNAVAILABLE: Final = "the gateway's balance could not be read"

@@ -20,7 +20,8 @@ async def record_chargeback(uow: UnitOfWork, update: ChargebackUpdate, sequence:
     shortfall becomes debt.
 
     An event older than the last holds and releases nothing. A loss is still debited and its reversal credited, once:
-    payments has posted them, whatever came after. Returns whether the event is the newest. Raises ChargebackLossNotReceived.
+    payments has posted them, whatever came after. Returns whether the event is the newest. Raises
+    ChargebackLossNotReceived.
     """
     # The vendor's wallet's lock orders every change of a chargeback.
     await wallets.lock_wallet(uow, update.vendor_id)

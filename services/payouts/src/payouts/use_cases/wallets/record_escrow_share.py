@@ -3,15 +3,13 @@
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from payouts.store import projections, wallets
+from payouts.store import projections
 
 
 async def record_escrow_share(
     uow: UnitOfWork, order_id: UUID, vendor_id: UUID, remaining_vendor_minor: int, sequence: int
 ) -> bool:
-    """Save the share after the event with this `sequence`, in kobo; False when a later one is saved.
-
-    The wallet comes first: a batch that holds it from an earlier order would wait for this one's share.
+    """Lock the wallet, and save the share after the event with this `sequence`, in kobo; False when a later one is
+    saved.
     """
-    await wallets.lock_wallet_unread(uow, vendor_id)
     return await projections.save_order_share(uow, order_id, vendor_id, remaining_vendor_minor, sequence)

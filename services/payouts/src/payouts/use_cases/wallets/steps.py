@@ -6,7 +6,6 @@ from functools import partial
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.ledger import posting as ledger
 from common.ledger.posting import Posting
 from payouts.domain import accounts
 from payouts.domain.chargebacks import HoldChange, plan_holds
@@ -50,9 +49,8 @@ async def debit_wallet(
     if shortfall_minor:
         # The advance comes first, so that no line has a balance below zero.
         lines.insert(0, WalletLine("debt_taken", shortfall_minor, line.order_id, line.payout_id))
-    await wallets.append_lines(uow, vendor_id, key, wallet.available_minor, lines, now)
-    if line.net_minor:
-        await ledger.post(uow, posting_of(shortfall_minor))
+    posting = posting_of(shortfall_minor) if line.net_minor else None
+    await wallets.append_lines(uow, vendor_id, key, wallet.available_minor, lines, now, posting)
 
 
 async def post_credit(
@@ -72,9 +70,8 @@ async def post_credit(
     lines = [line]
     if repaid_minor:
         lines.append(WalletLine("debt_repaid", -repaid_minor, line.order_id, line.payout_id))
-    await wallets.append_lines(uow, vendor_id, key, wallet.available_minor, lines, now)
-    if line.net_minor:
-        await ledger.post(uow, posting_of(repaid_minor))
+    posting = posting_of(repaid_minor) if line.net_minor else None
+    await wallets.append_lines(uow, vendor_id, key, wallet.available_minor, lines, now, posting)
 
 
 async def adjust_holds(uow: UnitOfWork, vendor_id: UUID, cause: str, now: datetime) -> None:
@@ -99,8 +96,8 @@ async def _change(uow: UnitOfWork, vendor_id: UUID, change: HoldChange, cause: s
     if change.added_minor > 0:
         key = f"chargeback_hold:{change.chargeback_id}:{cause}"
         line = WalletLine("hold", -change.added_minor, change.order_id)
-        await wallets.append_lines(uow, vendor_id, key, wallet.available_minor, [line], now)
-        await ledger.post(uow, accounts.hold(key, vendor_id, change.added_minor))
+        posting = accounts.hold(key, vendor_id, change.added_minor)
+        await wallets.append_lines(uow, vendor_id, key, wallet.available_minor, [line], now, posting)
     elif change.added_minor < 0:
         key = f"chargeback_hold_returned:{change.chargeback_id}:{cause}"
         line = WalletLine("hold_released", -change.added_minor, change.order_id)
@@ -117,8 +114,8 @@ async def credit_wallet(
     posting_of: Callable[[int], Posting],
     now: datetime,
 ) -> None:
-    """Every credit, whatever its kind. `wallet` must be read under its lock; `posting_of` gets the part that repays debt,
-    in kobo.
+    """Every credit, whatever its kind. `wallet` must be read under its lock; `posting_of` gets the part that repays
+    debt, in kobo.
     """
     await post_credit(uow, vendor_id, wallet, key, line, posting_of, now)
     await adjust_holds(uow, vendor_id, key, now)

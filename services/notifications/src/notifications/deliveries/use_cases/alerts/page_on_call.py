@@ -6,10 +6,11 @@ from uuid import UUID
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
-from notifications.deliveries import queries, store
 from notifications.deliveries.clients.on_call import OnCall
 from notifications.deliveries.domain.deliveries import PROVIDER_SECONDS_MAX
 from notifications.deliveries.domain.errors import ProviderUnavailable
+from notifications.deliveries.queries.alerts import find_alert
+from notifications.deliveries.store.alerts import enqueue_page, save_paged
 
 
 async def page_on_call(alert_id: UUID, database: Database, on_call: OnCall, clock: Clock) -> None:
@@ -20,7 +21,7 @@ async def page_on_call(alert_id: UUID, database: Database, on_call: OnCall, cloc
     if not on_call.is_configured:
         return
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        alert = await queries.find_alert(uow, alert_id)
+        alert = await find_alert(uow, alert_id)
     if alert is None:
         return
     try:
@@ -29,7 +30,7 @@ async def page_on_call(alert_id: UUID, database: Database, on_call: OnCall, cloc
     except TimeoutError:
         raise ProviderUnavailable("on-call", "did not answer in time") from None
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        still_open = await store.save_paged(uow, alert_id, clock.now())
+        still_open = await save_paged(uow, alert_id, clock.now())
         if alert.closed_at is None and not still_open:
             # The alert closed during the page: the resolution must be the last message.
-            store.enqueue_page(uow, alert_id)
+            enqueue_page(uow, alert_id)

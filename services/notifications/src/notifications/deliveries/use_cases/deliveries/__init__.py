@@ -24,7 +24,7 @@ items of the previous release. `make notify-soak` sends 10,000 messages over fou
 minute and the worker is killed three times. It reports delays, CPU time, duplicates and messages with an unknown
 outcome.
 
-**A circuit breaker pauses a failing provider** (`common/primitives/circuit_breaker.py`) in each process, and each
+**A circuit breaker pauses a failing provider** (`notifications/clients/circuit_breaker.py`) in each process, and each
 push service of browsers separately. Its messages are postponed and use up no retry; one of them probes the provider
 after the pause. One SEV-3 alert is open in the meantime. An account fault pauses at once, with one SEV-2 alert;
 `Retry-After` pauses without one. The next accepted message closes the alert.

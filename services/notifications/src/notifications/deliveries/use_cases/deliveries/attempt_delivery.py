@@ -10,7 +10,6 @@ from common.database.unit_of_work import UnitOfWork
 from common.observability.logging import get_logger
 from common.primitives.encryption import DecryptionFailed, UnknownKey
 from common.primitives.retry import jittered
-from notifications.deliveries import store
 from notifications.deliveries.clients.delivery_sender import ChannelProvider, ClaimedDelivery, DeliverySender
 from notifications.deliveries.domain.channels import is_unsubscribable
 from notifications.deliveries.domain.deliveries import PROVIDER_SECONDS_MAX, Message, OutboundMessage, redacted
@@ -25,7 +24,9 @@ from notifications.deliveries.domain.errors import (
     RecipientUnreachable,
 )
 from notifications.deliveries.domain.templates import CATALOG
-from notifications.deliveries.store import Attempt, LockedDelivery
+from notifications.deliveries.store.deliveries import Attempt, LockedDelivery, encrypted_of
+from notifications.deliveries.store.devices import delete_unregistered_device
+from notifications.deliveries.store.statuses import requeue_as_template
 from notifications.deliveries.use_cases.deliveries.alerts import (
     alert_account_fault,
     alert_provider_paused,
@@ -135,7 +136,9 @@ def _retry(
 
 
 def _paused(claimed: ClaimedDelivery, sender: DeliverySender, reason: str) -> Outcome:
-    """Pause the messaging app for all processes: it reports such faults in statuses too, after it accepted the message."""
+    """Pause the messaging app for all processes: it reports such faults in statuses too, after it accepted the
+    message.
+    """
     claimed.circuit(sender).succeeded()
     now = sender.clock.now()
 
@@ -155,11 +158,11 @@ def _rejected(claimed: ClaimedDelivery, sender: DeliverySender, error: ProviderR
 
     async def reject(uow: UnitOfWork) -> None:
         if isinstance(error, DeviceUnregistered) and claimed.device is not None:
-            await store.delete_unregistered_device(uow, claimed.device.device_id, claimed.device.address)
+            await delete_unregistered_device(uow, claimed.device.device_id, claimed.device.address)
         if isinstance(error, DeviceOfOtherAccount):
             alert_account_fault(uow, error.provider, reason)
         if isinstance(error, FreeTextRejected):
-            await store.requeue_as_template(uow, delivery.id, now)
+            await requeue_as_template(uow, delivery.id, now)
         else:
             await fail_delivery(uow, delivery.id, reason, alert=_is_alerted(error, delivery))
 
@@ -242,7 +245,7 @@ def _attempt(
 def _compose(claimed: ClaimedDelivery, sender: DeliverySender, secrets: dict[str, str]) -> OutboundMessage:
     """Decrypt the secrets and render the message. `secrets` is filled step by step, so that errors are redacted."""
     delivery, device = claimed.delivery, claimed.device
-    for name, encrypted in store.encrypted_of(delivery.sealed).items():
+    for name, encrypted in encrypted_of(delivery.sealed).items():
         secrets[name] = sender.encryptor.decrypt(encrypted.text, encrypted.context)
     address = secrets.get("address", delivery.recipient) if device is None else device.address
     values = {**delivery.payload, **secrets}

@@ -8,13 +8,15 @@ from uuid import UUID
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
-from notifications.deliveries import queries, store
 from notifications.deliveries.clients.delivery_sender import ClaimedDelivery, DeliverySender, FreeTextLookup
 from notifications.deliveries.domain.channels import is_expired
 from notifications.deliveries.domain.deliveries import ATTEMPTS_MAX
 from notifications.deliveries.domain.devices import Device, circuit_name
 from notifications.deliveries.domain.messaging_errors import PROVIDER
-from notifications.deliveries.store import LockedDelivery
+from notifications.deliveries.queries.devices import devices_of
+from notifications.deliveries.store import deliveries
+from notifications.deliveries.store.deliveries import LockedDelivery
+from notifications.deliveries.store.provider_pauses import claim_probe, find_probe_time
 from notifications.deliveries.use_cases.deliveries.fail_delivery import fail_delivery
 from notifications.deliveries.use_cases.deliveries.hold_delivery import hold_delivery
 from notifications.deliveries.use_cases.deliveries.pause_provider import PROBE_EVERY
@@ -35,10 +37,10 @@ async def claim_deliveries(sender: DeliverySender, free: Mapping[str, int]) -> C
     device fail. Deliveries that another worker has locked are skipped. Without a due delivery it is one round trip.
     """
     now = sender.clock.now()
-    if not await store.has_due_deliveries(sender.database.reads_for(THE_SERVICE), now):
+    if not await deliveries.has_due_deliveries(sender.database.reads_for(THE_SERVICE), now):
         return ClaimedBatch((), ())
     async with sender.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        due = await store.lock_due_deliveries(uow, now, free)
+        due = await deliveries.lock_due_deliveries(uow, now, free)
         devices = await _devices(uow, due)
         postponed: dict[UUID, datetime] = {}
         claimed: list[ClaimedDelivery] = []
@@ -53,9 +55,9 @@ async def claim_deliveries(sender: DeliverySender, free: Mapping[str, int]) -> C
                 claimed.append(one)
             elif one is not None:
                 postponed[delivery.id] = one
-        await store.postpone_deliveries(uow, postponed)
+        await deliveries.postpone_deliveries(uow, postponed)
         if claimed:
-            await store.claim_deliveries(uow, {one.delivery.id: one.claim_id for one in claimed}, now)
+            await deliveries.claim_deliveries(uow, {one.delivery.id: one.claim_id for one in claimed}, now)
     return ClaimedBatch(due, claimed)
 
 
@@ -73,11 +75,13 @@ def _obstacle(delivery: LockedDelivery, device: Device | None, now: datetime) ->
 async def _choose_provider(
     uow: UnitOfWork, delivery: LockedDelivery, device: Device | None, sender: DeliverySender, now: datetime
 ) -> ClaimedDelivery | datetime | None:
-    """Return the claim for the first provider that is not paused, or the time of the next probe; None when it is settled."""
+    """Return the claim for the first provider that is not paused, or the time of the next probe; None when it is
+    settled.
+    """
     is_probe = False
     if delivery.channel == "messaging":
-        probe_at = await store.find_probe_time(uow, PROVIDER)
-        is_probe = probe_at is not None and await store.claim_probe(uow, PROVIDER, now, now + PROBE_EVERY)
+        probe_at = await find_probe_time(uow, PROVIDER)
+        is_probe = probe_at is not None and await claim_probe(uow, PROVIDER, now, now + PROBE_EVERY)
         if probe_at is not None and not is_probe:
             await hold_delivery(uow, delivery, max(probe_at, now), now)
             return None
@@ -102,7 +106,7 @@ async def _devices(uow: UnitOfWork, due: list[LockedDelivery]) -> Mapping[str, D
         for delivery in due
         if delivery.channel == "push" and delivery.user_id is not None and not delivery.recipient.startswith("erased:")
     }
-    return await queries.devices_of(uow, owners) if owners else {}
+    return await devices_of(uow, owners) if owners else {}
 
 
 async def _free_text(

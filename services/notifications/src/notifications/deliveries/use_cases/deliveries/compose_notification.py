@@ -8,7 +8,7 @@ from common.primitives.ids import new_id
 from notifications.deliveries.domain.channels import Preferences
 from notifications.deliveries.domain.deliveries import Contact, NotificationRequest
 from notifications.deliveries.domain.templates import template_of
-from notifications.deliveries.store import NewNotification, QueuedDelivery
+from notifications.deliveries.store.notifications import NewNotification, QueuedDelivery
 from notifications.deliveries.templates.renderer import RECIPIENT_NAME
 from notifications.deliveries.use_cases.deliveries.record_deliveries import DeliveryContext
 
@@ -19,14 +19,13 @@ def compose_notification(
     delivery_context: DeliveryContext,
     *,
     contact: Contact | None,
-    in_feed: bool = True,
     preferences: Preferences | None = None,
     traceparent: str | None = None,
 ) -> NewNotification:
     """Return the notification with one delivery for each (channel, recipient). Quiet hours postpone a delivery."""
     now, template = delivery_context.now, template_of(request.template, request.channel)
     payload = {**request.parameters, RECIPIENT_NAME: contact.first_name if contact else "there"}
-    entry = delivery_context.renderer.feed_entry(request.template, payload) if template.in_feed and in_feed else None
+    entry = delivery_context.renderer.feed_entry(request.template, payload) if template.in_feed else None
     deliveries = [
         QueuedDelivery(new_id(), channel, address, _due_at(request.template, channel, preferences, now))
         for channel, address in addresses

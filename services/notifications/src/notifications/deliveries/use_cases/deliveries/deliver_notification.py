@@ -13,12 +13,13 @@ with `channel`. A text message has at most three segments: amounts are written `
 longer text is cut at its end, never in its secret.
 """
 
+from dataclasses import replace
 from typing import Final
 
 from common.database.unit_of_work import UnitOfWork
-from notifications.deliveries import store
 from notifications.deliveries.domain.channels import Preferences
-from notifications.deliveries.domain.deliveries import Contact, NotificationRequest, masked
+from notifications.deliveries.domain.deliveries import NotificationRequest, masked
+from notifications.deliveries.store.deliveries import record_refused_attempt
 from notifications.deliveries.use_cases.deliveries.address_notification import address_notification
 from notifications.deliveries.use_cases.deliveries.fail_delivery import fail_delivery
 from notifications.deliveries.use_cases.deliveries.record_deliveries import DeliveryContext, record_deliveries
@@ -31,34 +32,28 @@ async def deliver_notification(
     request: NotificationRequest,
     delivery_context: DeliveryContext,
     *,
-    contact: Contact | None = None,
     recipient: str | None = None,
     in_feed: bool = True,
     complete: bool = True,
     preferences: Preferences | None = None,
-    is_opted_out: bool = False,
 ) -> list[str]:
     """Record a notification and one delivery for each recipient, each once; return the recipients.
 
-    Consumers and deliver-notification share it (contract section 12). A push has one delivery for each device. Pass `contact`
-    if it is loaded, and a masked `recipient` when the address is encrypted. With `complete` every parameter is required.
-    Quiet hours of `preferences` postpone the delivery. With `is_opted_out` the delivery fails without an alert.
-    Raises ChannelNotConfigured, ContactUnknown, AddressMissing, NotificationIdConflict and ValidationFailed.
+    Consumers and deliver-notification share it (contract section 12). A push has one delivery for each device. Pass a
+    masked `recipient` when the address is encrypted. With `complete` every parameter is required. Quiet hours of
+    `preferences` postpone the delivery; a channel that they switch off lets it fail without an alert. Raises
+    ChannelNotConfigured, ContactUnknown, AddressMissing, NotificationIdConflict and ValidationFailed.
     """
     notification = await address_notification(
-        uow,
-        request,
-        delivery_context,
-        contact=contact,
-        recipient=recipient,
-        in_feed=in_feed,
-        complete=complete,
-        preferences=preferences,
+        uow, request, delivery_context, recipient=recipient, complete=complete, preferences=preferences
     )
+    if not in_feed:
+        notification = replace(notification, entry=None)
+    is_opted_out = preferences is not None and preferences.opted_out(request.template, request.channel)
     queued = await record_deliveries(uow, delivery_context, [notification], is_sent_here=not is_opted_out)
     if is_opted_out:
         for delivery in queued:
             recipient = masked(delivery.recipient)
-            await store.record_refused_attempt(uow, delivery.id, recipient, SWITCHED_OFF, delivery_context.now)
+            await record_refused_attempt(uow, delivery.id, recipient, SWITCHED_OFF, delivery_context.now)
             await fail_delivery(uow, delivery.id, SWITCHED_OFF, alert=False)
     return [delivery.recipient for delivery in notification.deliveries]

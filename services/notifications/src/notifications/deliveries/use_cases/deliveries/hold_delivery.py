@@ -4,9 +4,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from common.database.unit_of_work import UnitOfWork
-from notifications.deliveries import store
 from notifications.deliveries.domain.templates import CATALOG
-from notifications.deliveries.store import LockedDelivery
+from notifications.deliveries.store.deliveries import LockedDelivery, postpone_deliveries
 from notifications.deliveries.use_cases.deliveries.fail_delivery import fail_delivery
 
 # A notification that is older surprises more than it informs.
@@ -22,4 +21,4 @@ async def hold_delivery(uow: UnitOfWork, delivery: LockedDelivery, until: dateti
     if CATALOG[delivery.template].sensitive or now - delivery.created_at >= HELD_MAX:
         await fail_delivery(uow, delivery.id, PAUSED, alert=False)
     else:
-        await store.postpone_deliveries(uow, {delivery.id: until})
+        await postpone_deliveries(uow, {delivery.id: until})

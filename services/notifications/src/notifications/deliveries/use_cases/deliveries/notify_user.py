@@ -24,11 +24,12 @@ def notify_user(
 ) -> None:
     """Record the message for each channel of `CHANNELS_BY_TEMPLATE` that is configured and reaches the user.
 
-    `about` identifies the fact, unless `notification_id` is given: a repetition creates nothing. `subject_id` is the id of
-    the subject where no parameter names it. Opt-outs apply except to mandatory messages. Without any channel the feed shows
-    it. An erased user receives nothing.
+    `about` identifies the fact, unless `notification_id` is given: a repetition creates nothing. `subject_id` is the id
+    of the subject where no parameter names it. Opt-outs apply except to mandatory messages. Without any channel the
+    feed shows it. An erased user receives nothing.
 
-    All messages of a transaction are recorded together before its commit, which raises ContactUnknown and VendorUnknown.
+    All messages of a transaction are recorded together before its commit, which raises ContactUnknown and
+    VendorUnknown.
     """
     notification_id = notification_id or notification_id_of(template, *about)
     traceparent = trace_headers().get("traceparent")

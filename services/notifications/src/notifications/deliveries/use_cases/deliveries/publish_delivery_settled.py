@@ -2,7 +2,7 @@
 
 from common.database.unit_of_work import UnitOfWork
 from contracts.notifications import DeliverySettled
-from notifications.deliveries.store import LockedDelivery
+from notifications.deliveries.store.deliveries import LockedDelivery
 
 
 def publish_delivery_settled(uow: UnitOfWork, delivery: LockedDelivery, status: str) -> None:

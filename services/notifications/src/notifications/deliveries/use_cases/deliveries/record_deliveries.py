@@ -8,11 +8,11 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
-from notifications.deliveries import store
 from notifications.deliveries.clients.delivery_sender import ChannelProvider, ClaimedDelivery
 from notifications.deliveries.domain.deliveries import Channel
 from notifications.deliveries.domain.errors import NotificationIdConflict
-from notifications.deliveries.store import LockedDelivery, NewNotification, QueuedDelivery
+from notifications.deliveries.store.deliveries import LockedDelivery, enqueue_wakeup
+from notifications.deliveries.store.notifications import NewNotification, QueuedDelivery, record_notifications
 from notifications.deliveries.templates.renderer import MessageRenderer
 
 # Time for a delivery receipt of a PIN. The next channel must be faster than the patience of a buyer at the handover.
@@ -62,7 +62,8 @@ async def record_deliveries(
     *,
     is_sent_here: bool = True,
 ) -> Sequence[QueuedDelivery]:
-    """Record notifications and their deliveries in one statement; return the new deliveries. Raises NotificationIdConflict.
+    """Record notifications and their deliveries in one statement; return the new deliveries. Raises
+    NotificationIdConflict.
 
     With `is_sent_here` this process claims the due deliveries that it has a free place for: their insertion is their
     claim, and they are sent after the commit. The others are queued.
@@ -88,14 +89,14 @@ async def record_deliveries(
         replace(one, deliveries=[each._replace(claim_id=_claim_id(claims, each.id)) for each in one.deliveries])
         for one in notifications
     ]
-    found = await store.record_notifications(uow, claimed, now)
+    found = await record_notifications(uow, claimed, now)
     if found is None:
         raise NotificationIdConflict
     recorded.update(found)
     queued = [each for one in claimed for each in one.deliveries if each.id in recorded]
     due = [each for each in queued if each.due_at <= now]
     if due and not dispatcher.is_running:
-        store.enqueue_wakeup(uow, due[0].id)
+        enqueue_wakeup(uow, due[0].id)
     return queued
 
 

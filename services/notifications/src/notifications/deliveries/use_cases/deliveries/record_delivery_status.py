@@ -1,46 +1,54 @@
 """Record a delivery status that a provider reported."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.observability import telemetry
-from notifications.deliveries import store
 from notifications.deliveries.domain.errors import MessageUnknown
 from notifications.deliveries.domain.messaging_errors import PROVIDER, MessagingError, classify_error
 from notifications.deliveries.domain.statuses import ATTEMPT, DELIVERY, LOST, Status
 from notifications.deliveries.domain.templates import CATALOG
-from notifications.deliveries.store import LockedDelivery
+from notifications.deliveries.store import statuses
+from notifications.deliveries.store.deliveries import LockedDelivery, lock_delivery, log_claim
 from notifications.deliveries.use_cases.deliveries.publish_delivery_lost import publish_delivery_lost
 from notifications.deliveries.use_cases.deliveries.publish_delivery_settled import publish_delivery_settled
 from notifications.deliveries.use_cases.deliveries.resume_provider import resume_provider
 from notifications.deliveries.use_cases.deliveries.retry_reported_failure import retry_reported_failure
 
 
-async def record_delivery_status(
-    uow: UnitOfWork,
-    channel: str,
-    provider_message_id: str,
-    status: Status,
-    at: datetime,
-    *,
-    delivery_id: UUID | None = None,
-    error: str = "",
-    failure: MessagingError | None = None,
-    now: datetime | None = None,
-) -> bool:
+@dataclass(frozen=True, slots=True)
+class StatusReport:
+    """A provider's report of a message, at its time.
+
+    `delivery_id` is our id where the provider repeats it; `error` is its reason of a failure, `failure` that of the
+    messaging app.
+    """
+
+    channel: str
+    provider_message_id: str
+    status: Status
+    at: datetime
+    delivery_id: UUID | None = None
+    error: str = ""
+    failure: MessagingError | None = None
+
+
+async def record_delivery_status(uow: UnitOfWork, report: StatusReport, now: datetime | None = None) -> bool:
     """Advance the attempt and its delivery; return whether the status was new (contract sections 9 and 12).
 
-    `at` is the provider's time; `delivery_id` is our id where the provider repeats it; `error` is its reason of a failure,
-    `failure` that of the messaging app, which may pass: then the message is queued again.
-    A failed attempt that was followed by another one does not change the delivery. With our id an acceptance is recorded
-    before the worker records it, because the worker may have died. Raises MessageUnknown before the message id is recorded.
+    A failure of the messaging app may pass: then the message is queued again. A failed attempt that was followed by
+    another one does not change the delivery. With our id an acceptance is recorded before the worker records it,
+    because the worker may have died. Raises MessageUnknown before the message id is recorded.
     """
-    found = await store.find_reported_delivery(uow, channel, provider_message_id, delivery_id)
-    delivery = None if found is None else await store.lock_delivery(uow, found)
+    channel, status, failure = report.channel, report.status, report.failure
+    provider_message_id, delivery_id = report.provider_message_id, report.delivery_id
+    found = await statuses.find_reported_delivery(uow, channel, provider_message_id, delivery_id)
+    delivery = None if found is None else await lock_delivery(uow, found)
     if delivery is not None and delivery.claim_id is not None and delivery_id is not None:
-        await store.log_claim(uow, delivery)
-    attempt = None if delivery is None else await store.find_reported_attempt(uow, delivery.id, provider_message_id)
+        await log_claim(uow, delivery)
+    attempt = None if delivery is None else await statuses.find_reported_attempt(uow, delivery.id, provider_message_id)
     if delivery is None or attempt is None:
         raise MessageUnknown
     if attempt.status == "sending" and (status in LOST or delivery_id is None):
@@ -50,15 +58,15 @@ async def record_delivery_status(
     if not ATTEMPT.allows(attempt.status, status):
         telemetry.STALE_EVENTS.labels("delivery_status").inc()
         return False
-    await store.save_attempt_status(uow, attempt.id, status, at, provider_message_id, error)
+    await statuses.save_attempt_status(uow, attempt.id, status, report.at, provider_message_id, report.error)
     is_overtaken = status in LOST and (not attempt.is_newest or delivery.status == "queued")
     if is_overtaken or not DELIVERY.allows(delivery.status, status):
         return True
-    if failure is not None and await retry_reported_failure(uow, delivery, failure, now or at):
+    if failure is not None and await retry_reported_failure(uow, delivery, failure, now or report.at):
         return True
-    await store.save_delivery_status(uow, delivery.id, status, provider_message_id)
+    await statuses.save_delivery_status(uow, delivery.id, status, provider_message_id)
     if status in LOST:
-        reason = f"the provider reported that it was not delivered: {error}".removesuffix(": ")
+        reason = f"the provider reported that it was not delivered: {report.error}".removesuffix(": ")
         publish_delivery_lost(uow, delivery, reason, status, alert=_is_alerted(delivery, failure))
     else:
         publish_delivery_settled(uow, delivery, status)

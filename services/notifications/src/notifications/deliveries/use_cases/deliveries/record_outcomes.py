@@ -2,14 +2,17 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from common.auth.caller import THE_SERVICE
+from common.database.single_statements import commit_alone
 from common.database.unit_of_work import is_unavailable
 from common.observability import telemetry
 from common.observability.logging import get_logger
-from notifications.deliveries import store
+from contracts.notifications import DeliverySettled
 from notifications.deliveries.clients.delivery_sender import DeliverySender
+from notifications.deliveries.store.deliveries import save_attempts
 from notifications.deliveries.use_cases.deliveries.attempt_delivery import Outcome
 from notifications.deliveries.use_cases.deliveries.publish_delivery_settled import publish_delivery_settled
 
@@ -21,7 +24,8 @@ _RECORD_RETRY_SECONDS: Final = 0.5
 
 
 async def record_outcomes(outcomes: Sequence[Outcome], sender: DeliverySender) -> Sequence[Exception | None]:
-    """Commit the outcomes in one transaction; one by one when that fails. Return the error of each that is not recorded.
+    """Commit the outcomes in one transaction; one by one when that fails. Return the error of each that is not
+    recorded.
 
     The record may be repeated. It is retried while the database is unavailable.
     """
@@ -47,8 +51,12 @@ async def _record(outcomes: Sequence[Outcome], sender: DeliverySender) -> Except
 
 
 async def _commit(outcomes: Sequence[Outcome], sender: DeliverySender) -> None:
+    attempts = [outcome.attempt for outcome in outcomes]
+    if not (sender.database.is_published(DeliverySettled.TYPE) or any(outcome.effects for outcome in outcomes)):
+        await save_attempts(partial(commit_alone, sender.database), attempts)
+        return
     async with sender.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        changed = await store.save_attempts(uow, [outcome.attempt for outcome in outcomes])
+        changed = await save_attempts(uow.fetch, attempts)
         for outcome in outcomes:
             delivery = outcome.attempt.delivery
             with telemetry.span("record delivery", headers={"traceparent": delivery.traceparent or ""}):

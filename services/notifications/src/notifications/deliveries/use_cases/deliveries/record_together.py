@@ -6,12 +6,11 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.json_records import Json
-from notifications.deliveries import queries
 from notifications.deliveries.domain.channels import CHANNELS_BY_TEMPLATE
 from notifications.deliveries.domain.deliveries import NotificationRequest
 from notifications.deliveries.domain.templates import check_complete, template_of
-from notifications.deliveries.queries.contacts import Recipient
-from notifications.deliveries.store import NewNotification
+from notifications.deliveries.queries.contacts import Recipient, get_recipients
+from notifications.deliveries.store.notifications import NewNotification
 from notifications.deliveries.use_cases.deliveries.compose_notification import compose_notification
 from notifications.deliveries.use_cases.deliveries.record_deliveries import DeliveryContext, record_deliveries
 
@@ -43,7 +42,7 @@ async def record_together(uow: UnitOfWork, messages: Sequence[UserNotification |
     # The newest: every message of the batch is due by its time, and may be sent by this process.
     delivery_context = messages[-1].delivery_context
     users = [(one.user_id, one.vendor_id) for one in messages if isinstance(one, UserNotification)]
-    recipients = iter(await queries.get_recipients(uow, users, delivery_context.device_kinds) if users else ())
+    recipients = iter(await get_recipients(uow, users, delivery_context.device_kinds) if users else ())
     composed = [
         one.notification if isinstance(one, ComposedNotification) else _compose(one, next(recipients))
         for one in messages

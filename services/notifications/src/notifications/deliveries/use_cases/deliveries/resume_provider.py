@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from common.database.unit_of_work import UnitOfWork
-from notifications.deliveries import store
+from notifications.deliveries.store.provider_pauses import delete_provider_pause
 from notifications.deliveries.use_cases.deliveries.alerts import clear_provider_alerts
 
 
@@ -12,7 +12,7 @@ async def resume_provider(uow: UnitOfWork, provider: str, attempted_at: datetime
 
     `attempted_at` is the time of an accepted message: a fault that was reported after it keeps the pause.
     """
-    is_resumed = await store.delete_provider_pause(uow, provider, attempted_at)
+    is_resumed = await delete_provider_pause(uow, provider, attempted_at)
     if is_resumed:
         await clear_provider_alerts(uow, provider)
     return is_resumed

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from common.auth.caller import THE_SERVICE
 from common.primitives.ids import new_id
-from notifications.deliveries import store
 from notifications.deliveries.clients.delivery_sender import ClaimedDelivery, DeliverySender
 from notifications.deliveries.domain.devices import circuit_name
+from notifications.deliveries.store.deliveries import claim_deliveries, save_attempts
 from notifications.deliveries.use_cases.deliveries.attempt_delivery import Outcome, attempt_delivery
 
 
@@ -36,9 +36,9 @@ async def _claim_next_provider(
     following = replace(claimed, claim_id=new_id(), claimed_at=now, client=others[0], others=tuple(others[1:]))
     async with sender.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         # Both calls are one attempt of the retry ladder.
-        if delivery_id not in await store.save_attempts(uow, [replace(outcome.attempt, counted=False)]):
+        if delivery_id not in await save_attempts(uow.fetch, [replace(outcome.attempt, counted=False)]):
             return None
         for effect in outcome.effects:
             await effect(uow)
-        await store.claim_deliveries(uow, {delivery_id: following.claim_id}, now)
+        await claim_deliveries(uow, {delivery_id: following.claim_id}, now)
     return following

@@ -5,10 +5,10 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.web.outbound_addresses import OutboundRules
-from notifications.deliveries import store
+from notifications.clients.outbound_addresses import OutboundRules
 from notifications.deliveries.domain.devices import RegisteredDevice
 from notifications.deliveries.domain.errors import DeviceOfAnotherAccount, TooManyDevices
+from notifications.deliveries.store.devices import count_other_devices, lock_devices, save_device
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,11 @@ async def register_device(
     An address changes its owner only when the owner removed it or the provider refused it (contract section 12.2): a
     copied token would divert the owner's messages. Raises TooManyDevices and DeviceOfAnotherAccount.
     """
-    await store.lock_devices(uow, user_id)
-    if await store.count_other_devices(uow, user_id, address) >= push_settings.devices_max:
+    await lock_devices(uow, user_id)
+    if await count_other_devices(uow, user_id, address) >= push_settings.devices_max:
         raise TooManyDevices(push_settings.devices_max)
     public_key, auth_secret = keys or (None, None)
-    device = await store.save_device(uow, user_id, kind, address, public_key, auth_secret, now)
+    device = await save_device(uow, user_id, kind, address, public_key, auth_secret, now)
     if device is None:
         raise DeviceOfAnotherAccount
     return device

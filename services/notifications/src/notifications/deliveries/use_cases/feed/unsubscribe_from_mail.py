@@ -5,7 +5,8 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from notifications.deliveries import queries
+from notifications.deliveries.queries.contacts import find_contact
+from notifications.deliveries.queries.preferences import find_preferences
 from notifications.deliveries.use_cases.feed.change_preferences import change_preferences
 
 
@@ -16,10 +17,10 @@ async def unsubscribe_from_mail(uow: UnitOfWork, user_id: UUID, now: datetime) -
 
     Raises PreferencesChanged when the preferences change at the same time.
     """
-    contact = await queries.find_contact(uow, user_id)
+    contact = await find_contact(uow, user_id)
     if contact is None or contact.is_erased:
         return False
-    preferences = await queries.find_preferences(uow, user_id)
+    preferences = await find_preferences(uow, user_id)
     if not preferences.optional_mail:
         return True
     changed = replace(preferences, optional_mail=False)

@@ -3,10 +3,11 @@
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from notifications.deliveries import store
 from notifications.deliveries.domain.channels import PIN_CHANNELS
 from notifications.deliveries.domain.deliveries import NotificationRequest
 from notifications.deliveries.domain.errors import AddressMissing, ContactUnknown
+from notifications.deliveries.store import pins
+from notifications.deliveries.store.deliveries import encrypted_of
 from notifications.deliveries.use_cases.deliveries.deliver_notification import deliver_notification
 from notifications.deliveries.use_cases.deliveries.record_deliveries import DeliveryContext
 
@@ -16,10 +17,10 @@ async def advance_pin(uow: UnitOfWork, delivery_context: DeliveryContext, notifi
 
     Each channel is tried once: its delivery is one row, and the watch advances in the same transaction.
     """
-    watch = await store.lock_due_watch(uow, notification_id, delivery_context.now)
+    watch = await pins.lock_due_watch(uow, notification_id, delivery_context.now)
     if watch is None:
         return None
-    pin = await store.find_first_delivery(uow, notification_id)
+    pin = await pins.find_first_delivery(uow, notification_id)
     if pin is not None and pin.sealed and not watch.has_arrived:
         for channel in PIN_CHANNELS[PIN_CHANNELS.index(watch.channel) + 1 :]:
             if channel not in delivery_context.channels:
@@ -30,14 +31,14 @@ async def advance_pin(uow: UnitOfWork, delivery_context: DeliveryContext, notifi
                 "delivery_pin",
                 {name: value for name, value in pin.payload.items() if name in ("orderId", "orderNumber")},
                 user_id=pin.user_id,
-                encrypted=store.encrypted_of(pin.sealed),
+                encrypted=encrypted_of(pin.sealed),
             )
             try:
                 await deliver_notification(uow, request, delivery_context, complete=False)
             except (AddressMissing, ContactUnknown):
                 continue
             due_at = delivery_context.now + delivery_context.pin_receipt
-            await store.save_step(uow, notification_id, channel, due_at)
+            await pins.save_step(uow, notification_id, channel, due_at)
             return channel
-    await store.finish_watch(uow, notification_id)
+    await pins.finish_watch(uow, notification_id)
     return None

@@ -4,8 +4,8 @@ from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from notifications.deliveries import store
 from notifications.deliveries.domain.deliveries import notification_id_of
+from notifications.deliveries.store.pins import start_watch
 from notifications.deliveries.use_cases.pins.close_watches import close_watches
 
 # Above every issue of a PIN, within PostgreSQL's integer.
@@ -16,4 +16,4 @@ async def close_pin_watches(uow: UnitOfWork, order_id: UUID) -> None:
     """Delete the PIN from all messages, and reject PIN events that arrive later."""
     await close_watches(uow, order_id)
     used = notification_id_of("delivery_pin", order_id, "used")
-    await store.start_watch(uow, used, order_id, LAST_ISSUE, "sms", None, is_over=True)
+    await start_watch(uow, used, order_id, LAST_ISSUE, "sms", None, is_over=True)

@@ -5,7 +5,7 @@ from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from notifications.deliveries import store
+from notifications.deliveries.store import pins
 
 # After the notifications of the transaction are recorded: feeds are locked before deliveries, and a PIN of the same
 # transaction is deleted too.
@@ -17,9 +17,9 @@ async def close_watches(uow: UnitOfWork, order_id: UUID) -> None:
 
     The deliveries of all orders of the transaction are locked together, by id.
     """
-    for notification_id in await store.close_watches(uow, order_id):
+    for notification_id in await pins.close_watches(uow, order_id):
         uow.defer(_drop_secrets, notification_id, rank=_DROP_RANK)
 
 
 async def _drop_secrets(uow: UnitOfWork, notification_ids: Sequence[UUID]) -> None:
-    await store.drop_secrets(uow, notification_ids)
+    await pins.drop_secrets(uow, notification_ids)

@@ -14,6 +14,8 @@ class TemplateList(Protocol):
 
 
 async def compare_templates(templates: TemplateList, registrations: Sequence[Registration]) -> list[TemplateState]:
-    """Return the state of each registration payload. Changes nothing. Raises ProviderUnavailable and ProviderRejected."""
+    """Return the state of each registration payload. Changes nothing. Raises ProviderUnavailable and
+    ProviderRejected.
+    """
     registered = await templates.list_all()
     return [compare_template(one, registered) for one in registrations]

@@ -22,7 +22,9 @@ class TemplateRegistry(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PushedTemplate:
-    """Outcome of a push for one template: `registered`, `replaced`, `unchanged` or `rejected` with the provider's error."""
+    """Outcome of a push for one template: `registered`, `replaced`, `unchanged` or `rejected` with the provider's
+    error.
+    """
 
     name: str
     action: str

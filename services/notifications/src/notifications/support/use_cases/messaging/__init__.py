@@ -21,3 +21,4 @@ __all__ = [
     "replay_webhook",
     "split_messaging_webhook",
 ]
+STEPS = ["reply_to_cart"]

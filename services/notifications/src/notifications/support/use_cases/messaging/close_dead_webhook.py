@@ -1,22 +1,23 @@
-"""Close a dead webhook of the messaging app without a replay: its item is `ignored`, its payload stays until retention."""
+"""Close a dead webhook of the messaging app without a replay: its item is `ignored`, its payload stays until
+retention.
+"""
 
 from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.messaging.dead_letters import AlreadyReplayed, Closure, find_repeated_closure, record_closure
-from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
-from contracts.operations import AlertCleared
-from notifications.support.domain.messaging_webhook import dead_letter_alert_key
 from notifications.support.store import messaging
 from notifications.support.store.messaging import SUPPORT_QUEUE
+from notifications.support.use_cases.alerts import clear_dead_webhook
 
 
 async def close_dead_webhook(uow: UnitOfWork, key: str, by: UUID, reason: str, now: datetime) -> tuple[UUID, Closure]:
     """Return the dead letter's id with its closure. `key` is that id, or the id of the event.
 
-    A repetition with the same reason returns the first closure. Raises NotFound, AlreadyReplayed and AlreadyClosed (409).
+    A repetition with the same reason returns the first closure. Raises NotFound, AlreadyReplayed and AlreadyClosed
+    (409).
     """
     dead = await messaging.lock_dead_webhook(uow, key)
     if dead is None:
@@ -27,7 +28,5 @@ async def close_dead_webhook(uow: UnitOfWork, key: str, by: UUID, reason: str, n
         raise AlreadyReplayed
     closure = await record_closure(uow, dead.id, SUPPORT_QUEUE, dead.event_type, by, reason, now)
     await messaging.mark_dead_webhook_closed(uow, dead.id, closure.closed_at)
-    alert_key = dead_letter_alert_key(dead.id)
-    cleared = AlertCleared(alert_id=new_id(), dedup_key=alert_key, reason="the webhook was closed")
-    uow.publish(cleared, source="notifications")
+    clear_dead_webhook(uow, dead.id, "the webhook was closed")
     return dead.id, closure

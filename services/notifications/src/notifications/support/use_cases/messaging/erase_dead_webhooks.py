@@ -4,10 +4,9 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.ids import new_id
-from contracts.operations import AlertCleared
-from notifications.support.domain.messaging_webhook import addresses_in, dead_letter_alert_key
+from notifications.support.domain.messaging_webhook import addresses_in
 from notifications.support.store import messaging, tickets
+from notifications.support.use_cases.alerts import clear_dead_webhook
 from notifications.support.use_cases.tickets.record_customer_message import PhoneHasher
 
 
@@ -29,7 +28,5 @@ async def erase_dead_webhooks(
     for dead in named:
         await messaging.ignore_dead_event(uow, dead.event_id)
         if dead.is_open:
-            alert_key = dead_letter_alert_key(dead.id)
-            cleared = AlertCleared(alert_id=new_id(), dedup_key=alert_key, reason="the user was erased")
-            uow.publish(cleared, source="notifications")
+            clear_dead_webhook(uow, dead.id, "the user was erased")
     await messaging.erase_webhook_bodies(uow, event_ids=[dead.event_id for dead in named])

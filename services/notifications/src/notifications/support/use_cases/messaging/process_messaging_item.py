@@ -12,11 +12,12 @@ from common.observability.logging import get_logger
 from common.primitives.encryption import Encryptor
 from common.primitives.ids import parse_uuid
 from common.primitives.json_records import read_record
-from notifications.deliveries import LOST, MessagingError, Status, address_of, record_delivery_status
+from notifications.deliveries import LOST, MessagingError, Status, StatusReport, address_of, record_delivery_status
 from notifications.support.domain.errors import WebhookUnknown
 from notifications.support.domain.messaging_webhook import StoredMessage, StoredStatus
 from notifications.support.domain.tickets import reported_instant
 from notifications.support.store import messaging
+from notifications.support.use_cases.messaging.reply_to_cart import reply_to_cart
 from notifications.support.use_cases.tickets.record_customer_message import (
     CustomerMessage,
     PhoneHasher,
@@ -42,7 +43,8 @@ async def process_messaging_item(
         return item.outcome
     ticket_id = None
     if item.kind == "message":
-        ticket_id = await _record_message(uow, read_record(item.content, StoredMessage), phone_hasher, encryptor, now)
+        content = read_record(item.content, StoredMessage)
+        ticket_id = await _record_message(uow, item_id, content, phone_hasher, encryptor, now)
         outcome = "done" if ticket_id else "ignored"
     else:
         outcome = await _record_status(uow, read_record(item.content, StoredStatus), now)
@@ -53,14 +55,24 @@ async def process_messaging_item(
 
 
 async def _record_message(
-    uow: UnitOfWork, content: StoredMessage, phone_hasher: PhoneHasher, encryptor: Encryptor, now: datetime
+    uow: UnitOfWork,
+    item_id: str,
+    content: StoredMessage,
+    phone_hasher: PhoneHasher,
+    encryptor: Encryptor,
+    now: datetime,
 ) -> UUID | None:
     address = address_of(content.sender)
     if address is None or not content.text:
         return None
     at = reported_instant(content.at, now)
     message = CustomerMessage(address, content.kind, content.text, at, app_user_id=content.user_id)
-    return await record_customer_message(uow, message, phone_hasher, encryptor, now)
+    recorded = await record_customer_message(uow, message, phone_hasher, encryptor, now)
+    if recorded is None:
+        return None
+    if content.items:
+        await reply_to_cart(uow, item_id, recorded, content.items, now)
+    return recorded.ticket_id
 
 
 async def _record_status(uow: UnitOfWork, content: StoredStatus, now: datetime) -> str:
@@ -71,8 +83,7 @@ async def _record_status(uow: UnitOfWork, content: StoredStatus, now: datetime) 
     failure = MessagingError(**msgspec.structs.asdict(content.error)) if content.error else None
     if failure is not None:
         log.warning("the messaging app reports an error", delivery_id=str(delivery_id), error=failure.summary)
-    is_new = await record_delivery_status(
-        uow,
+    report = StatusReport(
         CHANNEL,
         content.id,
         status,
@@ -80,6 +91,6 @@ async def _record_status(uow: UnitOfWork, content: StoredStatus, now: datetime) 
         delivery_id=delivery_id,
         error=failure.summary if failure else "",
         failure=failure if status in LOST else None,
-        now=now,
     )
+    is_new = await record_delivery_status(uow, report, now)
     return "done" if is_new else "ignored"

@@ -6,11 +6,9 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.messaging.dead_letters import AlreadyClosed
-from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
-from contracts.operations import AlertCleared
-from notifications.support.domain.messaging_webhook import dead_letter_alert_key
 from notifications.support.store import messaging
+from notifications.support.use_cases.alerts import clear_dead_webhook
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +33,6 @@ async def replay_webhook(uow: UnitOfWork, key: str, now: datetime) -> Replay:
         raise AlreadyClosed
     # A second failure makes another dead letter, with its own alert.
     for replayed_id in await messaging.mark_dead_webhooks_replayed(uow, dead.event_id, now):
-        alert_key = dead_letter_alert_key(replayed_id)
-        cleared = AlertCleared(alert_id=new_id(), dedup_key=alert_key, reason="the webhook was replayed")
-        uow.publish(cleared, source="notifications")
+        clear_dead_webhook(uow, replayed_id, "the webhook was replayed")
     requeued = await messaging.requeue_dead_event(uow, dead.event_id)
     return Replay(dead.id, dead.event_id, await messaging.find_outcome(uow, dead.event_id), requeued)

@@ -17,6 +17,7 @@ async def open_ticket(
     ticket_id = new_id()
     number = await tickets.save_opened_ticket(uow, ticket_id, user_id, "app", mask_digits(subject), order_id, now)
     masked = mask_digits(text)
-    await tickets.save_ticket_message(uow, new_id(), ticket_id, "customer", user_id, "app", "text", masked, now)
+    message = tickets.NewTicketMessage(new_id(), ticket_id, "customer", user_id, "app", "text", masked)
+    await tickets.save_ticket_message(uow, message, now)
     uow.publish(TicketOpened(ticket_id=ticket_id, user_id=user_id, source="app", number=number))
     return ticket_id

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
@@ -29,8 +29,9 @@ class PhoneHasher:
 
 @dataclass(frozen=True, slots=True)
 class CustomerMessage:
-    """A message of the messaging app. `phone` is E.164, or the app's id of a user who hides the number; `sent_at` is the
-    app's time. `app_user_id` is that id, also together with a number."""
+    """A message of the messaging app. `phone` is E.164, or the app's id of a user who hides the number; `sent_at` is
+    the app's time. `app_user_id` is that id, also together with a number.
+    """
 
     phone: str
     kind: str
@@ -39,13 +40,21 @@ class CustomerMessage:
     app_user_id: str | None = None
 
 
+class RecordedMessage(NamedTuple):
+    """The ticket of a message, the user with the proven number, and whether the message opened the ticket."""
+
+    ticket_id: UUID
+    user_id: UUID | None
+    is_opened: bool
+
+
 async def record_customer_message(
     uow: UnitOfWork, message: CustomerMessage, phone_hasher: PhoneHasher, encryptor: Encryptor, now: datetime
-) -> UUID | None:
+) -> RecordedMessage | None:
     """Continue or open a ticket and return it (contract section 12); None for a kind that opens none.
 
-    The ticket belongs to the user with the proven number, else to the number alone. A ticket that was closed within seven
-    days reopens. Concurrent messages of a number are serialized.
+    The ticket belongs to the user with the proven number, else to the number alone. A ticket that was closed within
+    seven days reopens. Concurrent messages of a number are serialized.
     """
     phone_key = phone_hasher.key_of(message.phone)
     await tickets.lock_number(uow, phone_key)
@@ -64,10 +73,8 @@ async def record_customer_message(
         )
     encrypted = encryptor.encrypt(message.phone, str(ticket_id))
     app_user_key = phone_hasher.key_of(message.app_user_id) if message.app_user_id else None
-    await tickets.save_number(
-        uow, ticket_id, user_id, phone_key, encrypted, masked(message.phone), message.sent_at, app_user_key
-    )
-    await tickets.save_ticket_message(
-        uow, new_id(), ticket_id, "customer", user_id, SOURCE, message.kind, text, message.sent_at
-    )
-    return ticket_id
+    phone = tickets.TicketNumber(phone_key, encrypted, masked(message.phone), message.sent_at, app_user_key)
+    await tickets.save_number(uow, ticket_id, user_id, phone)
+    received = tickets.NewTicketMessage(new_id(), ticket_id, "customer", user_id, SOURCE, message.kind, text)
+    await tickets.save_ticket_message(uow, received, message.sent_at)
+    return RecordedMessage(ticket_id, user_id, current is None)

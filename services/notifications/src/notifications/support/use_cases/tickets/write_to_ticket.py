@@ -29,7 +29,8 @@ async def write_to_ticket(uow: UnitOfWork, caller: Caller, ticket_id: UUID, text
     message_id = new_id()
     await tickets.record_ticket_activity(uow, ticket_id, locked.status, status, side, now)
     masked = mask_digits(text)
-    await tickets.save_ticket_message(uow, message_id, ticket_id, side, caller.id, "app", "text", masked, now)
+    message = tickets.NewTicketMessage(message_id, ticket_id, side, caller.id, "app", "text", masked)
+    await tickets.save_ticket_message(uow, message, now)
     if side == "staff":
         tickets.enqueue_reply(uow, message_id)
     return message_id

@@ -1,0 +1,76 @@
+import type { Vendor } from "campus-client";
+import { useRoute } from "preact-iso";
+
+import { campus } from "../api.ts";
+import { Absence } from "../parts/absence.tsx";
+import { FollowVendor } from "../parts/kept.tsx";
+import { Empty, Loaded } from "../parts/loading.tsx";
+import { More } from "../parts/more.tsx";
+import { Page } from "../parts/page.tsx";
+import { Report } from "../parts/report.tsx";
+import { useList } from "../use-list.ts";
+import { useResource } from "../use-resource.ts";
+import { Card } from "./browse.tsx";
+
+const DAYS = {
+  mon: "Monday",
+  tue: "Tuesday",
+  wed: "Wednesday",
+  thu: "Thursday",
+  fri: "Friday",
+  sat: "Saturday",
+  sun: "Sunday",
+};
+
+/** A seller with the opening hours and the products. */
+export function VendorPage() {
+  const id = useRoute().params["id"]!;
+  const vendor = useResource((signal) => campus.vendors.get(id, { signal }), [id]);
+  const products = useList((signal) => campus.products.list({ vendorId: id, limit: 20 }, { signal }), [id]);
+  return (
+    <Page title={vendor.data?.businessName ?? "Seller"}>
+      <Loaded from={vendor}>{(found) => <About vendor={found} />}</Loaded>
+      <Loaded from={products}>
+        {(items) =>
+          items.length === 0 ? (
+            <Empty title="Nothing for sale at the moment">
+              <a href="/">See all products</a>
+            </Empty>
+          ) : (
+            <>
+              <ul class="grid">
+                {items.map((product) => (
+                  <Card key={product.id} product={product} />
+                ))}
+              </ul>
+              <More of={products} />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+function About({ vendor }: { vendor: Vendor }) {
+  return (
+    <section class="panel" aria-label="About the seller">
+      {vendor.description && <p class="description">{vendor.description}</p>}
+      {vendor.away && <Absence of={vendor.away} />}
+      {vendor.openingHours.length > 0 && (
+        <>
+          <h2>Opening hours</h2>
+          <ul>
+            {vendor.openingHours.map(({ day, from, to }) => (
+              <li key={`${day} ${from}`}>
+                {DAYS[day]}, {from} to {to}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <FollowVendor id={vendor.id} />
+      <Report subject={{ kind: "vendor", id: vendor.id }} title="Report this seller" />
+    </section>
+  );
+}

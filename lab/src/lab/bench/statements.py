@@ -1,0 +1,180 @@
+"""`python -m lab.bench.statements [--orders N]`: the statements of a whole order, by process and transaction.
+
+Counts depend on the code alone, so they hold on a busy machine. PostgreSQL logs each statement; a period without
+requests of the same length is subtracted.
+"""
+
+import argparse
+import asyncio
+import re
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import asyncpg
+
+from campus_tools.launcher import StartFailed
+from campus_tools.servers import ServerUnavailable
+from lab.bench.counting import Counters
+from lab.bench.programs import BenchFailed
+from lab.bench.versions import running_version, this_version
+from lab.orders import Trade
+from lab.systems import RunningSystem, logger
+
+_log = logger("statements")
+_WARM_ORDERS: Final = 5
+# Deliveries of an order and the marks of its relays end before.
+_QUIET_SECONDS: Final = 8.0
+_LINE: Final = re.compile(
+    r"\x01(?P<pid>\d+)\x01(?P<process>[^\x01]*)\x01LOG:  (?:statement|execute [^:]*): (?P<sql>.*)"
+)
+_SHOWN: Final = 150
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """A statement that a process sent, without its values."""
+
+    pid: int
+    process: str
+    statement: str
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """The statements of one transaction, of which those of one round trip for many rows follow one another."""
+
+    process: str
+    statements: tuple[str, ...]
+
+    @property
+    def round_trips(self) -> int:
+        """Return the number of statements, counting equal neighbours once."""
+        return sum(1 for before, one in zip(("", *self.statements), self.statements, strict=False) if before != one)
+
+
+@dataclass(slots=True)
+class Period:
+    """The transactions of a period, by how often each occurred."""
+
+    seconds: float
+    transactions: Counter[Transaction] = field(default_factory=Counter)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m lab.bench.statements", description=__doc__)
+    parser.add_argument("--orders", type=int, default=10, help="orders to count, one after the other")
+    count = parser.parse_args().orders
+    try:
+        orders, idle = asyncio.run(_measure(count))
+    except (BenchFailed, StartFailed, ServerUnavailable) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    print("\n".join(report(orders, idle, count)))
+    return 0
+
+
+async def _measure(count: int) -> tuple[Period, Period]:
+    async with running_version(this_version(), _log) as system, _opened(system) as trade, _logged(system) as log:
+        _log("warming up")
+        for _ in range(_WARM_ORDERS):
+            await trade.order()
+        await asyncio.sleep(_QUIET_SECONDS)
+        _log(f"{count} orders")
+        orders = await _period(log, trade, count)
+        _log("a period without requests")
+        return orders, await _period(log, trade, 0, orders.seconds)
+
+
+@asynccontextmanager
+async def _opened(system: RunningSystem) -> AsyncIterator[Trade]:
+    counters, market = await Counters.open(system), system.market()
+    try:
+        yield await Trade.open(market, counters.administrator, stock=1_000_000)
+    finally:
+        await market.close()
+        await counters.close()
+
+
+@asynccontextmanager
+async def _logged(system: RunningSystem) -> AsyncIterator[Path]:
+    """Let PostgreSQL log each statement; yield the file."""
+    connection: Any = await asyncpg.connect(system.database_url("postgres"))
+    try:
+        for name, value in (("log_line_prefix", r"E'\x01%p\x01%a\x01'"), ("log_statement", "'all'")):
+            await connection.execute(f"ALTER SYSTEM SET {name} = {value}")
+        await connection.execute("SELECT pg_reload_conf()")
+        yield system.state_dir / "servers" / "postgresql.log"
+    finally:
+        await connection.close()
+
+
+async def _period(log: Path, trade: Trade, count: int, seconds: float = 0.0) -> Period:
+    start, began = log.stat().st_size, time.monotonic()
+    for _ in range(count):
+        await trade.order()
+    await asyncio.sleep(max(_QUIET_SECONDS, seconds))
+    with log.open("rb") as file:
+        file.seek(start)
+        text = file.read().decode(errors="replace")
+    return Period(time.monotonic() - began, Counter(transactions_of(executed_in(text))))
+
+
+def executed_in(text: str) -> Iterator[Executed]:
+    """Return the statements of PostgreSQL's log, in their order; those of connections without a name are the bench's
+    own.
+    """
+    for entry in re.split(r"\n(?=\x01)", text):
+        if (found := _LINE.match(entry)) and found["process"]:
+            first, _, more = entry[found.start("sql") :].partition("\n")
+            yield Executed(int(found["pid"]), found["process"], " ".join(f"{first} {more}".split()))
+
+
+def transactions_of(executed: Iterable[Executed]) -> list[Transaction]:
+    """Group the statements by the transactions of their connections. A ROLLBACK is a transaction's end, too."""
+    open_by_pid: dict[int, list[str]] = defaultdict(list)
+    ended = []
+    for one in executed:
+        statements = open_by_pid[one.pid]
+        statements.append(one.statement)
+        if one.statement.endswith(("COMMIT", "ROLLBACK")) or not statements[0].startswith("BEGIN"):
+            ended.append(Transaction(one.process, tuple(statements)))
+            del open_by_pid[one.pid]
+    return ended
+
+
+def report(orders: Period, idle: Period, count: int) -> list[str]:
+    """Return the lines to print: each transaction with its frequency, and the sums for an order."""
+    share = orders.seconds / idle.seconds
+    lines, sums = list[str](), defaultdict[str, float](float)
+    by_process: Mapping[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for transaction, seen in sorted(orders.transactions.items(), key=lambda pair: pair[0].process):
+        times = max(0.0, (seen - idle.transactions[transaction] * share) / count)
+        if times < 0.05:
+            continue
+        counts = {
+            "transactions": times,
+            "statements": times * len(transaction.statements),
+            "round trips": times * transaction.round_trips,
+        }
+        for name, value in counts.items():
+            by_process[transaction.process][name] += value
+            sums[name] += value
+        lines.append(f"{transaction.process}: {times:.1f} x")
+        lines += [f"    {statement[:_SHOWN]}" for statement in transaction.statements]
+    table = [_row("process", tuple(sums))]
+    table += [_row(process, [f"{value:.1f}" for value in found.values()]) for process, found in by_process.items()]
+    return [*lines, "", *table, _row("an order", [f"{value:.1f}" for value in sums.values()])]
+
+
+def _row(name: str, values: Sequence[str]) -> str:
+    return f"{name:32}" + "".join(f"{value:>14}" for value in values)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

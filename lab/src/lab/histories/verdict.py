@@ -1,0 +1,63 @@
+"""Read the end of a run in the databases and at the gateway, append it to the history, and check it."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final
+
+from campus_tools.launcher import System
+from lab.histories.checking import check_file
+from lab.histories.recording import History, RecordingClient
+from lab.report import Report
+from lab.systems import rows_of, transfers_of
+from operations.journey import Marketplace
+
+ANOMALIES: Final = "anomalies of the history"
+"""The row of a report with them."""
+Rows = Callable[[str, str], Awaitable[Sequence[Any]]]
+"""Returns the rows of a statement in the database of a service."""
+
+_ORDERS: Final = """
+SELECT id, status, idempotency_key AS key, extract(epoch FROM created_at)::float8 AS at FROM orders ORDER BY created_at
+"""
+_TIMELINES: Final = "SELECT order_id, event, status FROM order_history ORDER BY order_id, id"
+_LINES: Final = "SELECT id, vendor_id, order_id, kind FROM wallet_lines ORDER BY position"
+_PAYOUTS: Final = "SELECT id, status, idempotency_key AS key, amount FROM payout_requests"
+
+
+async def record_verdict(report: Report, system: System, market: Marketplace) -> None:
+    """Record the anomalies of a recorded run.
+
+    Raises:
+        TypeError: the client of the marketplace records no history.
+    """
+    if not isinstance(market.http, RecordingClient):
+        raise TypeError("the client records no history")
+    history = market.http.history
+    transfers = [int(line["amount"]) for line in await transfers_of(market) if line["status"] == "success"]
+    await record_final_reads(history, lambda service, statement: rows_of(system, service, statement), transfers)
+    report.rows["history"] = str(history.path)
+    report.require_none(ANOMALIES, check_file(history.path))
+
+
+async def record_final_reads(history: History, rows: Rows, transfers: Sequence[int] | None) -> None:
+    """Append every order, payout and wallet. `transfers`: kobo of each successful transfer; None: they are not
+    compared.
+    """
+    timelines: dict[Any, list[tuple[str, str | None]]] = {}
+    for row in await rows("orders", _TIMELINES):
+        timelines.setdefault(row["order_id"], []).append((row["event"], row["status"]))
+    wallets: dict[Any, list[Any]] = {}
+    released: dict[Any, int] = {}
+    for row in await rows("payouts", _LINES):
+        wallets.setdefault(row["vendor_id"], []).append(row["id"])
+        if row["kind"] == "release":
+            released[row["order_id"]] = released.get(row["order_id"], 0) + 1
+    for row in await rows("orders", _ORDERS):
+        timeline = [("placed", "Processing"), *timelines.get(row["id"], ())]
+        history.write("final", what="order", **row, timeline=timeline, credits=released.get(row["id"], 0))
+    for vendor_id, lines in wallets.items():
+        history.write("final", what="wallet", id=vendor_id, lines=lines)
+    for row in await rows("payouts", _PAYOUTS):
+        fields = {name: row[name] for name in ("id", "status", "key")}
+        history.write("final", what="payout", **fields, amountMinor=row["amount"])
+    # Written always: without a final line, as of databases that lost their only order, a history counts as cut off.
+    history.write("final", what="transfers", amounts=transfers)

@@ -1,0 +1,187 @@
+"""The situations that the seeds of a run must reach, derived from the product, and the list of those that none can."""
+
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from itertools import product
+from pathlib import Path
+from typing import Final, get_args
+
+import asyncpg
+
+from campus_tools.documents.lifecycles import LIFECYCLES
+from contracts.topology import SUBSCRIPTIONS
+from lab.stepped.effects import KINDS
+from lab.stepped.reached import REACHED, decision_names
+from lab.stepped.simulated_broker import Loss
+from lab.stepped.simulated_gateway import CallFault
+from operations.processes import CAMPUS
+from payments.clients.paystack_records import KNOWN_EVENTS
+from payments.domain.charges import QuarantineReason
+from payments.domain.reconciliation import Kind
+from payments.domain.transaction_types import TransactionType
+from payouts.domain.accounts import TransactionType as WalletTransactionType
+from payouts.domain.returns import ReturnKind
+from payouts.domain.severity import CAUSES
+from payouts.domain.transfer_updates import UpdateSource
+from payouts.domain.transitions import Verdict
+from payouts.domain.wallet import LineKind
+from testkit.state_changes import StateChange
+
+_UNREACHABLE: Final = Path(__file__).with_name("unreachable.toml")
+MONEY: Final = ("orders", "payments", "payouts")
+_CALLS: Final = (
+    "POST /gateway/transaction/initialize",
+    "GET /gateway/transaction/verify",
+    "POST /gateway/refund",
+    "GET /gateway/refund",
+    "POST /gateway/transfer",
+    "GET /gateway/transfer/verify",
+    "GET /gateway/dispute",
+)
+
+# By service: the first columns of the rows, and the values of each.
+_VALUES: Final[Sequence[tuple[str, str, str, Sequence[Iterable[str]]]]] = (
+    ("payments", "escrow ledger", "SELECT type FROM ledger_transactions", [get_args(TransactionType)]),
+    ("payouts", "wallets' ledger", "SELECT type FROM ledger_transactions", [get_args(WalletTransactionType)]),
+    ("payouts", "wallet line", "SELECT kind FROM wallet_lines", [get_args(LineKind)]),
+    ("payouts", "exception", "SELECT cause FROM payout_exceptions", [CAUSES]),
+    ("payouts", "reconciliation", "SELECT kind FROM reconciliations", [get_args(ReturnKind)]),
+    (
+        "payouts",
+        "transfer report",
+        "SELECT heard_from, verdict FROM transfer_observations",
+        [get_args(UpdateSource), get_args(Verdict)],
+    ),
+    ("payments", "quarantined", "SELECT reason FROM quarantined_charges", [get_args(QuarantineReason)]),
+    ("payments", "difference", "SELECT kind FROM reconciliation_cases", [get_args(Kind)]),
+    (
+        "payments",
+        "webhook",
+        "SELECT event_type, outcome FROM processed_webhook_events",
+        [KNOWN_EVENTS, ("done", "ignored", "dead")],
+    ),
+    (
+        "orders",
+        "resolution",
+        "SELECT outcome, status FROM dispute_resolutions",
+        [("buyer", "vendor", "split"), ("approved", "rejected")],
+    ),
+)
+
+# By change of a row: the states of other rows of the same order or payout, meanwhile.
+_MEANWHILE: Final[Mapping[str, Sequence[str]]] = {
+    "chargeback opened": (
+        "refund pending", "refund submitting", "refund submitted", "refund failed", "refund settled",
+        "chargeback opened",
+        "chargeback won", "chargeback lost", "return_request requested", "dispute_resolution prepared",
+        "quarantined_charge quarantined", "order expired", "order cancelled",
+    ),
+    "chargeback lost": (
+        "refund pending", "refund submitting", "refund submitted", "refund failed", "refund settled",
+        "chargeback opened",
+        "return_request requested", "dispute_resolution prepared", "order disputed", "order delivered", "order paid",
+        "order refund_pending", "order refunded",
+    ),
+    "chargeback won": (
+        "refund pending", "refund submitting", "refund submitted", "refund failed", "refund settled",
+        "chargeback opened",
+        "return_request requested", "dispute_resolution prepared", "order disputed", "order delivered", "order paid",
+        "order refund_pending", "order refunded",
+    ),
+    "refund settled": (
+        "chargeback opened", "chargeback won", "chargeback lost", "refund pending", "refund submitted", "refund failed",
+        "quarantined_charge quarantined", "order paid", "order disputed",
+    ),
+    "refund failed": (
+        "chargeback opened", "chargeback won", "chargeback lost", "refund submitted", "refund settled", "order paid",
+    ),
+    "refund pending": (
+        "chargeback opened", "chargeback won", "chargeback lost", "refund pending", "refund submitted", "refund failed",
+        "refund settled",
+    ),
+    "dispute_resolution approved": ("chargeback opened", "chargeback won", "chargeback lost", "refund settled"),
+    "return_request approved": ("chargeback opened", "chargeback won", "chargeback lost", "refund submitted",
+    "refund settled"),
+    "payment_intent paid": ("order expired", "order cancelled", "payment_intent failed", "payment_intent closed"),
+    "payment_intent overpaid": ("order paid_escrow", "order dispatched", "order delivered", "order refund_pending"),
+    "order paid": ("chargeback opened", "refund submitted", "refund settled"),
+    "order refunded": ("chargeback opened", "chargeback lost", "return_request requested"),
+    "payout_request processed": ("payout_exception open", "reconciliation prepared"),
+    "payout_request failed": ("payout_exception open", "payout_transfer reversed", "payout_transfer failed"),
+    "payout_transfer success": ("payout_request processed", "payout_request failed", "payout_exception open",
+    "payout_transfer reversed"),
+    "payout_transfer reversed": ("payout_request processed", "payout_exception open", "payout_transfer reversed"),
+    "payout_transfer failed": ("payout_transfer failed", "payout_exception open"),
+    "payout_exception open": ("payout_request processed", "payout_request failed", "reconciliation prepared"),
+    "transfer_hold held": ("payout_request failed", "payout_request processed"),
+}  # fmt: skip
+
+
+def _expected() -> set[str]:
+    """Return all names, also of those that cannot be reached."""
+    names: set[str] = set()
+    for lifecycle, tables in LIFECYCLES.items():
+        if any(table.startswith(MONEY) for table in tables):
+            names |= decision_names(lifecycle)
+            names |= {f"{lifecycle.name}: from {a} to {b}" for a, b in lifecycle.transitions if a != b}
+    for _, name, _, values in _VALUES:
+        names |= {f"{name}: {', '.join(row)}" for row in product(*values)}
+    for service in MONEY:
+        for event in (event for event in SUBSCRIPTIONS[service] if event.TYPE.startswith(MONEY)):
+            names |= {f"message: {event.TYPE} {how}" for how in ("beside its duplicate", "redelivered", "early")}
+    names |= {f"{change} while {state}" for change, states in _MEANWHILE.items() for state in states}
+    names |= {f"call: {fault} of {call}" for fault, call in product(get_args(CallFault), _CALLS)}
+    names |= {f"connection: lost {loss}" for loss in get_args(Loss)}
+    processes = [plan.name for plan in CAMPUS.processes if plan.service in (*MONEY, "api-gateway")]
+    return names | {f"death: {process} at a {kind}" for process, kind in product(processes, KINDS)}
+
+
+EXPECTED: Final = frozenset(_expected())
+
+
+def unreachable() -> dict[str, list[str]]:
+    """Return by reason the patterns of names that no seed can reach."""
+    return dict(tomllib.loads(_UNREACHABLE.read_text(encoding="utf-8"))["unreachable"])
+
+
+def explained() -> set[str]:
+    """Return the names that no seed can reach."""
+    patterns = [pattern for several in unreachable().values() for pattern in several]
+    return {name for name in EXPECTED if any(fnmatchcase(name, pattern) for pattern in patterns)}
+
+
+async def record_rows(databases: Mapping[str, asyncpg.Connection]) -> None:
+    """Record the situations that rows show."""
+    for service, name, statement, _ in _VALUES:
+        rows = await databases[service].fetch(statement.replace("SELECT", "SELECT DISTINCT"))
+        REACHED.update(f"{name}: {', '.join(row.values())}" for row in rows)
+
+
+def record_meanwhile(changes: Iterable[StateChange]) -> None:
+    """Record which rows of an order or a payout changed while another one of it was in some state."""
+    rows: dict[str, dict[tuple[str, str], str]] = defaultdict(dict)
+    for change in sorted(changes):
+        row, others = (change.table, change.id), rows[change.subject]
+        kind = change.table.removesuffix("s")
+        REACHED.update(
+            f"{kind} {change.after} while {table.removesuffix('s')} {state}"
+            for (table, id_), state in others.items()
+            if (table, id_) != row
+        )
+        others[row] = change.after
+
+
+def situations_report() -> tuple[str, list[str]]:
+    """Return a line of figures with the names that were never reached, and the names that an explanation excludes
+    wrongly.
+    """
+    excluded = explained()
+    expected = EXPECTED - excluded
+    missing = sorted(expected - REACHED)
+    line = (
+        f"situations: {len(expected) - len(missing)} of {len(expected)} reached, {len(excluded)} explained as "
+        "unreachable"
+    )
+    return "\n  never: ".join([line, *missing]), sorted(excluded & REACHED)

@@ -1,0 +1,150 @@
+"""A document as a PDF, by fpdf2, with the fonts of this package.
+
+Each text is printed in DejaVu Sans; a script that it lacks in the first fallback font that has it. A character that no
+font has is a visible box. HarfBuzz shapes each text, so that marks stand where Yoruba and Igbo write them, and Arabic
+joins.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from fontTools.ttLib import TTFont  # type: ignore[import-untyped]
+from fpdf import FPDF
+from fpdf.enums import TableBordersLayout, VAlign, XPos, YPos
+from fpdf.fonts import FontFace
+
+from common.documents.document import Document, local_time
+
+_FONTS: Final = Path(__file__).with_name("fonts")
+_REGULAR, _BOLD = "DejaVuSans.ttf", "DejaVuSans-Bold.ttf"
+_FALLBACKS: Final = (
+    "NotoSansAdlam-Regular.ttf",
+    "NotoSansVai-Regular.ttf",
+    "NotoSansEthiopic-Regular.ttf",
+    "NotoSansDevanagari-Regular.ttf",
+    "NotoSansBengali-Regular.ttf",
+    "NotoSansTamil-Regular.ttf",
+    "NotoSansThai-Regular.ttf",
+    "DroidSansFallbackFull.ttf",
+)
+_BOX: Final = "\u25a1"
+# Joiners and variation selectors choose the look of emoji. Alone they would be boxes.
+_INVISIBLE: Final = re.compile(
+    "[\ufe00-\ufe0f\u200b\u2060\ufeff\U000e0000-\U000e01ef]|\u200d(?=[\u2600-\u27bf\U0001f000-\U0001ffff])"
+)
+_GRAY, _BLACK = 90, 22
+
+
+@cache
+def _coverage(font: str) -> frozenset[int]:
+    with TTFont(_FONTS / font, lazy=True) as opened:
+        return frozenset(opened.getBestCmap())
+
+
+class _Pages(FPDF):
+    """A4 pages with the document's number at the foot of each."""
+
+    def __init__(self, document: Document) -> None:
+        super().__init__(format="A4")
+        self._number = document.number
+        # Without it the file would name the instant of its rendering.
+        self.set_creation_date(document.issued_at)
+        self.set_title(f"{document.title} {document.number}")
+        self.set_lang("en")
+        self.set_margins(18, 18, 18)
+        self.set_auto_page_break(True, margin=22)
+        self.add_font("text", "", _FONTS / _REGULAR)
+        self.add_font("text", "B", _FONTS / _BOLD)
+        self.set_text_shaping(True)
+
+    def footer(self) -> None:
+        self.set_y(-14)
+        self.set_font("text", "", 8)
+        self.set_text_color(_GRAY)
+        self.cell(0, 5, f"{self._number} · page {self.page_no()}", align="R")
+
+
+def render_pdf(document: Document) -> bytes:
+    """Return the file: the same bytes for the same document."""
+    pages = _Pages(document)
+    fallbacks = _needed_fallbacks(document)
+    for number, font in enumerate(fallbacks):
+        pages.add_font(f"fallback{number}", "", _FONTS / font)
+    pages.set_fallback_fonts([f"fallback{number}" for number in range(len(fallbacks))], exact_match=False)
+    pages.add_page()
+    _print(pages, document.title, "B", 20)
+    _print(pages, f"No. {document.number}")
+    _print(pages, f"{local_time(document.issued_at)} (Africa/Lagos)")
+    pages.ln(3)
+    for party in document.parties:
+        _print(pages, party.role.upper(), "", 8, gray=True)
+        _print(pages, party.name or "Account closed", "B", 11)
+        for detail in party.details:
+            _print(pages, detail)
+        pages.ln(2)
+    for label, value in document.facts:
+        _print(pages, f"{label}: {value}")
+    pages.ln(3)
+    _print_lines(pages, document)
+    pages.ln(4)
+    _print(pages, document.note, "", 8, gray=True)
+    return bytes(pages.output())
+
+
+def _print(pages: FPDF, text: str, style: str = "", size: float = 10, *, gray: bool = False) -> None:
+    pages.set_font("text", style, size)
+    pages.set_text_color(_GRAY if gray else _BLACK)
+    pages.multi_cell(0, size * 0.52, _printable(text), align="L", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
+
+
+def _print_lines(pages: FPDF, document: Document) -> None:
+    pages.set_font("text", "", 9.5)
+    pages.set_text_color(_BLACK)
+    pages.set_draw_color(200)
+    amounts = len(document.columns) - 1
+    width = 18 if amounts > 2 else 26
+    with pages.table(
+        borders_layout=TableBordersLayout.HORIZONTAL_LINES,
+        col_widths=(100 - width * amounts, *[width] * amounts),
+        headings_style=FontFace(emphasis="BOLD", color=_GRAY),
+        line_height=5,
+        padding=(1.2, 1),
+        text_align=("LEFT", *["RIGHT"] * amounts),
+        v_align=VAlign.T,
+    ) as table:
+        for line in (document.columns, *document.lines):
+            row = table.row()
+            for cell in line:
+                row.cell(_printable(cell))
+        for number, (label, amount) in enumerate(document.sums, start=1):
+            row = table.row(style=FontFace(emphasis="BOLD") if number == len(document.sums) else None)
+            row.cell(_printable(label), colspan=amounts, align="RIGHT")
+            row.cell(amount)
+
+
+def _needed_fallbacks(document: Document) -> list[str]:
+    """Return the fallback fonts that have a character of the document that no font before them has."""
+    missing = {ord(sign) for text in _texts(document) for sign in text} - _coverage(_REGULAR)
+    needed = []
+    for font in _FALLBACKS:
+        if found := missing & _coverage(font):
+            needed.append(font)
+            missing -= found
+    return needed
+
+
+def _texts(document: Document) -> list[str]:
+    parties = [text for party in document.parties for text in (party.name or "", *party.details)]
+    cells = [cell for row in (*document.lines, *document.facts) for cell in row]
+    return [*parties, *cells]
+
+
+def _printable(text: str) -> str:
+    """Replace each character that no font has by a box."""
+    return "".join(sign if sign == "\n" or _is_covered(ord(sign)) else _BOX for sign in _INVISIBLE.sub("", text))
+
+
+def _is_covered(sign: int) -> bool:
+    return any(sign in _coverage(font) for font in (_REGULAR, *_FALLBACKS))

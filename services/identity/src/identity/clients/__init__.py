@@ -1,0 +1,1 @@
+"""Clients of external providers, one module each. No call inside a unit of work."""

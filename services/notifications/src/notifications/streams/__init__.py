@@ -1,0 +1,1 @@
+"""Server-sent events, for every context that streams."""

@@ -1,0 +1,248 @@
+"""Conversations of buyers and vendors (contract section 11.9)."""
+
+from typing import Annotated, Final
+from uuid import UUID
+
+from fastapi import Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.auth.caller import THE_SERVICE, Caller
+from common.auth.guards import one_of, permission
+from common.web.endpoints import Endpoints
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok, or_not_found
+from common.web.pages import respond_page
+from common.web.schemas import EmptyRequest
+from orders.dependencies import Dependencies
+from orders.domain.conversation_errors import ConversationSubjectRequired
+from orders.domain.conversations import Parties, Side
+from orders.queries.conversations import (
+    find_conversation,
+    find_message,
+    find_message_of_offer,
+    page_of_conversations,
+    page_of_messages,
+)
+from orders.responses.conversations import VendorConversation, VendorMessage
+from orders.schemas.conversations import MakeOfferRequest, OpenConversationRequest, PostMessageRequest
+from orders.use_cases.conversations.block_conversation import block_conversation as block
+from orders.use_cases.conversations.check_conversation_access import check_conversation_access
+from orders.use_cases.conversations.find_side import find_side
+from orders.use_cases.conversations.make_offer import make_offer as make
+from orders.use_cases.conversations.open_conversation import open_conversation as open_or_find
+from orders.use_cases.conversations.post_message import post_message as post
+from orders.use_cases.conversations.read_conversation import read_conversation as read
+from orders.use_cases.conversations.unblock_conversation import unblock_conversation as unblock
+from orders.use_cases.conversations.withdraw_offer import withdraw_offer as withdraw
+
+endpoint = Endpoints("conversations")
+
+CONVERSATIONS: Final = "/api/conversations"
+ONE: Final = f"{CONVERSATIONS}/{{conversation_id}}"
+PARTIES: Final = one_of("orders:place", "catalog:own")
+READERS: Final = one_of("orders:place", "catalog:own", "disputes:prepare", "reports:decide")
+
+
+@endpoint(
+    "POST",
+    CONVERSATIONS,
+    id="conversations.open",
+    returns=VendorConversation,
+    status=201,
+    responses={200: {"model": VendorConversation, "description": "There is a conversation about it already."}},
+    allow=PARTIES,
+)
+async def open_conversation(request: Request, caller: CurrentCaller, body: OpenConversationRequest) -> Response:
+    """Open the conversation about a product (as its buyer) or an order (as buyer or vendor), or return the one that
+    exists.
+    """
+    if (body.product_id is None) == (body.order_id is None):
+        raise ConversationSubjectRequired
+    dependencies = dependencies_of(request, Dependencies)
+    now = dependencies.clock.now()
+    conversation_id, is_new = await open_or_find(dependencies.database, caller, body.product_id, body.order_id, now=now)
+    return await _respond(request, caller, conversation_id, 201 if is_new else 200)
+
+
+@endpoint("GET", CONVERSATIONS, id="conversations.list", returns=list[VendorConversation], allow=READERS)
+async def list_conversations(
+    request: Request,
+    caller: CurrentCaller,
+    order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
+    limit: Limit = LIMIT_DEFAULT,
+    cursor: Cursor = None,
+) -> Response:
+    """Return the caller's conversations, the last opened first. With `orderId` the one about it, also for support."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        page = await page_of_conversations(uow, dependencies.cursors, caller, order_id, limit, cursor)
+    return respond_page(request, page)
+
+
+@endpoint("GET", ONE, id="conversations.get", returns=VendorConversation, allow=READERS)
+async def get_conversation(request: Request, caller: CurrentCaller, conversation_id: UUID) -> Response:
+    """For its parties; for support only through a dispute, a return or a report, and each read is recorded."""
+    await _check_readable(request, caller, conversation_id)
+    return await _respond(request, caller, conversation_id)
+
+
+@endpoint("GET", f"{ONE}/messages", id="conversations.listMessages", returns=list[VendorMessage], allow=READERS)
+async def list_messages(
+    request: Request,
+    caller: CurrentCaller,
+    conversation_id: UUID,
+    limit: Limit = LIMIT_DEFAULT,
+    cursor: Cursor = None,
+) -> Response:
+    """Return the messages, newest first. For support as `conversations.get`, and each read is recorded."""
+    dependencies = dependencies_of(request, Dependencies)
+    await _check_readable(request, caller, conversation_id)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        page = await page_of_messages(
+            uow, dependencies.cursors, caller, conversation_id, limit, cursor, dependencies.clock.now()
+        )
+    return respond_page(request, page)
+
+
+@endpoint("POST", f"{ONE}/messages", id="conversations.postMessage", returns=VendorMessage, status=201, allow=PARTIES)
+async def post_message(
+    request: Request, caller: CurrentCaller, conversation_id: UUID, body: PostMessageRequest
+) -> Response:
+    """Write to the other party. A number with as many digits as a delivery PIN is hidden, and `maskedReason` says
+    so.
+    """
+    dependencies = dependencies_of(request, Dependencies)
+    parties, side = await _side(request, caller, conversation_id)
+    now = dependencies.clock.now()
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        message_id = await post(
+            uow,
+            caller,
+            conversation_id,
+            parties,
+            side,
+            body.text,
+            pin_digits=dependencies.settings.delivery_pin_length,
+            now=now,
+        )
+        message = await find_message(uow, caller, message_id, now)
+    return ok(request, or_not_found(message), status=201)
+
+
+@endpoint(
+    "POST",
+    f"{ONE}/offers",
+    id="conversations.makeOffer",
+    returns=VendorMessage,
+    status=201,
+    allow=permission("catalog:own"),
+)
+async def make_offer(
+    request: Request, caller: CurrentCaller, conversation_id: UUID, body: MakeOfferRequest
+) -> Response:
+    """Offer one of the vendor's products to the buyer at a price, in a message with `offer`. The buyer accepts it once,
+    by a checkout or purchase with `offerId` in the item.
+    """
+    dependencies = dependencies_of(request, Dependencies)
+    parties, side = await _side(request, caller, conversation_id)
+    now = dependencies.clock.now()
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        message_id = await make(
+            uow,
+            caller,
+            conversation_id,
+            parties,
+            side,
+            body.product_id,
+            body.variant_id,
+            body.quantity,
+            body.unit_price_minor,
+            expires_at=body.expires_at,
+            pin_digits=dependencies.settings.delivery_pin_length,
+            now=now,
+        )
+        message = await find_message(uow, caller, message_id, now)
+    return ok(request, or_not_found(message), status=201)
+
+
+@endpoint(
+    "POST",
+    f"{ONE}/offers/{{offer_id}}/withdraw",
+    id="conversations.withdrawOffer",
+    returns=VendorMessage,
+    allow=permission("catalog:own"),
+)
+async def withdraw_offer(
+    request: Request,
+    caller: CurrentCaller,
+    conversation_id: UUID,
+    offer_id: UUID,
+    body: EmptyRequest | None = None,
+) -> Response:
+    """Withdraw an open offer, as its vendor. 409 when it was accepted or has expired; repeating it has no further
+    effect.
+    """
+    dependencies = dependencies_of(request, Dependencies)
+    parties, side = await _side(request, caller, conversation_id)
+    now = dependencies.clock.now()
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await withdraw(
+            uow,
+            caller,
+            conversation_id,
+            parties,
+            side,
+            offer_id,
+            pin_digits=dependencies.settings.delivery_pin_length,
+            now=now,
+        )
+        message = await find_message_of_offer(uow, caller, offer_id, now)
+    return ok(request, or_not_found(message))
+
+
+@endpoint("POST", f"{ONE}/read", id="conversations.read", returns=VendorConversation, allow=PARTIES)
+async def read_conversation(
+    request: Request, caller: CurrentCaller, conversation_id: UUID, body: EmptyRequest | None = None
+) -> Response:
+    """Mark all messages as read by the caller's side."""
+    _, side = await _side(request, caller, conversation_id)
+    async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await read(uow, conversation_id, side)
+    return await _respond(request, caller, conversation_id)
+
+
+@endpoint("POST", f"{ONE}/block", id="conversations.block", returns=VendorConversation, allow=PARTIES)
+async def block_conversation(
+    request: Request, caller: CurrentCaller, conversation_id: UUID, body: EmptyRequest | None = None
+) -> Response:
+    """Reject messages of the other party, in all conversations with it."""
+    _, side = await _side(request, caller, conversation_id)
+    async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await block(uow, conversation_id, side)
+    return await _respond(request, caller, conversation_id)
+
+
+@endpoint("DELETE", f"{ONE}/block", id="conversations.unblock", returns=VendorConversation, allow=PARTIES)
+async def unblock_conversation(request: Request, caller: CurrentCaller, conversation_id: UUID) -> Response:
+    """Accept messages of the other party again. A block of the other party stays."""
+    _, side = await _side(request, caller, conversation_id)
+    async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await unblock(uow, conversation_id, side)
+    return await _respond(request, caller, conversation_id)
+
+
+async def _side(request: Request, caller: Caller, conversation_id: UUID) -> tuple[Parties, Side]:
+    async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
+        return await find_side(uow, caller, conversation_id)
+
+
+async def _check_readable(request: Request, caller: Caller, conversation_id: UUID) -> None:
+    dependencies = dependencies_of(request, Dependencies)
+    now = dependencies.clock.now()
+    await check_conversation_access(dependencies.database, caller, conversation_id, now=now)
+
+
+async def _respond(request: Request, caller: Caller, conversation_id: UUID, status: int = 200) -> Response:
+    async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
+        conversation = await find_conversation(uow, caller, conversation_id)
+    return ok(request, or_not_found(conversation), status=status)

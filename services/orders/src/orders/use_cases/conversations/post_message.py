@@ -1,0 +1,76 @@
+"""Post a message."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso
+from common.primitives.ids import new_id
+from common.primitives.problems import NotFound
+from contracts.orders import MessagePosted
+from orders.domain.conversation_errors import ConversationBlocked, TooManyMessages
+from orders.domain.conversations import (
+    MESSAGES_MAX,
+    MESSAGES_WINDOW,
+    Parties,
+    Side,
+    is_push_due,
+    other_side,
+    seconds_until_free,
+)
+from orders.domain.message_texts import mask_pins
+from orders.store import conversations
+
+
+async def post_message(
+    uow: UnitOfWork,
+    caller: Caller,
+    conversation_id: UUID,
+    parties: Parties,
+    side: Side,
+    text: str,
+    *,
+    pin_digits: int,
+    now: datetime,
+) -> UUID:
+    """Store the masked text, count it as unread of the other side and publish it. Returns the id of the message.
+
+    Runs as the service. Raises ConversationBlocked (403), TooManyMessages (429) and NotFound.
+    """
+    await conversations.lock_author(uow, caller.id)
+    if await conversations.is_blocked_by(uow, parties, other_side(side)):
+        raise ConversationBlocked
+    written = await conversations.list_written(uow, caller.id, MESSAGES_WINDOW, MESSAGES_MAX, now)
+    if (seconds := seconds_until_free(written, MESSAGES_MAX, MESSAGES_WINDOW, now)) is not None:
+        raise TooManyMessages(seconds)
+    notified_at = await conversations.lock_conversation(uow, conversation_id)
+    if notified_at is None:
+        raise NotFound
+    notifies = is_push_due(notified_at.vendor if side == "buyer" else notified_at.buyer, now)
+    masked_text, message_id = mask_pins(text, pin_digits), new_id()
+    await conversations.record_message(
+        uow,
+        message_id,
+        conversation_id,
+        side,
+        caller.id,
+        masked_text,
+        masked=masked_text != text,
+        notifies=notifies,
+        now=now,
+    )
+    reader_id = parties.reader_of(side)
+    if reader_id is not None:
+        uow.publish(
+            MessagePosted(
+                conversation_id=conversation_id,
+                message_id=message_id,
+                author=side,
+                reader_id=reader_id,
+                vendor_id=parties.vendor_id,
+                notifies=notifies,
+                posted_at=iso(now),
+            )
+        )
+    return message_id

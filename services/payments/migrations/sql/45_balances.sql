@@ -1,0 +1,13 @@
+ALTER TABLE buyer_balances ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON buyer_balances TO campus_payments_api;
+REVOKE DELETE ON buyer_balances FROM campus_payments_service;
+CREATE POLICY buyer_balances_own ON buyer_balances FOR SELECT USING (user_id = app_user_id());
+
+ALTER TABLE balance_lines ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON balance_lines TO campus_payments_api;
+-- Written once.
+REVOKE UPDATE, DELETE ON balance_lines FROM campus_payments_service;
+CREATE POLICY balance_lines_own ON balance_lines FOR SELECT USING (user_id = app_user_id());
+
+ALTER TABLE balance_holds ENABLE ROW LEVEL SECURITY;
+REVOKE DELETE ON balance_holds FROM campus_payments_service;

@@ -1,0 +1,50 @@
+"""A buyer's balance (contract section 7.9)."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.auth.guards import SIGNED_IN
+from common.web.endpoints import Endpoints
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
+from common.web.pages import cursor_page, respond_page
+from payments.dependencies import Dependencies
+from payments.domain.accounts import HOME_CURRENCY
+from payments.queries.balances import find_balance, list_lines
+from payments.responses.balances import Balance, BalanceLine, RewardBalance
+
+endpoint = Endpoints("balance")
+
+
+@endpoint("GET", "/api/balance", id="balance.get", returns=Balance, allow=SIGNED_IN)
+async def get_balance(request: Request, caller: CurrentCaller) -> Response:
+    """Return the caller's balance: rewards, and refunds that were left here."""
+    found = await find_balance(dependencies_of(request, Dependencies).database.reads_for(caller), caller.id)
+    balance = Balance(available_minor=found.available_minor, held_minor=found.held_minor, currency=HOME_CURRENCY)
+    return ok(request, balance)
+
+
+@endpoint("GET", "/api/balance/statement", id="balance.listStatement", returns=list[BalanceLine], allow=SIGNED_IN)
+async def list_statement(
+    request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+) -> Response:
+    """List every change of the caller's balance, newest first, with the balance after each line."""
+    dependencies = dependencies_of(request, Dependencies)
+    scope = ["balance", caller.id]
+    before = dependencies.cursors.open(scope, cursor)[0] if cursor else None
+    rows = await list_lines(dependencies.database.reads_for(caller), caller.id, before, limit)
+    page = cursor_page(
+        dependencies.cursors,
+        scope,
+        rows,
+        limit,
+        position_of=lambda row: [row["sequence"]],
+        item_of=BalanceLine.from_row,
+    )
+    return respond_page(request, page)
+
+
+@endpoint("GET", "/api/rewards/balance", id="rewards.getBalance", returns=RewardBalance, allow=SIGNED_IN)
+async def get_reward_balance(request: Request, caller: CurrentCaller) -> Response:
+    """Return the rewards that are left of the caller's balance."""
+    found = await find_balance(dependencies_of(request, Dependencies).database.reads_for(caller), caller.id)
+    return ok(request, RewardBalance(balance_minor=found.rewards_minor))

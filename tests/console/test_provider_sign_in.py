@@ -1,0 +1,84 @@
+"""Sign-in of staff by the identity provider of their institution: `oidc-provider`, a certified one (contract 10.6)."""
+
+import re
+from contextlib import AbstractAsyncContextManager
+
+import pytest
+
+from campus_tools.launcher.system import System
+from testkit.certified_provider import certified_provider
+from testkit.fixtures import eventually
+from tests.console.browser import Visitor
+from tests.console.conftest import Arrival
+from tests.running_system import PROVIDER, PROVIDER_ACR, PROVIDER_CLIENT, STOPPED_PROVIDER, certified_provider_port
+
+BUTTON = f"Sign in with {PROVIDER}"
+
+
+def provider_of(system: System, email: str) -> AbstractAsyncContextManager[None]:
+    """Run the provider, at which the user of this address is signed in."""
+    path = f"{system.base_url}/api/auth/oidc/{PROVIDER}"
+    port = certified_provider_port(system.port_base)
+    addresses = {"redirectUri": f"{path}/callback", "logoutUri": f"{path}/backchannel-logout", "port": port}
+    return certified_provider({**PROVIDER_CLIENT, **addresses, "email": email, "acr": PROVIDER_ACR})
+
+
+async def _start(one: Visitor) -> None:
+    await one.open("/sign-in")
+    await one.click(BUTTON, "link")
+
+
+async def test_staff_sign_in_by_their_institution_and_reach_their_page(visitor: Arrival, system: System) -> None:
+    one = await visitor()
+    async with provider_of(system, "support@campus.example"):
+        await one.open("/campus-orders?status=disputed")
+        await one.check_page()
+        await one.click(BUTTON, "link")
+        assert await one.heading() == "Orders"
+        assert one.page.url == f"{system.console_url}/campus-orders?status=disputed"
+        await one.check_page()
+
+
+async def test_a_sign_out_at_the_provider_ends_the_session_of_the_console(visitor: Arrival, system: System) -> None:
+    one = await visitor()
+    async with provider_of(system, "support@campus.example"):
+        await _start(one)
+        assert await one.heading() == "Waiting for me"
+        issuer = f"http://127.0.0.1:{certified_provider_port(system.port_base)}"
+        form = await one.context.request.get(f"{issuer}/session/end")
+        found = re.search(r'name="xsrf" value="([^"]+)"', await form.text())
+        assert found is not None
+        await one.context.request.post(
+            f"{issuer}/session/end/confirm", form={"xsrf": found[1], "logout": "yes"}, max_redirects=0
+        )
+
+        async def is_ended() -> bool:
+            await one.open("/campus-orders")
+            return await one.heading() == "Sign in"
+
+        await eventually(is_ended)
+
+
+async def test_a_user_without_an_account_reads_what_to_do(visitor: Arrival, system: System) -> None:
+    one = await visitor()
+    async with provider_of(system, "nobody@campus.example"):
+        await _start(one)
+        assert "No account has your mail address." in await one.page.get_by_role("alert").inner_text()
+        await one.check_page()
+
+
+async def test_the_password_still_works_while_the_provider_is_down(visitor: Arrival, system: System) -> None:
+    one = await visitor()
+    await one.open("/sign-in")
+    await one.click(f"Sign in with {STOPPED_PROVIDER}", "link")
+    assert "sign in with your password" in await one.page.get_by_role("alert").inner_text()
+    await one.check_page()
+    assert await one.page.get_by_label("Password", exact=True).count() == 1
+
+
+@pytest.mark.parametrize("flow", ["", "of-another-browser"])
+async def test_a_code_of_another_browser_is_refused(visitor: Arrival, flow: str) -> None:
+    one = await visitor()
+    response = await one.open(f"/sign-in/provider?flow={flow}&next=/&code=stolen")
+    assert response.status == 403
+    assert "not started in this browser" in await one.text()
