@@ -375,6 +375,20 @@ async def _settle_later(app: PaymentsApp, body: dict[str, Any]) -> None:
     await app.work("payments.webhooks")
 
 
+async def test_a_late_charge_uses_the_part_that_a_later_payment_of_the_order_holds(app: PaymentsApp) -> None:
+    await credit_reward(app, 50_000)
+    placed = await app.place_order(60_000, 0, 0)
+    first = await _intent(app, placed.order_id, 40_000)
+    paid = await app.pay(first["reference"])
+    await _intent(app, placed.order_id, 50_000)
+    assert await _amounts(app) == (0, 50_000)
+    await app.process_webhook(paid)
+    assert await app.order_status(placed.order_id) == "paid_escrow"
+    assert await _statuses(app) == ["paid", "closed"]
+    assert await _amounts(app) == (10_000, 0)
+    await check_audit(app)
+
+
 async def test_concurrent_ends_of_a_payment_keep_every_kobo(app: PaymentsApp) -> None:
     await credit_reward(app, 50_000)
     for number in range(ROUNDS):

@@ -1,5 +1,6 @@
 """SQL for the balances of buyers, their holds, and the lines of their statements."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -73,6 +74,14 @@ _LOCK_HOLD: Final = """
 SELECT h.intent_id, h.user_id, i.order_id, h.rewards_minor, h.amount_minor - h.rewards_minor, h.status, h.hold_count
 FROM balance_holds h JOIN payment_intents i ON i.id = h.intent_id WHERE h.intent_id = $1 FOR UPDATE OF h
 """
+# Other live payments of the orders, which are closed once the orders are paid.
+_LOCK_OTHER_HOLDS: Final = """
+SELECT intent_id, amount_minor FROM balance_holds
+WHERE status = 'held' AND intent_id <> $1
+  AND intent_id IN (SELECT id FROM payment_intents WHERE order_id = ANY ($2)
+                    UNION ALL SELECT intent_id FROM intent_orders WHERE order_id = ANY ($2))
+ORDER BY intent_id FOR UPDATE
+"""
 # A payment that ended without its hold: the version before ended it.
 _LIST_LEFT_HELD: Final = """
 SELECT i.reference FROM balance_holds h JOIN payment_intents i ON i.id = h.intent_id
@@ -116,6 +125,12 @@ async def lock_hold(uow: UnitOfWork, intent_id: UUID) -> Hold | None:
     if row is None:
         return None
     return Hold(row["intent_id"], row["user_id"], row["order_id"], Parts(*row[3:5]), row["status"], row["hold_count"])
+
+
+async def lock_other_holds(uow: UnitOfWork, intent_id: UUID, order_ids: Sequence[UUID]) -> dict[UUID, int]:
+    """Return what other payments of these orders hold, in kobo."""
+    rows = await uow.fetch(_LOCK_OTHER_HOLDS, intent_id, order_ids)
+    return {row["intent_id"]: row["amount_minor"] for row in rows}
 
 
 async def record_hold(

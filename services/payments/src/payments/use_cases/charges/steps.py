@@ -1,5 +1,6 @@
 """Steps of charges that several operations share."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
@@ -70,10 +71,15 @@ async def settle_charge(
         await record_fee(uow, charge.identity, charge.fee_minor, charge.currency)
         return None
     hold = await balances.lock_hold(uow, payable.intent_id) if payable is not None and payable.balance_minor else None
+    other_holds: Mapping[UUID, int] = {}
     if payable is not None and hold is not None:
-        payable = replace(payable, expected=await _expect_balance(uow, payable, hold))
+        other_holds = await balances.lock_other_holds(uow, hold.intent_id, [one.order_id for one in payable.unpaid])
+        payable = replace(payable, expected=await _expect_balance(uow, payable, hold, sum(other_holds.values())))
     verdict = classify_charge(charge, payable.expected if payable else None, surcharge_bound)
     if payable is not None and isinstance(verdict, Covered):
+        # The escrow closes these payments, and needs their part of the balance where a later one has replaced the hold.
+        for intent_id in other_holds:
+            await return_hold(uow, intent_id, now)
         surcharge_max_minor = surcharge_bound.max_minor(principal_of(charge, payable.expected.settlement))
         await _hold(uow, charge, webhook_id, payable, verdict, surcharge_max_minor, now, hold)
     elif payable is not None and isinstance(verdict, SecondCharge):
@@ -88,13 +94,16 @@ async def settle_charge(
     return verdict
 
 
-async def _expect_balance(uow: UnitOfWork, payable: PayableOrders, hold: Hold) -> ExpectedPayment:
+async def _expect_balance(
+    uow: UnitOfWork, payable: PayableOrders, hold: Hold, held_elsewhere_minor: int
+) -> ExpectedPayment:
     """Return the expected payment with the part of the balance, which a late charge may hold again."""
     if hold.status == "held":
         held_minor = hold.parts.total_minor
         return replace(payable.expected, balance_minor=held_minor, is_held=True, available_minor=held_minor)
     available = await balances.lock_balance(uow, hold.user_id)
-    return replace(payable.expected, balance_minor=payable.balance_minor, available_minor=available.total_minor)
+    available_minor = available.total_minor + held_elsewhere_minor
+    return replace(payable.expected, balance_minor=payable.balance_minor, available_minor=available_minor)
 
 
 async def _hold(
