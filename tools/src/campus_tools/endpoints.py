@@ -77,7 +77,7 @@ def _common(service: str) -> Sequence[Endpoints]:
     return [
         dead_letter_endpoints(service, absent, absent),
         queue_endpoints(service, absent, absent),
-        personal_record_endpoints(service, (), absent, absent),
+        personal_record_endpoints(service, (), absent),
         pending_work_endpoints((), absent, absent),
         own_action_endpoints(service, "", absent),
     ]

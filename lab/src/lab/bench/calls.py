@@ -24,7 +24,7 @@ from common.ledger import posting as ledger
 from common.primitives.cursors import CursorSigner
 from common.primitives.encryption import Encryptor
 from common.primitives.ids import new_id
-from common.web.pages import CursorPage
+from common.web.pages import CursorPage, CursorRequest
 from contracts.permissions import permissions_of
 from lab.bench import catalogs, seeds
 from lab.bench.figures import percentile
@@ -90,7 +90,7 @@ def _charge() -> ledger.Posting:
 async def own_orders(database: Database, number: int | None = None, acting_as: Acting | None = None) -> None:
     """Read the newest page of a buyer's orders under row security; as THE_SERVICE past the policies."""
     caller = _BUYERS[number or random.randint(1, seeds.BUYERS)]
-    page = await page_of_orders(database.reads_for(acting_as or caller), _SIGNER, _CONTACTS, caller, _PAGE, None)
+    page = await page_of_orders(database.reads_for(acting_as or caller), _requested(), _CONTACTS, caller)
     if len(page.items) != _PAGE:
         raise RuntimeError(f"the page has {len(page.items)} orders, expected {_PAGE}")
 
@@ -127,10 +127,14 @@ async def products_filter(database: Database) -> None:
 async def _products(
     database: Database, filters: dict[str, Any], sort: str = "newest", cursor: str | None = None
 ) -> CursorPage[Any]:
-    page = await page_of_products(database, _SIGNER, ANONYMOUS, filters, sort, _PAGE, cursor, now=datetime.now(UTC))
+    page = await page_of_products(database, _requested(cursor), ANONYMOUS, filters, sort, now=datetime.now(UTC))
     if not page.items:
         raise RuntimeError(f"no product matches {filters}")
     return page
+
+
+def _requested(cursor: str | None = None) -> CursorRequest:
+    return CursorRequest(_SIGNER, _PAGE, cursor)
 
 
 _DEEP_PAGE = 500

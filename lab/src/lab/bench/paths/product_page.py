@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 from common.auth.caller import ANONYMOUS
 from common.primitives.cursors import CursorSigner
+from common.web.pages import CursorRequest
 from lab.bench.cpu import Meter
 from lab.bench.environment import BenchEnvironment, nginx, opened_database
 from lab.bench.figures import Goal, Reading, Row, Run
@@ -79,6 +80,7 @@ async def _statement(bench: BenchEnvironment) -> str:
 
         async def page() -> None:
             now = datetime.now(UTC)
-            await page_of_products(database, CursorSigner("a cursor key"), ANONYMOUS, {}, "newest", 20, None, now=now)
+            requested = CursorRequest(CursorSigner("a cursor key"), 20, None)
+            await page_of_products(database, requested, ANONYMOUS, {}, "newest", now=now)
 
         return (await record(database.api, page))[0].statement

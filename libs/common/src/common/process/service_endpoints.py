@@ -4,7 +4,6 @@ from typing import Final
 
 from common.auth.caller import THE_SERVICE
 from common.messaging.relay import outbox_age_seconds
-from common.primitives.cursors import CursorSigner
 from common.process.runtime import Runtime, Service
 from common.process.settings import ServiceSettings
 from common.standard_endpoints.dead_letter_routes import dead_letter_endpoints, dead_letter_work
@@ -48,11 +47,10 @@ def process_health_endpoints(runtime: Runtime, *, is_worker: bool) -> Endpoints:
 
 def standard_endpoints(service: Service, settings: ServiceSettings, runtime: Runtime) -> list[Endpoints]:
     """Return the standard endpoints that the edge routes."""
-    cursors = CursorSigner(settings.cursor_key)
     return [
         dead_letter_endpoints(service.name, runtime.database, runtime.bus),
         queue_endpoints(service.name, runtime.database, runtime.bus),
-        personal_record_endpoints(service.name, service.personal_records, runtime.database, cursors),
+        personal_record_endpoints(service.name, service.personal_records, runtime.database),
         own_action_endpoints(service.name, service.own_actions, runtime.database),
         pending_work_endpoints(
             [*service.pending_work, dead_letter_work(service.name)], runtime.database, runtime.clock

@@ -15,10 +15,9 @@ from common.auth.caller import Caller, ServiceItself
 from common.auth.guards import SIGNED_IN
 from common.database.unit_of_work import Database
 from common.primitives.clock import iso
-from common.primitives.cursors import CursorSigner
 from common.web.endpoints import Endpoints
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit
-from common.web.pages import cursor_page, respond_page
+from common.web.http import CurrentCaller
+from common.web.pages import RequestedPage, cursor_page, respond_page
 from common.web.response_models import JsonObject, ResponseModel
 
 READING: Final = ServiceItself("no caller may read these tables; the caller's id is the statement's own condition")
@@ -50,9 +49,7 @@ class PersonalRecord(ResponseModel):
     record: JsonObject
 
 
-def personal_record_endpoints(
-    service: str, sections: Sequence[Section], database: Database, cursors: CursorSigner
-) -> Endpoints:
+def personal_record_endpoints(service: str, sections: Sequence[Section], database: Database) -> Endpoints:
     """Return the endpoint for the caller's own records. No endpoint returns those of another user."""
     endpoint = Endpoints("personal records")
 
@@ -63,23 +60,20 @@ def personal_record_endpoints(
         returns=list[PersonalRecord],
         allow=SIGNED_IN,
     )
-    async def list_personal_records(
-        request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
-    ) -> Response:
+    async def list_personal_records(request: Request, caller: CurrentCaller, requested: RequestedPage) -> Response:
         """All data that this service stores of the caller, by section, without secrets and ids of other users."""
         scope = ["personal-records", service, caller.id]
-        first, place = cursors.open(scope, cursor) if cursor is not None else (0, None)
+        first, place = requested.open(scope) or (0, None)
         found: list[tuple[int, str, JsonObject]] = []
         for number, section in enumerate(sections):
-            if number >= first and len(found) <= limit:
+            if number >= first and len(found) <= requested.limit:
                 after = place if number == first else None
-                rows = await _read(database, section, caller, after, limit + 1 - len(found))
+                rows = await _read(database, section, caller, after, requested.limit + 1 - len(found))
                 found += [(number, row.pop("place"), row) for row in rows]
         page = cursor_page(
-            cursors,
+            requested,
             scope,
             found,
-            limit,
             position_of=lambda record: record[:2],
             item_of=lambda record: PersonalRecord(section=sections[record[0]].name, record=_record(record[2])),
         )

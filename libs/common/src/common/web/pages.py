@@ -6,13 +6,13 @@ from datetime import datetime
 from typing import Annotated, Any, Final, Generic, Literal, Protocol, TypeVar
 from uuid import UUID
 
-from fastapi import Query
+from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
 from common.primitives.cursors import CursorSigner
 from common.primitives.problems import ValidationFailed
-from common.web.http import LIMIT_DEFAULT, Limit, ok
+from common.web.http import LIMIT_DEFAULT, Cursor, Limit, ok
 from common.web.response_models import ResponseModel
 from common.web.responses import CursorMeta, OffsetMeta
 from common.web.schemas import IN_DIGITS
@@ -90,31 +90,66 @@ class CursorPage(Generic[Item]):
         return {"next_cursor": self.next_cursor, "has_more": self.next_cursor is not None, "limit": self.limit}
 
 
+class WithCursors(Protocol):
+    """The dependencies of a service that has cursor lists."""
+
+    @property
+    def cursors(self) -> CursorSigner: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CursorRequest:
+    """The requested page of a cursor list: at most `limit` rows after `cursor`, the first ones without a cursor."""
+
+    signer: CursorSigner
+    limit: int
+    cursor: str | None
+
+    def open(self, scope: Sequence[object]) -> list[Any] | None:
+        """Return the position of the cursor; None for the first page.
+
+        Raises ValidationFailed for a changed cursor or one of another list.
+        """
+        return None if self.cursor is None else self.signer.open(scope, self.cursor)
+
+    def time_position(self, scope: Sequence[object]) -> TimePosition | None:
+        """Return the position of a cursor that `position_in_time` made, as `open` does."""
+        position = self.open(scope)
+        if position is None:
+            return None
+        at, row_id = position
+        return datetime.fromisoformat(at), UUID(row_id)
+
+    def page_up_to(
+        self, scope: Sequence[object], items: Sequence[Item], position: Sequence[object] | None
+    ) -> CursorPage[Item]:
+        """Return the page of these items; the next one starts after `position`, and None is the end of the list."""
+        return CursorPage(items, None if position is None else self.signer.sign(scope, position), self.limit)
+
+
+async def requested_page(request: Request, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None) -> CursorRequest:
+    """Return the page that the parameters of a request name."""
+    dependencies: WithCursors = request.app.state.dependencies
+    return CursorRequest(dependencies.cursors, limit, cursor)
+
+
+RequestedPage = Annotated[CursorRequest, Depends(requested_page)]
+
+
 def cursor_page(
-    signer: CursorSigner,
+    requested: CursorRequest,
     scope: Sequence[object],
     rows: Sequence[Row],
-    limit: int,
     *,
     position_of: Callable[[Row], Sequence[object]],
     item_of: Callable[[Row], Item],
 ) -> CursorPage[Item]:
-    """Return the page of rows that were read with one more than `limit`; `position_of` gives a row's place for the
+    """Return the page of rows that were read with one more than its limit; `position_of` gives a row's place for the
     cursor.
     """
-    next_cursor = signer.sign(scope, position_of(rows[limit - 1])) if len(rows) > limit else None
-    return CursorPage([item_of(row) for row in rows[:limit]], next_cursor, limit)
-
-
-def time_position(signer: CursorSigner, scope: Sequence[object], cursor: str | None) -> TimePosition | None:
-    """Return the position of a cursor that `position_in_time` made; None for the first page.
-
-    Raises ValidationFailed for a changed cursor or one of another list.
-    """
-    if cursor is None:
-        return None
-    at, row_id = signer.open(scope, cursor)
-    return datetime.fromisoformat(at), UUID(row_id)
+    limit = requested.limit
+    position = position_of(rows[limit - 1]) if len(rows) > limit else None
+    return requested.page_up_to(scope, [item_of(row) for row in rows[:limit]], position)
 
 
 def position_in_time(at: datetime, row_id: UUID) -> Sequence[str]:

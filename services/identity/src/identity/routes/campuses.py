@@ -8,8 +8,8 @@ from starlette.responses import Response
 from common.auth.guards import PUBLIC, one_of, permission
 from common.primitives.revisions import IfMatch, etag, revision_meant
 from common.web.endpoints import Endpoints
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
-from common.web.pages import created_position, cursor_page, respond_page, time_position
+from common.web.http import CurrentCaller, dependencies_of, ok
+from common.web.pages import RequestedPage, created_position, cursor_page, respond_page
 from identity.dependencies import Dependencies
 from identity.domain.campuses import NewHub
 from identity.queries.campuses import get_campus as find_campus
@@ -26,20 +26,17 @@ endpoint = Endpoints("campuses")
 
 
 @endpoint("GET", "/api/campuses", id="campuses.list", returns=list[Campus], allow=PUBLIC, compressed=True)
-async def list_campuses(
-    request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
-) -> Response:
+async def list_campuses(request: Request, caller: CurrentCaller, requested: RequestedPage) -> Response:
     """Return the active campuses, oldest first."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ("campuses", caller.user_id)
-    after = time_position(dependencies.cursors, scope, cursor)
+    after = requested.time_position(scope)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        campuses = await page_of_campuses(uow, after, limit)
+        campuses = await page_of_campuses(uow, after, requested.limit)
     page = cursor_page(
-        dependencies.cursors,
+        requested,
         scope,
         campuses,
-        limit,
         position_of=created_position,
         item_of=lambda campus: campus.response(),
     )
@@ -56,19 +53,15 @@ async def get_campus(request: Request, caller: CurrentCaller, campus_id: UUID) -
 
 
 @endpoint("GET", "/api/campuses/{campus_id}/hubs", id="hubs.list", returns=list[Hub], allow=PUBLIC, compressed=True)
-async def list_hubs(
-    request: Request, caller: CurrentCaller, campus_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
-) -> Response:
+async def list_hubs(request: Request, caller: CurrentCaller, campus_id: UUID, requested: RequestedPage) -> Response:
     """Return the active hubs of a campus, oldest first."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ("hubs", campus_id, caller.user_id)
-    after = time_position(dependencies.cursors, scope, cursor)
+    after = requested.time_position(scope)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await find_campus(uow, campus_id)
-        hubs = await page_of_hubs(uow, campus_id, after, limit)
-    page = cursor_page(
-        dependencies.cursors, scope, hubs, limit, position_of=created_position, item_of=lambda hub: hub.response()
-    )
+        hubs = await page_of_hubs(uow, campus_id, after, requested.limit)
+    page = cursor_page(requested, scope, hubs, position_of=created_position, item_of=lambda hub: hub.response())
     return respond_page(request, page)
 
 

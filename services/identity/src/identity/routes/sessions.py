@@ -10,8 +10,8 @@ from common.primitives.problems import NotFound
 from common.web.client_address import client_address_of
 from common.web.endpoint_table import Idempotency, Quota
 from common.web.endpoints import Endpoints
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
-from common.web.pages import created_position, cursor_page, respond_page, time_position
+from common.web.http import CurrentCaller, dependencies_of, ok
+from common.web.pages import RequestedPage, created_position, cursor_page, respond_page
 from common.web.schemas import EmptyRequest
 from identity.dependencies import Dependencies
 from identity.domain.errors import SessionInvalid
@@ -137,20 +137,17 @@ async def log_out_everywhere(request: Request, caller: CurrentCaller, body: Empt
 
 
 @endpoint("GET", "/api/auth/sessions", id="auth.listSessions", returns=list[Session], allow=SIGNED_IN)
-async def list_sessions(
-    request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
-) -> Response:
+async def list_sessions(request: Request, caller: CurrentCaller, requested: RequestedPage) -> Response:
     """Return the caller's active sessions, newest first."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ("sessions", caller.id)
-    after = time_position(dependencies.cursors, scope, cursor)
+    after = requested.time_position(scope)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
-        sessions = await page_of_sessions(uow, caller.id, after, limit, now=dependencies.clock.now())
+        sessions = await page_of_sessions(uow, caller.id, after, requested.limit, now=dependencies.clock.now())
     page = cursor_page(
-        dependencies.cursors,
+        requested,
         scope,
         sessions,
-        limit,
         position_of=created_position,
         item_of=lambda session: session.response(caller.session_id),
     )

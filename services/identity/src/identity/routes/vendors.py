@@ -15,8 +15,8 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound
 from common.primitives.revisions import IfMatch, etag, revision_meant
 from common.web.endpoints import Endpoints
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
-from common.web.pages import created_position, cursor_page, respond_page, time_position
+from common.web.http import CurrentCaller, dependencies_of, ok
+from common.web.pages import RequestedPage, created_position, cursor_page, respond_page
 from identity.dependencies import Dependencies
 from identity.domain.errors import AnotherCampus
 from identity.domain.vendors import PLATFORM_FIELDS, SHOP_FIELDS, check_may_change_vendor, check_may_suspend_vendor
@@ -44,26 +44,24 @@ endpoint = Endpoints("vendors")
 async def list_vendors(
     request: Request,
     caller: CurrentCaller,
+    requested: RequestedPage,
     campus_id: Annotated[UUID | None, Query(alias="campusId")] = None,
     status: Literal["active", "suspended"] | None = None,
-    limit: Limit = LIMIT_DEFAULT,
-    cursor: Cursor = None,
 ) -> Response:
     """List active vendors. With `status`, list in full those that the caller owns or is staff of."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ("vendors", campus_id, status, caller.user_id)
-    after, now = time_position(dependencies.cursors, scope, cursor), dependencies.clock.now()
+    after, now = requested.time_position(scope), dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         vendors: Sequence[PublicVendor]
         if status is None:
-            vendors = await page_of_vendors(uow, campus_id, after, limit)
+            vendors = await page_of_vendors(uow, campus_id, after, requested.limit)
         else:
-            vendors = await page_of_vendors_in_full(uow, campus_id, status, after, limit)
+            vendors = await page_of_vendors_in_full(uow, campus_id, status, after, requested.limit)
     page = cursor_page(
-        dependencies.cursors,
+        requested,
         scope,
         vendors,
-        limit,
         position_of=created_position,
         item_of=lambda vendor: vendor.response(now),
     )

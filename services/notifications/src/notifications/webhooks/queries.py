@@ -6,9 +6,8 @@ from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.cursors import CursorSigner
 from common.standard_endpoints.personal_records import Section
-from common.web.pages import CursorPage, created_position, cursor_page, position_in_time, time_position
+from common.web.pages import CursorPage, CursorRequest, created_position, cursor_page, position_in_time
 from notifications.webhooks import responses
 from notifications.webhooks.domain.webhooks import DeliveryStatus, WebhookEndpoint
 
@@ -47,12 +46,12 @@ SECTIONS: Final = (
 
 
 async def page_of_webhook_endpoints(
-    uow: UnitOfWork, signer: CursorSigner, scope: Sequence[object], limit: int, cursor: str | None
+    uow: UnitOfWork, requested: CursorRequest, scope: Sequence[object]
 ) -> CursorPage[responses.WebhookEndpoint]:
     """Return one page of the endpoints that the caller may see, newest first."""
-    at, last_id = time_position(signer, scope, cursor) or (None, None)
-    rows = [WebhookEndpoint(*row) for row in await uow.fetch(_ENDPOINTS, at, last_id, limit + 1)]
-    return cursor_page(signer, scope, rows, limit, position_of=created_position, item_of=webhook_endpoint_response)
+    at, last_id = requested.time_position(scope) or (None, None)
+    rows = [WebhookEndpoint(*row) for row in await uow.fetch(_ENDPOINTS, at, last_id, requested.limit + 1)]
+    return cursor_page(requested, scope, rows, position_of=created_position, item_of=webhook_endpoint_response)
 
 
 async def is_webhook_endpoint_visible(uow: UnitOfWork, endpoint_id: UUID) -> bool:
@@ -62,21 +61,18 @@ async def is_webhook_endpoint_visible(uow: UnitOfWork, endpoint_id: UUID) -> boo
 
 async def page_of_webhook_deliveries(
     uow: UnitOfWork,
-    signer: CursorSigner,
+    requested: CursorRequest,
     scope: Sequence[object],
     endpoint_id: UUID,
     status: DeliveryStatus | None,
-    limit: int,
-    cursor: str | None,
 ) -> CursorPage[responses.WebhookDelivery]:
     """Return one page of the endpoint's deliveries, newest first."""
-    at, last_id = time_position(signer, scope, cursor) or (None, None)
-    rows = await uow.fetch(_DELIVERIES, endpoint_id, status, at, last_id, limit + 1)
+    at, last_id = requested.time_position(scope) or (None, None)
+    rows = await uow.fetch(_DELIVERIES, endpoint_id, status, at, last_id, requested.limit + 1)
     return cursor_page(
-        signer,
+        requested,
         scope,
         rows,
-        limit,
         position_of=lambda row: position_in_time(row["created_at"], row["id"]),
         item_of=responses.WebhookDelivery.from_row,
     )

@@ -10,8 +10,8 @@ from common.auth.guards import one_of
 from common.primitives.problems import NotFound, ValidationFailed
 from common.web.endpoint_table import Idempotency
 from common.web.endpoints import Endpoints
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
-from common.web.pages import respond_page
+from common.web.http import CurrentCaller, dependencies_of, ok
+from common.web.pages import RequestedPage, respond_page
 from notifications.dependencies import Dependencies
 from notifications.webhooks import queries
 from notifications.webhooks.domain.webhooks import EVENT_LIFETIME, DeliveryStatus
@@ -35,14 +35,12 @@ _OWNERS: Final = ("webhooks:own", "webhooks:manage")
 
 
 @endpoint("GET", ENDPOINTS, id="webhookEndpoints.list", returns=list[WebhookEndpoint], allow=one_of(*_OWNERS))
-async def list_webhook_endpoints(
-    request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
-) -> Response:
+async def list_webhook_endpoints(request: Request, caller: CurrentCaller, requested: RequestedPage) -> Response:
     """Return the caller's endpoints, newest first, without their secrets; a platform_admin sees all."""
     dependencies = dependencies_of(request, Dependencies)
     scope: list[object] = ["webhook-endpoints", caller.id]
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        page = await queries.page_of_webhook_endpoints(uow, dependencies.cursors, scope, limit, cursor)
+        page = await queries.page_of_webhook_endpoints(uow, requested, scope)
     return respond_page(request, page)
 
 
@@ -147,10 +145,9 @@ async def replay_webhooks(
 async def list_webhook_deliveries(
     request: Request,
     caller: CurrentCaller,
+    requested: RequestedPage,
     endpoint_id: UUID,
     status: DeliveryStatus | None = None,
-    limit: Limit = LIMIT_DEFAULT,
-    cursor: Cursor = None,
 ) -> Response:
     """Return the deliveries of an endpoint with their last attempts, newest first, for 30 days."""
     dependencies = dependencies_of(request, Dependencies)
@@ -158,9 +155,7 @@ async def list_webhook_deliveries(
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         if not await queries.is_webhook_endpoint_visible(uow, endpoint_id):
             raise NotFound
-        page = await queries.page_of_webhook_deliveries(
-            uow, dependencies.cursors, scope, endpoint_id, status, limit, cursor
-        )
+        page = await queries.page_of_webhook_deliveries(uow, requested, scope, endpoint_id, status)
     return respond_page(request, page)
 
 

@@ -8,8 +8,7 @@ from asyncpg import Record
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.cursors import CursorSigner
-from common.web.pages import CursorPage, time_position
+from common.web.pages import CursorPage, CursorRequest
 from orders.domain.conversations import ConversationOffer
 from orders.domain.message_texts import MASKED_REASON
 from orders.queries.pages import newest_page
@@ -64,33 +63,31 @@ async def find_conversation(uow: UnitOfWork, caller: Caller, conversation_id: UU
 
 
 async def page_of_conversations(
-    uow: UnitOfWork, signer: CursorSigner, caller: Caller, order_id: UUID | None, limit: int, cursor: str | None
+    uow: UnitOfWork, requested: CursorRequest, caller: Caller, order_id: UUID | None
 ) -> CursorPage[VendorConversation]:
     """One page of the caller's conversations, the last opened first; with an order the one about it."""
     scope = ["conversations", order_id, caller.id, caller.vendor_id]
-    position = time_position(signer, scope, cursor) or ()
+    position = requested.time_position(scope) or ()
     beyond = "AND (conversation.created_at, conversation.id) < ($4, $5)" if position else ""
-    statement = _PAGE.format(beyond=beyond, limit=limit + 1)
+    statement = _PAGE.format(beyond=beyond, limit=requested.limit + 1)
     records = await uow.fetch(statement, caller.user_id, caller.vendor_id, order_id, *position)
-    return newest_page(records, signer, scope, limit, VendorConversation.from_row)
+    return newest_page(records, requested, scope, VendorConversation.from_row)
 
 
 async def page_of_messages(
     uow: UnitOfWork,
-    signer: CursorSigner,
+    requested: CursorRequest,
     caller: Caller,
     conversation_id: UUID,
-    limit: int,
-    cursor: str | None,
     now: datetime,
 ) -> CursorPage[VendorMessage]:
     """One page of the messages, newest first."""
     scope = ["messages", conversation_id, caller.id]
-    position = time_position(signer, scope, cursor) or ()
+    position = requested.time_position(scope) or ()
     beyond = "AND (message.created_at, message.id) < ($4, $5)" if position else ""
-    statement = _MESSAGES.format(beyond=beyond, limit=limit + 1)
+    statement = _MESSAGES.format(beyond=beyond, limit=requested.limit + 1)
     records = await uow.fetch(statement, caller.user_id, caller.vendor_id, conversation_id, *position)
-    return newest_page(records, signer, scope, limit, lambda record: _message(record, now))
+    return newest_page(records, requested, scope, lambda record: _message(record, now))
 
 
 async def find_message(uow: UnitOfWork, caller: Caller, message_id: UUID, now: datetime) -> VendorMessage | None:

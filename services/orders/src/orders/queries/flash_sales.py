@@ -10,8 +10,7 @@ from asyncpg import Record
 from common.auth.caller import Caller
 from common.database.parameters import Parameters, all_of
 from common.database.unit_of_work import Database, UnitOfWork
-from common.primitives.cursors import CursorSigner
-from common.web.pages import CursorPage, time_position
+from common.web.pages import CursorPage, CursorRequest
 from orders.domain import flash_sales
 from orders.domain.variants import named
 from orders.queries.filters import Filters, FilterValue
@@ -49,11 +48,9 @@ _STATUS: Final[Mapping[FilterValue, str]] = {
 
 async def page_of_sales(
     database: Database,
-    signer: CursorSigner,
+    requested: CursorRequest,
     caller: Caller,
     filters: Filters,
-    limit: int,
-    cursor: str | None,
     *,
     now: datetime,
 ) -> CursorPage[FlashSale]:
@@ -62,10 +59,10 @@ async def page_of_sales(
     Row policies show prepared sales to the vendor and to the staff of the campus only.
     """
     scope = ["flash sales", *sorted(filters.items()), caller.user_id]
-    parameters = Parameters(now, limit + 1)
+    parameters = Parameters(now, requested.limit + 1)
     given = {name: filters[name] for name in _FILTERS if name in filters}
     conditions = [_STATUS[filters.get("status")], *parameters.conditions(_FILTERS, given)]
-    if position := time_position(signer, scope, cursor):
+    if position := requested.time_position(scope):
         conditions.append(parameters.condition("(sale.created_at, sale.id) < ({}, {})", *position))
     statement = f"{_SALES} WHERE {all_of(conditions)} ORDER BY sale.created_at DESC, sale.id DESC LIMIT $2"
     if filters.get("status") == "prepared":
@@ -73,7 +70,7 @@ async def page_of_sales(
             records = await uow.fetch(statement, *parameters.values)
     else:
         records = await database.fetch_public(statement, *parameters.values)
-    return newest_page(records, signer, scope, limit, _sale)
+    return newest_page(records, requested, scope, _sale)
 
 
 async def find_public_sale(database: Database, sale_id: UUID, *, now: datetime) -> FlashSale | None:

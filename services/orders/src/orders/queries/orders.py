@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 from uuid import UUID
@@ -12,10 +11,9 @@ from msgspec import UNSET
 from common.auth.caller import Caller
 from common.database.parameters import Parameters, all_of
 from common.database.unit_of_work import Reads
-from common.primitives.cursors import CursorSigner
 from common.primitives.money import naira
 from common.primitives.public_numbers import NumberKind, read_number_or_id
-from common.web.pages import CursorPage
+from common.web.pages import CursorPage, CursorRequest
 from common.web.response_models import Row
 from orders.domain.contacts import ContactDecryption, visible_contact
 from orders.domain.order_roles import may_see_commission, may_see_delivery
@@ -106,11 +104,9 @@ async def search_by_number(reads: Reads, filters: Filters) -> Filters:
 
 async def page_of_orders(
     reads: Reads,
-    signer: CursorSigner,
+    requested: CursorRequest,
     contacts: ContactDecryption,
     caller: Caller,
-    limit: int,
-    cursor: str | None,
     filters: Filters = MappingProxyType({}),
     role: ListRole | None = None,
 ) -> CursorPage[Order]:
@@ -123,18 +119,16 @@ async def page_of_orders(
     scope = ["orders", role, *filters.items(), caller.id]
     parameters = Parameters()
     narrowed = parameters.conditions(ORDER_FILTERS, filter_values(filters))
-    if cursor is not None:
-        mark, last_id = signer.open(scope, cursor)
-        position = datetime.fromisoformat(mark), UUID(last_id)
+    if position := requested.time_position(scope):
         narrowed.append(parameters.condition("(created_at, id) < ({}, {})", *position))
     conditions = [
         all_of([parameters.condition(condition, *value), *narrowed]) for condition, *value in _concerned(caller, role)
     ]
     if not conditions:
-        return CursorPage([], None, limit)
-    records = await reads.fetch(_page_statement(conditions, limit + 1), *parameters.values)
+        return CursorPage([], None, requested.limit)
+    records = await reads.fetch(_page_statement(conditions, requested.limit + 1), *parameters.values)
 
-    return newest_page(records, signer, scope, limit, lambda record: order_of(record, caller, contacts))
+    return newest_page(records, requested, scope, lambda record: order_of(record, caller, contacts))
 
 
 def _page_statement(conditions: Sequence[str], rows: int) -> str:

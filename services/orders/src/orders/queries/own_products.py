@@ -10,8 +10,7 @@ from asyncpg import Record
 from msgspec import UNSET, UnsetType
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.cursors import CursorSigner
-from common.web.pages import CursorPage, time_position
+from common.web.pages import CursorPage, CursorRequest
 from orders.queries.pages import newest_page
 from orders.queries.product_views import (
     PRODUCT_COLUMNS,
@@ -69,26 +68,24 @@ async def find_hidden_product(uow: UnitOfWork, product_id: UUID, *, now: datetim
 
 async def page_of_own_products(
     uow: UnitOfWork,
-    signer: CursorSigner,
+    requested: CursorRequest,
     vendor_id: UUID,
     status: str | None,
-    limit: int,
-    cursor: str | None,
     *,
     now: datetime,
     media_url: str,
 ) -> CursorPage[OwnProduct]:
     """One page of the vendor's products, newest first."""
     scope = ["own products", status, vendor_id]
-    position = time_position(signer, scope, cursor) or ()
+    position = requested.time_position(scope) or ()
     beyond = " AND (created_at, id) < ($2, $3)" if position else ""
     records = await uow.fetch(
         f"SELECT {_COLUMNS} FROM products WHERE vendor_id = $1{_WITH_STATUS[status]}{beyond} "
-        f"ORDER BY created_at DESC, id DESC LIMIT {limit + 1}",
+        f"ORDER BY created_at DESC, id DESC LIMIT {requested.limit + 1}",
         vendor_id,
         *position,
     )
-    return newest_page(records, signer, scope, limit, partial(_product, media_url=media_url, now=now))
+    return newest_page(records, requested, scope, partial(_product, media_url=media_url, now=now))
 
 
 def _product(

@@ -5,8 +5,7 @@ from typing import TypeVar
 
 from asyncpg import Record
 
-from common.primitives.cursors import CursorSigner
-from common.web.pages import CursorPage, cursor_page, position_in_time
+from common.web.pages import CursorPage, CursorRequest, cursor_page, position_in_time
 from common.web.response_models import ResponseModel
 
 Item = TypeVar("Item", bound=ResponseModel)
@@ -14,9 +13,8 @@ Item = TypeVar("Item", bound=ResponseModel)
 
 def newest_page(
     records: Sequence[Record],
-    signer: CursorSigner,
+    requested: CursorRequest,
     scope: Sequence[object],
-    limit: int,
     item_of: Callable[[Record], Item],
 ) -> CursorPage[Item]:
     """Return the page of a list that is sorted by creation time and id."""
@@ -24,4 +22,4 @@ def newest_page(
     def position_of(record: Record) -> Sequence[str]:
         return position_in_time(record["created_at"], record["id"])
 
-    return cursor_page(signer, scope, records, limit, position_of=position_of, item_of=item_of)
+    return cursor_page(requested, scope, records, position_of=position_of, item_of=item_of)

@@ -1,6 +1,6 @@
 """The public catalog (contract section 11)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -10,8 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import Database
-from common.primitives.cursors import CursorSigner
-from common.web.pages import CursorPage
+from common.web.pages import CursorPage, CursorRequest, cursor_page
 from orders.domain.products import search_words
 from orders.queries.filters import Filters
 from orders.queries.product_views import (
@@ -59,12 +58,10 @@ SORTS: Final[Mapping[str, Sort]] = {
 
 async def page_of_products(
     database: Database,
-    signer: CursorSigner,
+    requested: CursorRequest,
     caller: Caller,
     filters: Filters,
     sort_name: str,
-    limit: int,
-    cursor: str | None,
     *,
     now: datetime,
     media_url: str = "",
@@ -78,22 +75,29 @@ async def page_of_products(
     scope = ["products", sort_name, *filters.items(), caller.user_id]
     after: Position | None = None
     corrections: Corrections = []
-    if cursor is not None:
-        tier, mark, last_id, *corrections = signer.open(scope, cursor)
+    position = requested.open(scope)
+    if position is not None:
+        tier, mark, last_id, *corrections = position
         after = Position(tier, datetime.fromisoformat(mark) if sort.column == "created_at" else mark, UUID(last_id))
     words = search_words(str(filters.get("q", "")))
-    records = await _fetch(database, filters, words, sort_name, limit, after, corrections)
-    if not records and words and cursor is None:
+    records = await _fetch(database, filters, words, sort_name, requested.limit, after, corrections)
+    if not records and words and position is None:
         corrections = await _corrections(database, words)
         if corrections:
-            records = await _fetch(database, filters, words, sort_name, limit, after, corrections)
-    next_cursor = None
-    if len(records) > limit:
-        last = records[limit - 1]
-        mark = last[sort.column]
+            records = await _fetch(database, filters, words, sort_name, requested.limit, after, corrections)
+
+    def position_of(record: Record) -> Sequence[object]:
+        mark = record[sort.column]
         mark = mark.isoformat() if sort.column == "created_at" else mark
-        next_cursor = signer.sign(scope, [last.get("tier", 1), mark, str(last["id"]), *corrections])
-    return CursorPage([product_of(record, media_url, now) for record in records[:limit]], next_cursor, limit)
+        return [record.get("tier", 1), mark, str(record["id"]), *corrections]
+
+    return cursor_page(
+        requested,
+        scope,
+        records,
+        position_of=position_of,
+        item_of=lambda record: product_of(record, media_url, now),
+    )
 
 
 async def find_product(database: Database, product_id: UUID, *, now: datetime, media_url: str = "") -> Product | None:

@@ -7,9 +7,8 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.database.parameters import Parameters, all_of
 from common.database.unit_of_work import Reads
-from common.primitives.cursors import CursorSigner
 from common.primitives.public_numbers import NumberKind, read_number_or_id
-from common.web.pages import CursorPage, time_position
+from common.web.pages import CursorPage, CursorRequest
 from common.web.response_models import Row
 from orders.domain.contacts import ContactDecryption
 from orders.domain.orders import NewOrder
@@ -37,11 +36,9 @@ async def find_purchase(
 
 async def page_of_purchases(
     reads: Reads,
-    signer: CursorSigner,
+    requested: CursorRequest,
     contacts: ContactDecryption,
     caller: Caller,
-    limit: int,
-    cursor: str | None,
     q: str | None,
 ) -> CursorPage[Purchase]:
     """One page of the caller's purchases, or of all for holders of orders:read, newest first.
@@ -55,18 +52,18 @@ async def page_of_purchases(
         named = read_number_or_id(q, NumberKind.PURCHASE)
         column = "id = {}::uuid" if isinstance(named, UUID) else "number = {}::text"
         conditions.append(parameters.condition(column, named))
-    position = time_position(signer, scope, cursor)
+    position = requested.time_position(scope)
     if position is not None:
         conditions.append(parameters.condition("(created_at, id) < ({}, {})", *position))
     rows = await reads.fetch(
         (
             f"SELECT {_COLUMNS} FROM purchases WHERE {all_of(conditions)} ORDER BY created_at DESC, id DESC LIMIT "
-            f"{limit + 1:d}"
+            f"{requested.limit + 1:d}"
         ),
         *parameters.values,
     )
-    orders = await _orders_of(reads, [row["id"] for row in rows[:limit]], caller, contacts)
-    return newest_page(rows, signer, scope, limit, lambda row: _purchase(row, orders[row["id"]]))
+    orders = await _orders_of(reads, [row["id"] for row in rows[: requested.limit]], caller, contacts)
+    return newest_page(rows, requested, scope, lambda row: _purchase(row, orders[row["id"]]))
 
 
 def new_purchase_of(

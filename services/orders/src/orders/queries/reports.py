@@ -9,8 +9,7 @@ from asyncpg import Record
 from common.auth.caller import Caller
 from common.database.parameters import Parameters, all_of
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.cursors import CursorSigner
-from common.web.pages import CursorPage, time_position
+from common.web.pages import CursorPage, CursorRequest
 from orders.queries.filters import Filters
 from orders.queries.pages import newest_page
 from orders.responses.reports import Report, ReportedSubject
@@ -44,12 +43,10 @@ async def find_report(uow: UnitOfWork, report_id: UUID) -> Report | None:
 
 async def page_of_reports(
     uow: UnitOfWork,
-    signer: CursorSigner,
+    requested: CursorRequest,
     caller: Caller,
     filters: Filters,
     status: str | None,
-    limit: int,
-    cursor: str | None,
     *,
     awaiting_decision: bool = False,
 ) -> CursorPage[Report]:
@@ -61,14 +58,14 @@ async def page_of_reports(
         conditions.append(_STATUS[status])
     if awaiting_decision:
         conditions.append(f"report.id IN (SELECT id FROM reports WHERE {AWAITING_DECISION})")
-    if position := time_position(signer, scope, cursor):
+    if position := requested.time_position(scope):
         conditions.append(parameters.condition("(report.created_at, report.id) < ({}, {})", *position))
     where = all_of(conditions)
     records = await uow.fetch(
-        f"{_COLUMNS} WHERE {where} ORDER BY report.created_at DESC, report.id DESC LIMIT {limit + 1}",
+        f"{_COLUMNS} WHERE {where} ORDER BY report.created_at DESC, report.id DESC LIMIT {requested.limit + 1}",
         *parameters.values,
     )
-    return newest_page(records, signer, scope, limit, _report)
+    return newest_page(records, requested, scope, _report)
 
 
 def _report(record: Record) -> Report:

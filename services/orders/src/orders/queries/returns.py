@@ -6,8 +6,7 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.database.parameters import Parameters, all_of
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.cursors import CursorSigner
-from common.web.pages import CursorPage, time_position
+from common.web.pages import CursorPage, CursorRequest
 from orders.domain.returns import ReturnStatus
 from orders.queries.pages import newest_page
 from orders.responses.returns import ReturnRequest
@@ -45,11 +44,9 @@ async def find_return_request(uow: UnitOfWork, request_id: UUID) -> ReturnReques
 
 async def page_of_return_requests(
     uow: UnitOfWork,
-    signer: CursorSigner,
+    requested: CursorRequest,
     caller: Caller,
     status: ReturnStatus | None,
-    limit: int,
-    cursor: str | None,
     *,
     awaiting_decision: bool = False,
 ) -> CursorPage[ReturnRequest]:
@@ -59,7 +56,7 @@ async def page_of_return_requests(
     Row policies decide which requests these are. Each role reads its own index, as in `page_of_orders`.
     """
     scope = ["return-requests", status, *(["awaiting decision"] if awaiting_decision else []), caller.id]
-    position = time_position(signer, scope, cursor)
+    position = requested.time_position(scope)
     parameters = Parameters()
     narrowed = []
     if position is not None:
@@ -68,7 +65,7 @@ async def page_of_return_requests(
         narrowed.append(parameters.condition("status = {}", status))
     if awaiting_decision:
         narrowed.append(AWAITING_RETURN)
-    newest = f"ORDER BY created_at DESC, id DESC LIMIT {limit + 1:d}"
+    newest = f"ORDER BY created_at DESC, id DESC LIMIT {requested.limit + 1:d}"
     pages = []
     for condition, *value in _concerned(caller):
         where = all_of([parameters.condition(condition, *value), *narrowed])
@@ -77,7 +74,7 @@ async def page_of_return_requests(
         f"SELECT {_COLUMNS} FROM return_requests AS request WHERE request.id IN ({' UNION '.join(pages)}) {newest}",
         *parameters.values,
     )
-    return newest_page(records, signer, scope, limit, ReturnRequest.from_row)
+    return newest_page(records, requested, scope, ReturnRequest.from_row)
 
 
 def _concerned(caller: Caller) -> list[tuple[str, *tuple[UUID, ...]]]:
@@ -91,17 +88,17 @@ def _concerned(caller: Caller) -> list[tuple[str, *tuple[UUID, ...]]]:
 
 
 async def page_of_returns_of_order(
-    uow: UnitOfWork, signer: CursorSigner, caller: Caller, order_id: UUID, limit: int, cursor: str | None
+    uow: UnitOfWork, requested: CursorRequest, caller: Caller, order_id: UUID
 ) -> CursorPage[ReturnRequest]:
     """One page of the return requests of an order, newest first."""
     scope = ["return-requests", order_id, caller.id]
-    position = time_position(signer, scope, cursor) or ()
+    position = requested.time_position(scope) or ()
     beyond = "AND (request.created_at, request.id) < ($3, $4)" if position else ""
     records = await uow.fetch(
         f"SELECT {_COLUMNS} FROM return_requests AS request WHERE request.order_id = $2 {beyond} "
         "ORDER BY request.created_at DESC, request.id DESC LIMIT $1",
-        limit + 1,
+        requested.limit + 1,
         order_id,
         *position,
     )
-    return newest_page(records, signer, scope, limit, ReturnRequest.from_row)
+    return newest_page(records, requested, scope, ReturnRequest.from_row)

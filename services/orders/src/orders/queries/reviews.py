@@ -7,8 +7,7 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.database.parameters import Parameters, all_of
 from common.database.unit_of_work import Database, UnitOfWork
-from common.primitives.cursors import CursorSigner
-from common.web.pages import CursorPage, TimePosition, time_position
+from common.web.pages import CursorPage, CursorRequest, TimePosition
 from orders.queries.filters import Filters
 from orders.queries.pages import newest_page
 from orders.responses.reviews import OwnReview, Review
@@ -53,10 +52,8 @@ async def find_rating(
 
 async def page_of_reviews(
     database: Database,
-    signer: CursorSigner,
+    requested: CursorRequest,
     caller: Caller,
-    limit: int,
-    cursor: str | None,
     *,
     vendor_id: UUID | None = None,
     product_id: UUID | None = None,
@@ -67,21 +64,21 @@ async def page_of_reviews(
     )
     scope = ["reviews", kind, subject, caller.user_id]
     parameters = Parameters()
-    conditions = [parameters.condition(where, subject), *_beyond(parameters, time_position(signer, scope, cursor))]
-    records = await database.fetch_public(_newest(_COLUMNS, conditions, limit), *parameters.values)
-    return newest_page(records, signer, scope, limit, Review.from_row)
+    conditions = [parameters.condition(where, subject), *_beyond(parameters, requested.time_position(scope))]
+    records = await database.fetch_public(_newest(_COLUMNS, conditions, requested.limit), *parameters.values)
+    return newest_page(records, requested, scope, Review.from_row)
 
 
 async def page_of_moderated_reviews(
-    uow: UnitOfWork, signer: CursorSigner, caller: Caller, filters: Filters, limit: int, cursor: str | None
+    uow: UnitOfWork, requested: CursorRequest, caller: Caller, filters: Filters
 ) -> CursorPage[OwnReview]:
     """One page of all reviews, hidden ones included, newest first."""
     scope = ["reviews to moderate", *sorted(filters.items()), caller.id]
     parameters = Parameters()
     conditions = parameters.conditions(_FILTERS, filters)
-    conditions += _beyond(parameters, time_position(signer, scope, cursor))
-    records = await uow.fetch(_newest(_OWN_COLUMNS, conditions, limit), *parameters.values)
-    return newest_page(records, signer, scope, limit, OwnReview.from_row)
+    conditions += _beyond(parameters, requested.time_position(scope))
+    records = await uow.fetch(_newest(_OWN_COLUMNS, conditions, requested.limit), *parameters.values)
+    return newest_page(records, requested, scope, OwnReview.from_row)
 
 
 async def find_public_review(uow: UnitOfWork, review_id: UUID) -> Review | None:

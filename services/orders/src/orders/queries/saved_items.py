@@ -8,8 +8,7 @@ from asyncpg import Record
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso
-from common.primitives.cursors import CursorSigner
-from common.web.pages import CursorPage, cursor_page, position_in_time, time_position
+from common.web.pages import CursorPage, CursorRequest, cursor_page, position_in_time
 from orders.queries.products import PRODUCT_COLUMNS_LISTED, product_of
 from orders.responses.saved_items import FollowedVendor, SavedProduct
 
@@ -31,25 +30,22 @@ ORDER BY followed.followed_at DESC, followed.vendor_id DESC LIMIT {limit}
 
 async def page_of_saved_products(
     uow: UnitOfWork,
-    signer: CursorSigner,
+    requested: CursorRequest,
     buyer_id: UUID,
-    limit: int,
-    cursor: str | None,
     *,
     now: datetime,
     media_url: str,
 ) -> CursorPage[SavedProduct]:
     """One page of the saved products, the last saved first."""
     scope = ["saved products", buyer_id]
-    position = time_position(signer, scope, cursor) or ()
+    position = requested.time_position(scope) or ()
     beyond = "AND (saved.saved_at, saved.product_id) < ($2, $3)" if position else ""
-    statement = _SAVED.format(columns=PRODUCT_COLUMNS_LISTED, beyond=beyond, limit=limit + 1)
+    statement = _SAVED.format(columns=PRODUCT_COLUMNS_LISTED, beyond=beyond, limit=requested.limit + 1)
     records = await uow.fetch(statement, buyer_id, *position)
     return cursor_page(
-        signer,
+        requested,
         scope,
         records,
-        limit,
         position_of=lambda record: position_in_time(record["saved_at"], record["product_id"]),
         item_of=lambda record: _saved(record, media_url, now),
     )
@@ -65,18 +61,17 @@ async def find_saved_product(
 
 
 async def page_of_followed_vendors(
-    uow: UnitOfWork, signer: CursorSigner, buyer_id: UUID, limit: int, cursor: str | None
+    uow: UnitOfWork, requested: CursorRequest, buyer_id: UUID
 ) -> CursorPage[FollowedVendor]:
     """One page of the followed vendors, the last followed first."""
     scope = ["followed vendors", buyer_id]
-    position = time_position(signer, scope, cursor) or ()
+    position = requested.time_position(scope) or ()
     beyond = "AND (followed.followed_at, followed.vendor_id) < ($2, $3)" if position else ""
-    records = await uow.fetch(_FOLLOWED.format(beyond=beyond, limit=limit + 1), buyer_id, *position)
+    records = await uow.fetch(_FOLLOWED.format(beyond=beyond, limit=requested.limit + 1), buyer_id, *position)
     return cursor_page(
-        signer,
+        requested,
         scope,
         records,
-        limit,
         position_of=lambda record: position_in_time(record["followed_at"], record["vendor_id"]),
         item_of=FollowedVendor.from_row,
     )

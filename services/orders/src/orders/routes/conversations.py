@@ -10,8 +10,8 @@ from starlette.responses import Response
 from common.auth.caller import THE_SERVICE, Caller
 from common.auth.guards import one_of, permission
 from common.web.endpoints import Endpoints
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok, or_not_found
-from common.web.pages import respond_page
+from common.web.http import CurrentCaller, dependencies_of, ok, or_not_found
+from common.web.pages import RequestedPage, respond_page
 from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
 from orders.domain.conversation_errors import ConversationSubjectRequired
@@ -68,14 +68,13 @@ async def open_conversation(request: Request, caller: CurrentCaller, body: OpenC
 async def list_conversations(
     request: Request,
     caller: CurrentCaller,
+    requested: RequestedPage,
     order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
-    limit: Limit = LIMIT_DEFAULT,
-    cursor: Cursor = None,
 ) -> Response:
     """Return the caller's conversations, the last opened first. With `orderId` the one about it, also for support."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        page = await page_of_conversations(uow, dependencies.cursors, caller, order_id, limit, cursor)
+        page = await page_of_conversations(uow, requested, caller, order_id)
     return respond_page(request, page)
 
 
@@ -90,17 +89,14 @@ async def get_conversation(request: Request, caller: CurrentCaller, conversation
 async def list_messages(
     request: Request,
     caller: CurrentCaller,
+    requested: RequestedPage,
     conversation_id: UUID,
-    limit: Limit = LIMIT_DEFAULT,
-    cursor: Cursor = None,
 ) -> Response:
     """Return the messages, newest first. For support as `conversations.get`, and each read is recorded."""
     dependencies = dependencies_of(request, Dependencies)
     await _check_readable(request, caller, conversation_id)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        page = await page_of_messages(
-            uow, dependencies.cursors, caller, conversation_id, limit, cursor, dependencies.clock.now()
-        )
+        page = await page_of_messages(uow, requested, caller, conversation_id, dependencies.clock.now())
     return respond_page(request, page)
 
 

@@ -10,8 +10,8 @@ from starlette.responses import Response
 from common.auth.caller import THE_SERVICE
 from common.auth.guards import PUBLIC, one_of, permission
 from common.web.endpoints import Endpoints
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok, or_not_found
-from common.web.pages import respond_page
+from common.web.http import CurrentCaller, dependencies_of, ok, or_not_found
+from common.web.pages import RequestedPage, respond_page
 from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
 from orders.domain.flash_sales import SaleTerms
@@ -32,15 +32,14 @@ SALE_PERMISSIONS: Final = ("flash_sales:keep", "flash_sales:propose")
 async def list_flash_sales(
     request: Request,
     caller: CurrentCaller,
+    requested: RequestedPage,
     query: Annotated[FlashSaleQuery, Query()],
-    limit: Limit = LIMIT_DEFAULT,
-    cursor: Cursor = None,
 ) -> Response:
     """List running and upcoming sales, newest first; `status=ended` lists past sales."""
     dependencies = dependencies_of(request, Dependencies)
     filters = query.model_dump(by_alias=True, exclude_none=True)
     now = dependencies.clock.now()
-    page = await page_of_sales(dependencies.database, dependencies.cursors, caller, filters, limit, cursor, now=now)
+    page = await page_of_sales(dependencies.database, requested, caller, filters, now=now)
     return respond_page(request, page)
 
 

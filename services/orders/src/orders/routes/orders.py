@@ -11,9 +11,9 @@ from common.auth.guards import SIGNED_IN, permission
 from common.primitives.problems import ValidationFailed
 from common.web.endpoint_table import Idempotency
 from common.web.endpoints import Endpoints
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok, or_not_found
+from common.web.http import CurrentCaller, dependencies_of, ok, or_not_found
 from common.web.idempotency import IdempotencyKey
-from common.web.pages import CursorPage, respond_page
+from common.web.pages import RequestedPage, respond_page
 from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
 from orders.domain.checkouts import Checkout, FromCart
@@ -72,19 +72,16 @@ async def check_out(request: Request, caller: CurrentCaller, key: IdempotencyKey
 async def list_orders(
     request: Request,
     caller: CurrentCaller,
+    requested: RequestedPage,
     filters: OrderFilters,
     role: Annotated[ListRole | None, Query(alias="as", description="Only orders in which the caller is this.")] = None,
-    limit: Limit = LIMIT_DEFAULT,
-    cursor: Cursor = None,
 ) -> Response:
     """Return the caller's orders, newest first: as buyer, vendor or hub agent, or all orders for staff with
     `orders:read`.
     """
     dependencies = dependencies_of(request, Dependencies)
     reads = dependencies.database.reads_for(caller)
-    page = await page_of_orders(
-        reads, dependencies.cursors, dependencies.contacts, caller, limit, cursor, filters, role
-    )
+    page = await page_of_orders(reads, requested, dependencies.contacts, caller, filters, role)
     return respond_page(request, page)
 
 
@@ -96,20 +93,18 @@ async def get_order(request: Request, caller: CurrentCaller, order_id: UUID) -> 
 
 @endpoint("GET", f"{ONE_ORDER}/items", id="orders.listItems", returns=list[OrderItem], allow=SIGNED_IN)
 async def list_order_items(
-    request: Request, caller: CurrentCaller, order_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+    request: Request, caller: CurrentCaller, order_id: UUID, requested: RequestedPage
 ) -> Response:
     """Return the items of the order in the sequence of its checkout.
 
     An order has at most 50 items, so each page reads the order.
     """
-    dependencies = dependencies_of(request, Dependencies)
     order = await _visible_order(request, caller, order_id)
     scope = ["items", order_id, caller.id]
-    start: int = dependencies.cursors.open(scope, cursor)[0] if cursor is not None else 0
-    end = start + limit
-    next_cursor = dependencies.cursors.sign(scope, [end]) if end < len(order.items) else None
-    page = CursorPage(order.items[start:end], next_cursor, limit)
-    return respond_page(request, page)
+    start: int = (requested.open(scope) or [0])[0]
+    end = start + requested.limit
+    position = [end] if end < len(order.items) else None
+    return respond_page(request, requested.page_up_to(scope, order.items[start:end], position))
 
 
 @endpoint("GET", f"{ONE_ORDER}/timeline", id="orders.getTimeline", returns=list[OrderTimelineEntry], allow=SIGNED_IN)

@@ -14,8 +14,8 @@ from common.primitives.problems import ValidationFailed
 from common.primitives.revisions import IfMatch, revision_meant
 from common.web.endpoint_table import Media
 from common.web.endpoints import Endpoints
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok, or_not_found
-from common.web.pages import respond_page
+from common.web.http import CurrentCaller, dependencies_of, ok, or_not_found
+from common.web.pages import RequestedPage, respond_page
 from common.web.uploads import read_image
 from orders.dependencies import Dependencies
 from orders.domain.errors import NoVendor
@@ -78,18 +78,15 @@ async def create_product(request: Request, caller: CurrentCaller, body: CreatePr
 async def list_own_products(
     request: Request,
     caller: CurrentCaller,
+    requested: RequestedPage,
     status: Annotated[Literal["published", "draft", "removed"] | None, Query()] = None,
-    limit: Limit = LIMIT_DEFAULT,
-    cursor: Cursor = None,
 ) -> Response:
     """Return the merchant's products, newest first, drafts and removed products included."""
     dependencies = dependencies_of(request, Dependencies)
     vendor_id, media_url = _vendor_of(caller), dependencies.media_url
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         now = dependencies.clock.now()
-        page = await page_of_own_products(
-            uow, dependencies.cursors, vendor_id, status, limit, cursor, now=now, media_url=media_url
-        )
+        page = await page_of_own_products(uow, requested, vendor_id, status, now=now, media_url=media_url)
     return respond_page(request, page)
 
 

@@ -19,6 +19,7 @@ from common.auth.guards import PUBLIC
 from common.primitives.problems import NotFound
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, caller_of, dependencies_of, or_not_found
+from common.web.pages import CursorRequest
 from common.web.responses import NOT_MODIFIED, CursorMeta
 from orders.dependencies import Dependencies
 from orders.queries.own_products import find_hidden_product, find_own_product
@@ -60,12 +61,10 @@ async def list_products(request: Request) -> Response:
     caller = await caller_of(request)
     page = await page_of_products(
         dependencies.database,
-        dependencies.cursors,
+        CursorRequest(dependencies.cursors, query.limit, query.cursor),
         caller,
         query.filters,
         query.sort,
-        query.limit,
-        query.cursor,
         now=dependencies.clock.now(),
         media_url=dependencies.media_url,
     )

@@ -12,9 +12,9 @@ from common.auth.caller import Caller
 from common.auth.guards import SIGNED_IN, permission
 from common.web.endpoint_table import Idempotency
 from common.web.endpoints import Endpoints
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, QueryText, dependencies_of, ok, or_not_found
+from common.web.http import CurrentCaller, QueryText, dependencies_of, ok, or_not_found
 from common.web.idempotency import IdempotencyKey
-from common.web.pages import respond_page
+from common.web.pages import RequestedPage, respond_page
 from orders.dependencies import Dependencies
 from orders.domain.checkouts import Checkout, FromCart, FromDraft
 from orders.domain.purchases import Delivery
@@ -81,6 +81,7 @@ async def _placed(request: Request, caller: Caller, requested: Checkout, key: UU
 async def list_purchases(
     request: Request,
     caller: CurrentCaller,
+    requested: RequestedPage,
     q: Annotated[
         QueryText | None,
         Query(
@@ -89,13 +90,11 @@ async def list_purchases(
             description="A purchase's number (`CP-XXXX-XXXX`) or id, in any case, with any spaces, dashes and `#`.",
         ),
     ] = None,
-    limit: Limit = LIMIT_DEFAULT,
-    cursor: Cursor = None,
 ) -> Response:
     """Return the caller's purchases, newest first; those of all buyers for staff with `orders:read`."""
     dependencies = dependencies_of(request, Dependencies)
     reads = dependencies.database.reads_for(caller)
-    page = await page_of_purchases(reads, dependencies.cursors, dependencies.contacts, caller, limit, cursor, q)
+    page = await page_of_purchases(reads, requested, dependencies.contacts, caller, q)
     return respond_page(request, page)
 
 

@@ -10,8 +10,8 @@ from starlette.responses import Response
 from common.auth.caller import THE_SERVICE
 from common.auth.guards import SIGNED_IN, one_of
 from common.web.endpoints import Endpoints
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok, or_not_found
-from common.web.pages import respond_page
+from common.web.http import CurrentCaller, dependencies_of, ok, or_not_found
+from common.web.pages import RequestedPage, respond_page
 from orders.dependencies import Dependencies
 from orders.domain.reports import SubjectKind
 from orders.queries.reports import find_report, page_of_reports
@@ -53,14 +53,13 @@ async def create_report(request: Request, caller: CurrentCaller, body: CreateRep
 async def list_reports(
     request: Request,
     caller: CurrentCaller,
+    requested: RequestedPage,
     kind: Annotated[SubjectKind | None, Query()] = None,
     status: Annotated[Literal["open", "decided"] | None, Query()] = None,
     vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
     awaiting: Annotated[
         Literal["decision"] | None, Query(description="Only those that the caller may decide on.")
     ] = None,
-    limit: Limit = LIMIT_DEFAULT,
-    cursor: Cursor = None,
 ) -> Response:
     """Return all reports, newest first; for campus admins those about vendors of their campus."""
     dependencies = dependencies_of(request, Dependencies)
@@ -68,12 +67,10 @@ async def list_reports(
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         page = await page_of_reports(
             uow,
-            dependencies.cursors,
+            requested,
             caller,
             filters,
             status,
-            limit,
-            cursor,
             awaiting_decision=awaiting is not None,
         )
     return respond_page(request, page)

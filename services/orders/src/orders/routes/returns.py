@@ -10,9 +10,9 @@ from starlette.responses import Response
 from common.auth.caller import THE_SERVICE
 from common.auth.guards import SIGNED_IN, one_of
 from common.web.endpoints import Endpoints
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok, or_not_found
+from common.web.http import CurrentCaller, dependencies_of, ok, or_not_found
 from common.web.idempotency import OptionalIdempotentCommand
-from common.web.pages import respond_page
+from common.web.pages import RequestedPage, respond_page
 from orders.dependencies import Dependencies
 from orders.domain.returns import ReturnedItem, ReturnStatus
 from orders.queries.returns import find_return_request, page_of_return_requests, page_of_returns_of_order
@@ -57,13 +57,13 @@ async def request_return(
 
 @endpoint("GET", f"{ONE_ORDER}/return-requests", id="returns.listByOrder", returns=list[ReturnRequest], allow=SIGNED_IN)
 async def list_return_requests_of_order(
-    request: Request, caller: CurrentCaller, order_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+    request: Request, caller: CurrentCaller, order_id: UUID, requested: RequestedPage
 ) -> Response:
     """Return the return requests of the order, newest first, for its parties and for staff."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await find_order_roles(uow, caller, order_id)
-        page = await page_of_returns_of_order(uow, dependencies.cursors, caller, order_id, limit, cursor)
+        page = await page_of_returns_of_order(uow, requested, caller, order_id)
     return respond_page(request, page)
 
 
@@ -71,21 +71,18 @@ async def list_return_requests_of_order(
 async def list_return_requests(
     request: Request,
     caller: CurrentCaller,
+    requested: RequestedPage,
     status: Annotated[ReturnStatus | None, Query()] = None,
     awaiting: Annotated[
         Literal["decision"] | None, Query(description="Only requested ones that the caller may decide on.")
     ] = None,
-    limit: Limit = LIMIT_DEFAULT,
-    cursor: Cursor = None,
 ) -> Response:
     """Return the caller's return requests as buyer and as vendor, newest first; all requests for support and
     auditors.
     """
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        page = await page_of_return_requests(
-            uow, dependencies.cursors, caller, status, limit, cursor, awaiting_decision=awaiting is not None
-        )
+        page = await page_of_return_requests(uow, requested, caller, status, awaiting_decision=awaiting is not None)
     return respond_page(request, page)
 
 

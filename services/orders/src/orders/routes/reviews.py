@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from common.auth.guards import PUBLIC, permission
 from common.web.endpoints import Endpoints
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok, or_not_found
-from common.web.pages import respond_page
+from common.web.http import CurrentCaller, dependencies_of, ok, or_not_found
+from common.web.pages import CursorRequest, RequestedPage, respond_page
 from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
 from orders.queries.reviews import (
@@ -35,18 +35,18 @@ OF_PRODUCT: Final = "/api/products/{product_id}/reviews"
 
 @endpoint("GET", OF_VENDOR, id="reviews.listByVendor", returns=ReviewList, allow=PUBLIC, compressed=True)
 async def list_reviews_of_vendor(
-    request: Request, caller: CurrentCaller, vendor_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+    request: Request, caller: CurrentCaller, vendor_id: UUID, requested: RequestedPage
 ) -> Response:
     """Reviews of the vendor, newest first; `meta` has the mean rating."""
-    return await _list(request, caller, limit, cursor, vendor_id=vendor_id)
+    return await _list(request, caller, requested, vendor_id=vendor_id)
 
 
 @endpoint("GET", OF_PRODUCT, id="reviews.listByProduct", returns=ReviewList, allow=PUBLIC, compressed=True)
 async def list_reviews_of_product(
-    request: Request, caller: CurrentCaller, product_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+    request: Request, caller: CurrentCaller, product_id: UUID, requested: RequestedPage
 ) -> Response:
     """Reviews of the product, newest first; `meta` has the mean rating."""
-    return await _list(request, caller, limit, cursor, product_id=product_id)
+    return await _list(request, caller, requested, product_id=product_id)
 
 
 @endpoint(
@@ -73,15 +73,14 @@ async def create_review_of_product(
 async def list_reviews(
     request: Request,
     caller: CurrentCaller,
+    requested: RequestedPage,
     query: Annotated[ModerationQuery, Query()],
-    limit: Limit = LIMIT_DEFAULT,
-    cursor: Cursor = None,
 ) -> Response:
     """All reviews for staff, hidden ones included, newest first."""
     dependencies = dependencies_of(request, Dependencies)
     filters = query.model_dump(by_alias=True, exclude_none=True)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        page = await page_of_moderated_reviews(uow, dependencies.cursors, caller, filters, limit, cursor)
+        page = await page_of_moderated_reviews(uow, requested, caller, filters)
     return respond_page(request, page)
 
 
@@ -134,10 +133,10 @@ async def reply_to_review(
     return ok(request, or_not_found(review), status=201)
 
 
-async def _list(request: Request, caller: CurrentCaller, limit: int, cursor: str | None, **subject: UUID) -> Response:
+async def _list(request: Request, caller: CurrentCaller, requested: CursorRequest, **subject: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     rating = or_not_found(await find_rating(dependencies.database, **subject))
-    page = await page_of_reviews(dependencies.database, dependencies.cursors, caller, limit, cursor, **subject)
+    page = await page_of_reviews(dependencies.database, requested, caller, **subject)
     return respond_page(request, page, ReviewMeta, **rating._asdict())
 
 

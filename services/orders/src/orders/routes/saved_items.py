@@ -8,8 +8,8 @@ from starlette.responses import Response
 
 from common.auth.guards import permission
 from common.web.endpoints import Endpoints
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok, or_not_found
-from common.web.pages import respond_page
+from common.web.http import CurrentCaller, dependencies_of, ok, or_not_found
+from common.web.pages import RequestedPage, respond_page
 from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
 from orders.queries.saved_items import (
@@ -35,18 +35,14 @@ ONE_FOLLOWED: Final = f"{FOLLOWED}/{{vendor_id}}"
 
 
 @endpoint("GET", SAVED, id="savedProducts.list", returns=list[SavedProduct], allow=permission("orders:place"))
-async def list_saved_products(
-    request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
-) -> Response:
+async def list_saved_products(request: Request, caller: CurrentCaller, requested: RequestedPage) -> Response:
     """Return the saved products, the last saved first; `product` is as in the catalog."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         page = await page_of_saved_products(
             uow,
-            dependencies.cursors,
+            requested,
             caller.id,
-            limit,
-            cursor,
             now=dependencies.clock.now(),
             media_url=dependencies.media_url,
         )
@@ -76,13 +72,11 @@ async def remove_saved_product(request: Request, caller: CurrentCaller, product_
 
 
 @endpoint("GET", FOLLOWED, id="followedVendors.list", returns=list[FollowedVendor], allow=permission("orders:place"))
-async def list_followed_vendors(
-    request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
-) -> Response:
+async def list_followed_vendors(request: Request, caller: CurrentCaller, requested: RequestedPage) -> Response:
     """Return the followed vendors, the last followed first."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        page = await page_of_followed_vendors(uow, dependencies.cursors, caller.id, limit, cursor)
+        page = await page_of_followed_vendors(uow, requested, caller.id)
     return respond_page(request, page)
 
 

@@ -5,8 +5,8 @@ from starlette.responses import Response
 
 from common.auth.guards import SIGNED_IN
 from common.web.endpoints import Endpoints
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
-from common.web.pages import cursor_page, respond_page
+from common.web.http import CurrentCaller, dependencies_of, ok
+from common.web.pages import RequestedPage, cursor_page, respond_page
 from payments.dependencies import Dependencies
 from payments.domain.accounts import HOME_CURRENCY
 from payments.queries.balances import find_balance, list_lines
@@ -24,19 +24,16 @@ async def get_balance(request: Request, caller: CurrentCaller) -> Response:
 
 
 @endpoint("GET", "/api/balance/statement", id="balance.listStatement", returns=list[BalanceLine], allow=SIGNED_IN)
-async def list_statement(
-    request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
-) -> Response:
+async def list_statement(request: Request, caller: CurrentCaller, requested: RequestedPage) -> Response:
     """List every change of the caller's balance, newest first, with the balance after each line."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ["balance", caller.id]
-    before = dependencies.cursors.open(scope, cursor)[0] if cursor else None
-    rows = await list_lines(dependencies.database.reads_for(caller), caller.id, before, limit)
+    before = (requested.open(scope) or [None])[0]
+    rows = await list_lines(dependencies.database.reads_for(caller), caller.id, before, requested.limit)
     page = cursor_page(
-        dependencies.cursors,
+        requested,
         scope,
         rows,
-        limit,
         position_of=lambda row: [row["sequence"]],
         item_of=BalanceLine.from_row,
     )

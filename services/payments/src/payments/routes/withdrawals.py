@@ -1,6 +1,5 @@
 """Withdrawals from balances: the buyer's own, and the four-eyes decisions about the large ones (contract section 7.9)."""
 
-from datetime import datetime
 from typing import Annotated, Final
 from uuid import UUID
 
@@ -12,9 +11,17 @@ from common.auth.caller import THE_SERVICE
 from common.auth.guards import SIGNED_IN, one_of, permission
 from common.web.endpoint_table import Idempotency, Quota
 from common.web.endpoints import Endpoints
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
+from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.idempotency import RequiredIdempotentCommand
-from common.web.pages import OffsetPage, cursor_page, offset_page, respond_offset_page, respond_page
+from common.web.pages import (
+    OffsetPage,
+    RequestedPage,
+    cursor_page,
+    offset_page,
+    position_in_time,
+    respond_offset_page,
+    respond_page,
+)
 from common.web.schemas import DecisionApproval
 from payments.dependencies import Dependencies
 from payments.domain.transitions import WithdrawalStatus
@@ -72,21 +79,17 @@ async def request_withdrawal(
 
 
 @endpoint("GET", OWN, id="balance.listWithdrawals", returns=list[Withdrawal], allow=SIGNED_IN)
-async def list_withdrawals_of_caller(
-    request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
-) -> Response:
+async def list_withdrawals_of_caller(request: Request, caller: CurrentCaller, requested: RequestedPage) -> Response:
     """List the caller's withdrawals, newest first."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ["withdrawals", caller.id]
-    position = dependencies.cursors.open(scope, cursor) if cursor else ()
-    before = (datetime.fromisoformat(position[0]), UUID(position[1])) if position else ()
-    rows = await list_own_withdrawals(dependencies.database.reads_for(caller), caller.id, before, limit)
+    before = requested.time_position(scope) or ()
+    rows = await list_own_withdrawals(dependencies.database.reads_for(caller), caller.id, before, requested.limit)
     page = cursor_page(
-        dependencies.cursors,
+        requested,
         scope,
         rows,
-        limit,
-        position_of=lambda row: [row["created_at"].isoformat(), str(row["id"])],
+        position_of=lambda row: position_in_time(row["created_at"], row["id"]),
         item_of=Withdrawal.from_row,
     )
     return respond_page(request, page)

@@ -9,8 +9,8 @@ from common.auth.guards import one_of, permission
 from common.primitives.problems import NotFound
 from common.web.endpoint_table import Quota
 from common.web.endpoints import Endpoints
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
-from common.web.pages import CursorPage, position_in_time, respond_page, time_position
+from common.web.http import CurrentCaller, dependencies_of, ok
+from common.web.pages import RequestedPage, position_in_time, respond_page
 from payouts import responses, schemas
 from payouts.dependencies import Dependencies
 from payouts.queries.bank_details import find_bank_details, page_of_bank_details_history
@@ -73,21 +73,20 @@ async def replace_bank_details(
 async def list_bank_details_history(
     request: Request,
     caller: CurrentCaller,
+    requested: RequestedPage,
     vendor_id: UUID,
-    limit: Limit = LIMIT_DEFAULT,
-    cursor: Cursor = None,
 ) -> Response:
     """List each change of the details, newest first, with its author and time."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ["bank details history", vendor_id, caller.id]
-    before = time_position(dependencies.cursors, scope, cursor)
+    before = requested.time_position(scope)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        changes, ends_at = await page_of_bank_details_history(uow, vendor_id, before, limit)
+        changes, ends_at = await page_of_bank_details_history(uow, vendor_id, before, requested.limit)
     if not changes and caller.vendor_id != vendor_id:
         # Row policies hide other merchants' rows: a vendor without details gets the response of an unknown one.
         raise NotFound
-    next_cursor = None if ends_at is None else dependencies.cursors.sign(scope, position_in_time(*ends_at))
-    return respond_page(request, CursorPage(changes, next_cursor, limit))
+    position = None if ends_at is None else position_in_time(*ends_at)
+    return respond_page(request, requested.page_up_to(scope, changes, position))
 
 
 @endpoint(

@@ -12,8 +12,8 @@ from common.auth.guards import permission
 from common.primitives.problems import NotFound
 from common.web.endpoint_table import Quota
 from common.web.endpoints import Endpoints
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
-from common.web.pages import CursorPage, respond_page
+from common.web.http import CurrentCaller, dependencies_of, ok
+from common.web.pages import CursorRequest, RequestedPage, respond_page
 from common.web.schemas import QueryInstant
 from payouts import responses, schemas
 from payouts.dependencies import Dependencies
@@ -115,10 +115,10 @@ async def list_wallet_transactions(
     allow=permission("wallet:own"),
 )
 async def list_statement(
-    request: Request, caller: CurrentCaller, filters: Filters, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+    request: Request, caller: CurrentCaller, filters: Filters, requested: RequestedPage
 ) -> Response:
     """List every movement of the wallet, newest first, with the balance after each line."""
-    return await _statement(request, caller, vendor_of(caller), filters, limit, cursor)
+    return await _statement(request, caller, vendor_of(caller), filters, requested)
 
 
 @endpoint(
@@ -131,24 +131,23 @@ async def list_statement(
 async def list_statement_of_vendor(
     request: Request,
     caller: CurrentCaller,
+    requested: RequestedPage,
     vendor_id: UUID,
     filters: Filters,
-    limit: Limit = LIMIT_DEFAULT,
-    cursor: Cursor = None,
 ) -> Response:
     """List every movement of any vendor's wallet."""
-    return await _statement(request, caller, vendor_id, filters, limit, cursor)
+    return await _statement(request, caller, vendor_id, filters, requested)
 
 
 async def _statement(
-    request: Request, caller: Caller, vendor_id: UUID, filters: StatementFilter, limit: int, cursor: str | None
+    request: Request, caller: Caller, vendor_id: UUID, filters: StatementFilter, requested: CursorRequest
 ) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     scope = ["statement", vendor_id, filters.start, filters.end, filters.kind, filters.order_id, caller.id]
-    before = dependencies.cursors.open(scope, cursor)[0] if cursor else None
+    before = (requested.open(scope) or [None])[0]
     reads = dependencies.database.reads_for(caller)
     if vendor_id != caller.vendor_id and await find_legal_name(reads, vendor_id) is None:
         raise NotFound
-    lines, ends_at = await page_of_statement(reads, vendor_id, before, limit, filters)
-    next_cursor = None if ends_at is None else dependencies.cursors.sign(scope, [ends_at])
-    return respond_page(request, CursorPage(lines, next_cursor, limit))
+    lines, ends_at = await page_of_statement(reads, vendor_id, before, requested.limit, filters)
+    position = None if ends_at is None else [ends_at]
+    return respond_page(request, requested.page_up_to(scope, lines, position))

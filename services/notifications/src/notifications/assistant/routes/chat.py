@@ -17,8 +17,8 @@ from common.primitives import problems
 from common.primitives.problems import NotFound, Problem
 from common.web.endpoint_table import KIB, Idempotency, Quota
 from common.web.endpoints import Endpoints
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
-from common.web.pages import cursor_page, respond_page, time_position
+from common.web.http import CurrentCaller, dependencies_of, ok
+from common.web.pages import RequestedPage, cursor_page, respond_page
 from common.web.request_path import client_path
 from notifications.assistant import queries
 from notifications.assistant.responses import (
@@ -96,20 +96,17 @@ async def stream_assistant_reply(request: Request, caller: CurrentCaller, body: 
 @endpoint(
     "GET", "/api/assistant/conversations", id="assistant.listConversations", returns=list[Conversation], allow=SIGNED_IN
 )
-async def list_conversations(
-    request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
-) -> Response:
+async def list_conversations(request: Request, caller: CurrentCaller, requested: RequestedPage) -> Response:
     """Return the caller's conversations, newest first."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ["conversations", caller.id]
-    after = time_position(dependencies.cursors, scope, cursor)
+    after = requested.time_position(scope)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        conversations = await queries.list_conversations(uow, caller.id, after, limit + 1)
+        conversations = await queries.list_conversations(uow, caller.id, after, requested.limit + 1)
     page = cursor_page(
-        dependencies.cursors,
+        requested,
         scope,
         conversations,
-        limit,
         position_of=lambda conversation: (conversation.created_at, conversation.id),
         item_of=lambda conversation: conversation,
     )
@@ -126,23 +123,21 @@ async def list_conversations(
 async def list_messages(
     request: Request,
     caller: CurrentCaller,
+    requested: RequestedPage,
     conversation_id: UUID,
-    limit: Limit = LIMIT_DEFAULT,
-    cursor: Cursor = None,
 ) -> Response:
     """Return the messages of one of the caller's conversations, in order."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ["conversation messages", conversation_id, caller.id]
-    after: int = dependencies.cursors.open(scope, cursor)[0] if cursor is not None else 0
+    after: int = (requested.open(scope) or [0])[0]
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         if await queries.count_messages(uow, conversation_id) is None:
             raise NotFound
-        messages = await queries.list_messages(uow, conversation_id, after, limit + 1)
+        messages = await queries.list_messages(uow, conversation_id, after, requested.limit + 1)
     page = cursor_page(
-        dependencies.cursors,
+        requested,
         scope,
         messages,
-        limit,
         position_of=lambda message: message[:1],
         item_of=lambda message: message[1],
     )

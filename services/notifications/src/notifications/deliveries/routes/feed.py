@@ -11,8 +11,8 @@ from common.auth.guards import SIGNED_IN
 from common.primitives.ids import parse_uuid
 from common.primitives.problems import ValidationFailed
 from common.web.endpoints import Endpoints
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
-from common.web.pages import created_position, cursor_page, respond_page, time_position
+from common.web.http import CurrentCaller, dependencies_of, ok
+from common.web.pages import RequestedPage, created_position, cursor_page, respond_page
 from notifications.deliveries.queries import feed
 from notifications.deliveries.responses import MarkedRead, Notification, UnreadCount
 from notifications.deliveries.schemas import MarkAllReadRequest
@@ -32,21 +32,19 @@ _STREAM: Final = (
 async def list_notifications(
     request: Request,
     caller: CurrentCaller,
-    limit: Limit = LIMIT_DEFAULT,
-    cursor: Cursor = None,
+    requested: RequestedPage,
     unread: bool = False,
 ) -> Response:
     """Return the caller's notifications, newest first; `unread=true`: only unread ones."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ["notifications", *(["unread"] if unread else []), caller.id]
-    after = time_position(dependencies.cursors, scope, cursor)
+    after = requested.time_position(scope)
     reads = dependencies.database.reads_for(caller)
-    items = await feed.list_feed(reads, caller.id, after, limit + 1, unread=unread)
+    items = await feed.list_feed(reads, caller.id, after, requested.limit + 1, unread=unread)
     page = cursor_page(
-        dependencies.cursors,
+        requested,
         scope,
         items,
-        limit,
         position_of=created_position,
         item_of=feed.notification_response,
     )

@@ -17,8 +17,8 @@ from common.primitives.problems import NotFound
 from common.primitives.revisions import IfMatch, etag, revision_meant
 from common.web.endpoint_table import Media
 from common.web.endpoints import Endpoints
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, QueryText, dependencies_of, ok
-from common.web.pages import created_position, cursor_page, respond_page, time_position
+from common.web.http import CurrentCaller, QueryText, dependencies_of, ok
+from common.web.pages import RequestedPage, created_position, cursor_page, respond_page
 from common.web.uploads import read_image
 from notifications.deliveries import Contact, find_contacts
 from notifications.dependencies import Dependencies
@@ -68,23 +68,21 @@ def _filter_of(
 async def list_support_tickets(
     request: Request,
     caller: CurrentCaller,
+    requested: RequestedPage,
     narrowed: Annotated[queries.TicketFilter, Depends(_filter_of)],
-    limit: Limit = LIMIT_DEFAULT,
-    cursor: Cursor = None,
 ) -> Response:
     """Return the caller's own tickets, newest first; staff and auditors see all."""
     dependencies = dependencies_of(request, Dependencies)
     given = (value or "" for value in astuple(narrowed))
     scope = ["support-tickets", *given, caller.id, _is_staff(caller)]
-    after = time_position(dependencies.cursors, scope, cursor)
+    after = requested.time_position(scope)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        tickets = await queries.list_tickets(uow, narrowed, after, limit + 1)
-    customers = await _customers(dependencies, caller, tickets[:limit])
+        tickets = await queries.list_tickets(uow, narrowed, after, requested.limit + 1)
+    customers = await _customers(dependencies, caller, tickets[: requested.limit])
     page = cursor_page(
-        dependencies.cursors,
+        requested,
         scope,
         tickets,
-        limit,
         position_of=created_position,
         item_of=lambda ticket: queries.ticket_response(ticket, caller.id, customers),
     )
@@ -170,21 +168,20 @@ async def mark_support_ticket_read(request: Request, caller: CurrentCaller, tick
     allow=SIGNED_IN,
 )
 async def list_ticket_messages(
-    request: Request, caller: CurrentCaller, ticket_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+    request: Request, caller: CurrentCaller, ticket_id: UUID, requested: RequestedPage
 ) -> Response:
     """Return the messages of a ticket, oldest first."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ["ticket-messages", ticket_id, caller.id]
-    after = time_position(dependencies.cursors, scope, cursor)
+    after = requested.time_position(scope)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         if await queries.find_ticket(uow, ticket_id) is None:
             raise NotFound
-        messages = await queries.list_ticket_messages(uow, ticket_id, after, limit + 1)
+        messages = await queries.list_ticket_messages(uow, ticket_id, after, requested.limit + 1)
     page = cursor_page(
-        dependencies.cursors,
+        requested,
         scope,
         messages,
-        limit,
         position_of=lambda message: (message.created_at, message.id),
         item_of=lambda message: message,
     )
