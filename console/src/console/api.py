@@ -30,6 +30,7 @@ IN_FLIGHT_WAIT_SECONDS_MAX: Final = 2.0
 CONNECTIONS_MAX: Final = 100
 ROWS_MAX: Final = 10_000
 """`page * limit` of the API ends there (contract section 1.5)."""
+NO_HEADERS: Final[Mapping[str, str]] = {}
 FLIGHT_SECONDS: Final = 30.0
 """The API accepts the former refresh token for as long (contract section 10.3)."""
 
@@ -187,19 +188,26 @@ class Api:
         return Document(response.content, response.headers.get("content-type", ""), response.headers)
 
     async def post(
-        self, path: str, body: Json | None = None, *, seconds_max: float = CALL_SECONDS_MAX, **more: Any
+        self,
+        path: str,
+        body: Json | None = None,
+        *,
+        seconds_max: float = CALL_SECONDS_MAX,
+        content_headers: Mapping[str, str] = NO_HEADERS,
+        **more: Any,
     ) -> Any:
         """Return `data` of a POST, under an idempotency key of the form and the path. Raises as `get`.
 
-        While the first post of a form still runs, the second waits for its result.
+        While the first post of a form still runs, the second waits for its result. `more` are `files`, or `content`
+        with its type in `content_headers`, instead of a body.
         """
-        if "files" not in more:
+        if "files" not in more and "content" not in more:
             more["json"] = body or {}
-        headers = {"Idempotency-Key": self._key_for(path)} if self.form_key else {}
+        headers = {**content_headers, **({"Idempotency-Key": self._key_for(path)} if self.form_key else {})}
         for _ in range(IN_FLIGHT_TRIES_MAX):
             response = await self._call("POST", path, headers=headers, seconds_max=seconds_max, **more)
             wait = response.headers.get("retry-after")
-            if response.status_code != 409 or wait is None or not headers:
+            if response.status_code != 409 or wait is None or not self.form_key:
                 break
             await asyncio.sleep(min(float(wait), IN_FLIGHT_WAIT_SECONDS_MAX))
         return _data_of(response)[0]

@@ -433,6 +433,29 @@ CREATE POLICY cart_variants_of_the_buyer ON cart_variants FOR ALL
     WITH CHECK ((buyer_id = app_user_id()));
 CREATE TRIGGER cart_variants_refuse_leaving_buyer AFTER INSERT ON cart_variants FOR EACH ROW EXECUTE FUNCTION refuse_leaving_buyer();
 
+CREATE TABLE conversation_images (
+    id uuid NOT NULL,
+    conversation_id uuid NOT NULL,
+    author_id uuid NOT NULL,
+    message_id uuid,
+    byte_count integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT conversation_images_pkey PRIMARY KEY (id),
+    CONSTRAINT conversation_images_one_of_message UNIQUE (message_id),
+    CONSTRAINT conversation_images_conversation FOREIGN KEY (conversation_id) REFERENCES conversations(id),
+    CONSTRAINT conversation_images_message FOREIGN KEY (message_id) REFERENCES conversation_messages(id)
+);
+CREATE INDEX conversation_images_of_author ON conversation_images USING btree (author_id, created_at);
+CREATE INDEX conversation_images_of_conversation ON conversation_images USING btree (conversation_id);
+CREATE INDEX conversation_images_unsent ON conversation_images USING btree (created_at) WHERE (message_id IS NULL);
+ALTER TABLE conversation_images ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON conversation_images TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON conversation_images TO campus_orders_service;
+CREATE POLICY conversation_images_with_their_message ON conversation_images FOR SELECT
+    USING ((EXISTS ( SELECT
+   FROM conversation_messages message
+  WHERE (message.id = conversation_images.message_id))));
+
 CREATE TABLE conversation_messages (
     id uuid NOT NULL,
     conversation_id uuid NOT NULL,

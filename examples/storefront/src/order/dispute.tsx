@@ -1,9 +1,8 @@
 import { shrinkImage, type DisputeEvidence, type Dispute as DisputeOfOrder, type Order } from "campus-client";
-import { useEffect, useState } from "preact/hooks";
-
 import { campus } from "../api.ts";
 import { textOf } from "../parts/field.tsx";
 import { Loaded } from "../parts/loading.tsx";
+import { IMAGE_TYPES, PrivateImage } from "../parts/private-image.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { RefundTo, refundToOf } from "../parts/refund-to.tsx";
 import { when } from "../times.ts";
@@ -16,7 +15,6 @@ const REASONS = {
   other: "Something else",
 } as const;
 const IMAGES_MAX = 6;
-const IMAGE_TYPES = "image/jpeg,image/png,image/webp";
 
 /** The form that opens a dispute; once it is open, its text and the images of both sides. */
 export function Dispute({ order, opened }: { order: Order; opened: (order: Order) => void }) {
@@ -122,25 +120,15 @@ function OpenDispute({ order, dispute, upload }: OpenDisputeProps) {
   );
 }
 
-/** An image that only the parties may read: it has no public address, so it is fetched with the token. */
 function Evidence({ orderId, evidence }: { orderId: string; evidence: DisputeEvidence }) {
-  const image = useResource((signal) => campus.disputes.getEvidence(orderId, evidence.id, { signal }), [evidence.id]);
-  const [address, setAddress] = useState("");
-  useEffect(() => {
-    if (!image.data) return;
-    const created = URL.createObjectURL(image.data);
-    setAddress(created);
-    return () => URL.revokeObjectURL(created);
-  }, [image.data]);
+  const { id, author, createdAt } = evidence;
   return (
     <li>
-      <Problem error={image.error} retry={image.reload} />
-      {address && (
-        <img
-          src={address}
-          alt={`From the ${evidence.author === "buyer" ? "buyer" : "seller"}, ${when(evidence.createdAt)}`}
-        />
-      )}
+      <PrivateImage
+        id={id}
+        alt={`From the ${author === "buyer" ? "buyer" : "seller"}, ${when(createdAt)}`}
+        load={(signal) => campus.disputes.getEvidence(orderId, id, { signal })}
+      />
     </li>
   );
 }

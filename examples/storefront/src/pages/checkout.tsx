@@ -51,38 +51,45 @@ function Contents({ vendorId }: { vendorId: string | undefined }) {
   );
 }
 
-/** The hubs of the campus of all these vendors; none when they are on several. */
-function Hubs({ vendorIds, children }: { vendorIds: string[]; children: (hubs: Hub[]) => ComponentChildren }) {
+type HubsByVendor = ReadonlyMap<string, Hub[]>;
+
+/** The hubs of each vendor's campus, by the vendor's id. */
+function Hubs(own: { vendorIds: string[]; children: (hubs: HubsByVendor) => ComponentChildren }) {
+  const { vendorIds, children } = own;
   const hubs = useResource(
-    async (signal) => {
+    async (signal): Promise<HubsByVendor> => {
       const vendors = await Promise.all(vendorIds.map((id) => campus.vendors.get(id, { signal })));
-      const [campusId, ...others] = new Set(vendors.map((vendor) => vendor.campusId));
-      if (!campusId || others.length > 0) return [];
-      return (await campus.hubs.list(campusId, { limit: 100 }, { signal })).items;
+      const campusIds = [...new Set(vendors.flatMap((vendor) => vendor.campusId ?? []))];
+      const ofCampus = new Map(
+        await Promise.all(
+          campusIds.map(
+            async (id): Promise<[string, Hub[]]> => [
+              id,
+              (await campus.hubs.list(id, { limit: 100 }, { signal })).items,
+            ],
+          ),
+        ),
+      );
+      return new Map(vendors.map((vendor) => [vendor.id, ofCampus.get(vendor.campusId ?? "") ?? []]));
     },
     [vendorIds.join()],
   );
   return <Loaded from={hubs}>{children}</Loaded>;
 }
 
-function Form(form: { cartId: string; vendorId: string | undefined; lines: CartItem[]; hubs: Hub[] }) {
+function Form(form: { cartId: string; vendorId: string | undefined; lines: CartItem[]; hubs: HubsByVendor }) {
   const { cartId, vendorId, lines, hubs } = form;
   const vendors = linesByVendor(lines);
   const { route } = useLocation();
   const keyOf = useKey();
-  const [hub, setHub] = useState<Hub | null>(null);
-  const [note, setNote] = useState("");
-  const feeMinor = (hub?.deliveryFeeMinor ?? 0) * vendors.length;
+  const [deliveries, setDeliveries] = useState<ReadonlyMap<string, Delivery>>(new Map());
+  const deliveryOf = (id: string) => deliveries.get(id) ?? MEET_THE_SELLER;
+  const feeMinor = vendors.reduce((sum, [id]) => sum + (deliveryOf(id).hub?.deliveryFeeMinor ?? 0), 0);
   const totalMinor = subtotalOf(lines) + feeMinor;
   const part = useBalancePart(totalMinor);
 
   const place = useAction(async () => {
-    const payable = await placed({
-      cartId,
-      expectedTotalMinor: totalMinor,
-      ...(hub && { hubId: hub.id }),
-      ...(note.trim() && { deliveryNote: note.trim() }),
-    });
+    const payable = await placed();
     try {
       await payFor(payable, part.balanceMinor);
     } catch {
@@ -92,11 +99,16 @@ function Form(form: { cartId: string; vendorId: string | undefined; lines: CartI
     }
   });
   /** Place the order, or the purchase. */
-  const placed = async (request: PurchaseRequest): Promise<Payable> => {
+  const placed = async (): Promise<Payable> => {
+    const expected = { cartId, expectedTotalMinor: totalMinor };
     if (vendorId !== undefined) {
-      const checkout: CheckoutRequest = { ...request, vendorId };
+      const checkout: CheckoutRequest = { ...expected, vendorId, ...placeOf(deliveryOf(vendorId)) };
       return campus.orders.checkout(checkout, { idempotencyKey: keyOf(checkout) });
     }
+    const request: PurchaseRequest = {
+      ...expected,
+      deliveries: vendors.map(([id]) => ({ vendorId: id, ...placeOf(deliveryOf(id)) })),
+    };
     const purchase = await campus.purchases.create(request, { idempotencyKey: keyOf(request) });
     return { id: purchase.orders[0]!.id, purchaseId: purchase.id };
   };
@@ -107,36 +119,16 @@ function Form(form: { cartId: string; vendorId: string | undefined; lines: CartI
   return (
     <form onSubmit={submit} class="columns">
       <div>
-        <fieldset class="panel">
-          <legend>Where do you collect it?</legend>
-          <Choice
-            label="Meet the seller"
-            detail="Agree on a place after the payment"
-            feeMinor={0}
-            checked={hub === null}
-            choose={() => setHub(null)}
+        {vendors.map(([id, own]) => (
+          <DeliveryOf
+            key={id}
+            vendorId={id}
+            of={vendors.length > 1 ? (own[0]?.vendorName ?? "A seller") : ""}
+            hubs={hubs.get(id) ?? []}
+            delivery={deliveryOf(id)}
+            choose={(delivery) => setDeliveries((before) => new Map(before).set(id, delivery))}
           />
-          {hubs.map((one) => (
-            <Choice
-              key={one.id}
-              label={one.name}
-              detail={one.address}
-              feeMinor={one.deliveryFeeMinor}
-              checked={hub?.id === one.id}
-              choose={() => setHub(one)}
-            />
-          ))}
-        </fieldset>
-        <div class="field">
-          <label for="note">Note for the seller (optional)</label>
-          <textarea
-            id="note"
-            rows={2}
-            maxLength={NOTE_CHARACTERS_MAX}
-            value={note}
-            onInput={(event) => setNote(event.currentTarget.value)}
-          />
-        </div>
+        ))}
       </div>
       <section class="panel summary" aria-label="Summary">
         <h2>{vendors.map(([, own]) => own[0]?.vendorName).join(", ")}</h2>
@@ -171,10 +163,75 @@ function Form(form: { cartId: string; vendorId: string | undefined; lines: CartI
   );
 }
 
-function Choice(choice: { label: string; detail: string; feeMinor: number; checked: boolean; choose: () => void }) {
+interface Delivery {
+  hub: Hub | null;
+  note: string;
+}
+
+const MEET_THE_SELLER: Delivery = { hub: null, note: "" };
+
+function placeOf({ hub, note }: Delivery) {
+  return { ...(hub && { hubId: hub.id }), ...(note.trim() && { deliveryNote: note.trim() }) };
+}
+
+/** The hub and the note of one vendor's order; `of` is the vendor's name where the purchase has several. */
+function DeliveryOf(own: {
+  vendorId: string;
+  of: string;
+  hubs: Hub[];
+  delivery: Delivery;
+  choose: (delivery: Delivery) => void;
+}) {
+  const { vendorId, of, hubs, delivery, choose } = own;
+  const { hub, note } = delivery;
+  const name = `hub-${vendorId}`;
+  return (
+    <fieldset class="panel">
+      <legend>{of ? `${of}: where do you collect it?` : "Where do you collect it?"}</legend>
+      <Choice
+        name={name}
+        label="Meet the seller"
+        detail="Agree on a place after the payment"
+        feeMinor={0}
+        checked={hub === null}
+        choose={() => choose({ ...delivery, hub: null })}
+      />
+      {hubs.map((one) => (
+        <Choice
+          key={one.id}
+          name={name}
+          label={one.name}
+          detail={one.address}
+          feeMinor={one.deliveryFeeMinor}
+          checked={hub?.id === one.id}
+          choose={() => choose({ ...delivery, hub: one })}
+        />
+      ))}
+      <div class="field">
+        <label for={`note-${vendorId}`}>{of ? `Note for ${of} (optional)` : "Note for the seller (optional)"}</label>
+        <textarea
+          id={`note-${vendorId}`}
+          rows={2}
+          maxLength={NOTE_CHARACTERS_MAX}
+          value={note}
+          onInput={(event) => choose({ ...delivery, note: event.currentTarget.value })}
+        />
+      </div>
+    </fieldset>
+  );
+}
+
+function Choice(choice: {
+  name: string;
+  label: string;
+  detail: string;
+  feeMinor: number;
+  checked: boolean;
+  choose: () => void;
+}) {
   return (
     <label class="choice">
-      <input type="radio" name="hub" checked={choice.checked} onChange={choice.choose} />
+      <input type="radio" name={choice.name} checked={choice.checked} onChange={choice.choose} />
       <span>
         <b>{choice.label}</b>
         <span class="soft">{choice.detail}</span>

@@ -1,4 +1,4 @@
-import type { ConversationOffer, VendorConversation, VendorMessage } from "campus-client";
+import { shrinkImage, type ConversationOffer, type VendorConversation, type VendorMessage } from "campus-client";
 import { useRoute } from "preact-iso";
 import { useEffect, useRef, useState } from "preact/hooks";
 
@@ -6,6 +6,7 @@ import { campus } from "../api.ts";
 import { naira } from "../money.ts";
 import { Loaded } from "../parts/loading.tsx";
 import { Page } from "../parts/page.tsx";
+import { IMAGE_TYPES, PrivateImage } from "../parts/private-image.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { SignedIn } from "../parts/signed-in.tsx";
 import { payFor } from "../pay.ts";
@@ -14,6 +15,8 @@ import { useKey } from "../use-key.ts";
 import { useAction, useResource } from "../use-resource.ts";
 
 const MESSAGE_CHARACTERS_MAX = 2_000;
+// The API's text is required; a photo alone is sent with this one.
+const PHOTO_TEXT = "Photo";
 const REPORT_REASON = "The message breaks the rules of the market.";
 
 export function Conversation() {
@@ -104,7 +107,7 @@ function Subject({ conversation }: { conversation: VendorConversation }) {
 }
 
 function Message({ message, changed }: { message: VendorMessage; changed: () => void }) {
-  const { id, author, text, hidden, maskedReason, offer, createdAt } = message;
+  const { id, conversationId, author, text, hidden, maskedReason, imageId, offer, createdAt } = message;
   const [reported, setReported] = useState(false);
   const report = useAction(async () => {
     await campus.reports.create({ subject: { kind: "message", id }, reason: REPORT_REASON });
@@ -117,6 +120,13 @@ function Message({ message, changed }: { message: VendorMessage; changed: () => 
       </p>
       {/* Links of a message are text, so that no message leads a buyer to another site. */}
       <p class="text">{text || (hidden ? "Staff have hidden this message." : "This message was erased.")}</p>
+      {imageId && (
+        <PrivateImage
+          id={imageId}
+          alt={`Photo of the ${author === "buyer" ? "buyer" : "seller"}, ${when(createdAt)}`}
+          load={(signal) => campus.conversations.getImage(conversationId, imageId, { signal })}
+        />
+      )}
       {maskedReason && <p class="notice">{maskedReason}</p>}
       {offer && <Offer offer={offer} changed={changed} />}
       {author === "vendor" && text && (
@@ -178,9 +188,16 @@ function Writer({ conversation, sent }: { conversation: VendorConversation; sent
   const [text, setText] = useState("");
   const [notice, setNotice] = useState("");
   const box = useRef<HTMLTextAreaElement>(null);
+  const photo = useRef<HTMLInputElement>(null);
   const send = useAction(async () => {
-    const message = await campus.conversations.postMessage(conversation.id, { text });
+    const chosen = photo.current?.files?.[0];
+    const image = chosen && (await campus.conversations.addImage(conversation.id, await shrinkImage(chosen)));
+    const message = await campus.conversations.postMessage(conversation.id, {
+      text: text.trim() || PHOTO_TEXT,
+      ...(image && { imageId: image.id }),
+    });
     setText("");
+    if (photo.current) photo.current.value = "";
     setNotice(message.maskedReason ?? "");
     sent();
     box.current?.focus();
@@ -188,7 +205,7 @@ function Writer({ conversation, sent }: { conversation: VendorConversation; sent
   if (conversation.blockedBy === "buyer") return <p class="notice">You have blocked this seller.</p>;
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    if (text.trim()) send.run();
+    if (text.trim() || photo.current?.files?.length) send.run();
   };
   return (
     <form onSubmit={submit}>
@@ -207,12 +224,19 @@ function Writer({ conversation, sent }: { conversation: VendorConversation; sent
           Never send your delivery PIN: the seller gets it at the handover.
         </p>
       </div>
+      <div class="field">
+        <label for="photo">Photo (optional)</label>
+        <input id="photo" ref={photo} type="file" accept={IMAGE_TYPES} aria-describedby="photo-hint" />
+        <p class="hint" id="photo-hint">
+          Only you and the seller see it, and our staff when the order or a message is reported.
+        </p>
+      </div>
       <p role="status" class={notice ? "notice" : ""}>
         {notice}
       </p>
       <Problem error={send.error} />
       <button class="main" disabled={send.busy}>
-        Send
+        {send.busy ? "Sending …" : "Send"}
       </button>
     </form>
   );

@@ -52,6 +52,12 @@ GRANT SELECT ON conversation_messages TO campus_orders_api;
 CREATE POLICY conversation_messages_with_their_conversation ON conversation_messages FOR SELECT
     USING (EXISTS (SELECT FROM conversations WHERE conversations.id = conversation_messages.conversation_id));
 
+-- Visible with their message. An unsent image is visible to no one.
+ALTER TABLE conversation_images ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON conversation_images TO campus_orders_api;
+CREATE POLICY conversation_images_with_their_message ON conversation_images FOR SELECT
+    USING (EXISTS (SELECT FROM conversation_messages AS message WHERE message.id = conversation_images.message_id));
+
 -- Visible with their message. The buyer's checkout accepts them, each once.
 ALTER TABLE conversation_offers ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, UPDATE (accepted_at, order_id) ON conversation_offers TO campus_orders_api;

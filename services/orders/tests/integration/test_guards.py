@@ -60,6 +60,25 @@ TABLES: Final = {
             )
         },
     ),
+    "conversation_images": GuardedTable(
+        row={"message_id": OURS},
+        unique={
+            "conversation_images_pkey": {"message_id": OTHERS},
+            "conversation_images_one_of_message": {"id": OTHERS},
+        },
+        references={
+            "conversation_images_conversation": {"conversation_id": OTHERS},
+            "conversation_images_message": {"message_id": OTHERS},
+        },
+        policies={
+            "SELECT conversation_images_with_their_message": (
+                "user",
+                "vendor catalog:own",
+                "disputes:prepare",
+                "reports:decide",
+            ),
+        },
+    ),
     "conversation_offers": GuardedTable(
         row={"created_at": NOW, "expires_at": LATER},
         checks={

@@ -1,5 +1,8 @@
 """Reports of users, and their decisions."""
 
+import asyncio
+from typing import Final
+
 from starlette.responses import Response
 
 from console.families import Screens
@@ -8,7 +11,8 @@ from console.visit import Visit
 
 SCREENS = Screens()
 
-KINDS = choices("product", "review", "vendor")
+KINDS = choices("product", "review", "vendor", "message")
+MESSAGES_SHOWN: Final = 100
 OUTCOMES = {"dismiss": "dismissed", "hide": "hidden", "suspend_vendor": "vendor suspended"}
 
 REPORTS = ListView(
@@ -18,6 +22,11 @@ REPORTS = ListView(
         Column("Reported", "subjectText"),
         Column("Vendor", "vendorName"),
         Column("Reason", "reason"),
+        Column(
+            "Conversation",
+            lambda report: report["conversationId"] and "Read it",
+            link="/reports/conversations/{conversationId}",
+        ),
         Column("Details", "details"),
         Column("Decision", lambda report: OUTCOMES.get(report["outcome"], "")),
         Column("Reported at", "createdAt", "time"),
@@ -27,7 +36,7 @@ REPORTS = ListView(
         Filter("status", "Status", choices("open", "decided")),
         Filter("awaiting", "Waits for", (("decision", "my decision"),)),
     ),
-    empty="No report. Users report products, reviews and vendors that break the rules.",
+    empty="No report. Users report products, reviews, vendors and messages that break the rules.",
 )
 
 
@@ -46,3 +55,20 @@ async def decide_report(visit: Visit) -> Response:
     body = {"outcome": outcome, **({"reason": reason} if reason else {})}
     await visit.api.post(f"/api/reports/{visit.form['report']}/decide", body)
     return visit.go("/reports?status=open", f"The report is decided: {OUTCOMES.get(outcome, outcome)}.")
+
+
+@SCREENS.page(
+    "/reports/conversations/{id:uuid}", title="Reported conversation", any_of=("reports:decide", "disputes:prepare")
+)
+async def reported_conversation_page(visit: Visit) -> Response:
+    """Show a conversation that a report, a dispute or a return opens to support. The API records each read."""
+    path = f"/api/conversations/{visit['id']}"
+    conversation, messages = await asyncio.gather(
+        visit.api.get(path), visit.api.page(f"{path}/messages", limit=MESSAGES_SHOWN)
+    )
+    return visit.render(
+        "support/conversation.html",
+        conversation=conversation,
+        messages=messages.items[::-1],
+        is_longer=messages.next_cursor is not None,
+    )

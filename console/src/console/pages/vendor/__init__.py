@@ -1,7 +1,18 @@
 """A vendor's shop, in the order of the menu."""
 
 from console.families import Family
-from console.pages.vendor import conversations, flash_sales, money, orders, products, results, returns, shop, variants
+from console.pages.vendor import (
+    conversations,
+    flash_sales,
+    money,
+    orders,
+    product_files,
+    products,
+    results,
+    returns,
+    shop,
+    variants,
+)
 
 FAMILIES = (
     Family(
@@ -10,6 +21,7 @@ FAMILIES = (
         orders.SCREENS,
         returns.SCREENS,
         conversations.SCREENS,
+        product_files.SCREENS,
         products.SCREENS,
         variants.SCREENS,
         flash_sales.SCREENS,

@@ -23,7 +23,7 @@ VARIANTS_MAX: Final = 100
 @SCREENS.page("/products/{id:uuid}/variants", title="Options and variants", any_of=CATALOG)
 async def variants_page(visit: Visit) -> Response:
     product = await own_product(visit)
-    listed = _listed(product)
+    listed = listed_variants(product)
     return visit.render(
         "vendor/variants.html",
         title=f"Variants of {product['name']}",
@@ -46,7 +46,7 @@ async def set_options(visit: Visit) -> Response:
     if visit.form["read"] != _terms_hash(product) and options != product["options"]:
         raise ApiProblem(409, {"code": "RESOURCE_CONFLICT", "title": "The variants changed", "detail": _CHANGED})
     # An option is the same one by its place: it may be renamed, and one may be added or removed at the end.
-    before = {tuple(one["values"].values()): one for one in reversed(_listed(product))}
+    before = {tuple(one["values"].values()): one for one in reversed(listed_variants(product))}
     variants = []
     kept: set[str] = set()
     for values in combinations(*(option["values"] for option in options)) if options else ():
@@ -67,7 +67,7 @@ async def save_variants(visit: Visit) -> Response:
     change, one that was counted is refused.
     """
     product, form = await own_product(visit), visit.form
-    listed = _listed(product)
+    listed = listed_variants(product)
     opened = dict(pair.split(":", 1) for pair in form["stocks"].split() if ":" in pair)
     variants = [_filled_in(form, one) for one in listed]
     if variants != [_body(one) for one in listed]:
@@ -96,7 +96,7 @@ async def _replace(visit: Visit, product: Json, options: list[Json], variants: l
     )
 
 
-def _listed(product: Json) -> list[Json]:
+def listed_variants(product: Json) -> list[Json]:
     """Return the variants of the present options. Others are kept for their orders only."""
     listed: dict[tuple[str, ...], Json] = {}
     options = product["options"]
@@ -148,5 +148,5 @@ def _options(form: Form) -> list[Json]:
 
 def _terms_hash(product: Json) -> str:
     """Return a digest of options and variants as the form was opened with them; the stock is none of them."""
-    terms = [{**_body(one), "stock": 0} for one in _listed(product)]
+    terms = [{**_body(one), "stock": 0} for one in listed_variants(product)]
     return hashlib.sha256(repr((product["options"], terms)).encode()).hexdigest()

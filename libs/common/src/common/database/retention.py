@@ -47,6 +47,9 @@ class RetentionRule:
     keep: timedelta
     over: str = "true"
     followers: Mapping[str, str] = field(default_factory=dict)
+    # Followers whose `id` is that of a stored image: the table, and its column with the image's owner. The cleanup of
+    # images (`common.media.cleanup`) removes the files.
+    image_owners: Mapping[str, str] = field(default_factory=dict)
     # The clock that wrote `since`. The two clocks differ in tests only, but there by years.
     stamped_by: Literal["service", "database"] = "service"
     # Removes by whole months, like the partitions with the related rows.
@@ -70,8 +73,15 @@ class RetentionRule:
         chosen = ", ".join(self.keys)
         same = " AND ".join(f"going.{key} = old.{key}" for key in self.keys)
         followers = "".join(
-            f", gone_{table} AS (DELETE FROM {table} USING old WHERE {table}.{column} = old.{self.keys[0]})"
+            f", gone_{table} AS (DELETE FROM {table} USING old WHERE {table}.{column} = old.{self.keys[0]}"
+            f"{self._returning(table)})"
             for table, column in self.followers.items()
+        )
+        followers += "".join(
+            f", listed_{table} AS (INSERT INTO leaving_pictures (picture_id, owner_id, leave_at) "
+            f"SELECT id, owner_id, $1 + interval '{self.keep.total_seconds():.0f} seconds' FROM gone_{table} "
+            "ORDER BY id ON CONFLICT DO NOTHING)"
+            for table in self.image_owners
         )
         return f"""
         WITH old AS MATERIALIZED (
@@ -80,6 +90,10 @@ class RetentionRule:
         ){followers}
         DELETE FROM {self.table} AS going USING old WHERE {same}
         """
+
+    def _returning(self, table: str) -> str:
+        owner = self.image_owners.get(table)
+        return f" RETURNING {table}.id, {table}.{owner} AS owner_id" if owner else ""
 
     @property
     def oldest(self) -> str:

@@ -22,6 +22,21 @@ class TooManyConversations(RateLimited):
         )
 
 
+class TooManyMessageImages(RateLimited):
+    def __init__(self, retry_after_seconds: int) -> None:
+        super().__init__(
+            "You have added too many images to conversations. Wait, then add the next one.",
+            headers={"Retry-After": str(retry_after_seconds)},
+        )
+
+
+class UnknownMessageImage(ValidationFailed):
+    detail = "The image does not exist, has expired, or is in another message. Add it to the conversation again."
+
+    def __init__(self) -> None:
+        super().__init__(invalid_params=[InvalidParam("imageId", "is no unsent image of yours in this conversation")])
+
+
 class ConversationBlocked(Forbidden):
     """The other party wants no message of the caller."""
 

@@ -15,6 +15,9 @@ MESSAGES_MAX: Final = 30
 MESSAGES_WINDOW: Final = timedelta(minutes=1)
 OPENED_MAX: Final = 10
 OPENED_WINDOW: Final = timedelta(hours=1)
+# The photographs of one product from all sides, several times an hour.
+IMAGES_MAX: Final = 30
+IMAGES_WINDOW: Final = timedelta(hours=1)
 PUSH_INTERVAL: Final = timedelta(minutes=1)
 # The contract's twelve months.
 KEPT: Final = timedelta(days=365)

@@ -3,8 +3,8 @@ changes its content.
 
 **Images are re-encoded.** JPEG, PNG and WebP below 25 million pixels are decoded on two threads with a bounded queue
 and stored as WebP without metadata. Files are written before the row that refers to them. A worker removes files that
-no product or dispute refers to: a minute after a detachment, a day after an upload. Evidence of a dispute is stored
-under `evidence-<id>`, a name that no public endpoint serves.
+no product, dispute or message refers to: a minute after a detachment, a day after an upload. Evidence of a dispute is
+stored under `evidence-<id>` and the image of a message under `message-<id>`, names that no public endpoint serves.
 """
 
 import hashlib
@@ -35,6 +35,11 @@ def evidence_name(evidence_id: UUID) -> str:
     return f"evidence-{evidence_id}.webp"
 
 
-def files_of(image_id: UUID) -> tuple[str, str, str]:
-    """Every file that the store may hold under this id, of a product or of a dispute."""
-    return image_name(image_id), thumbnail_name(image_id), evidence_name(image_id)
+def message_image_name(image_id: UUID) -> str:
+    """Return the file of an image in a conversation. No public endpoint serves a name with this prefix."""
+    return f"message-{image_id}.webp"
+
+
+def files_of(image_id: UUID) -> tuple[str, ...]:
+    """Every file that the store may hold under this id, of a product, a dispute or a message."""
+    return image_name(image_id), thumbnail_name(image_id), evidence_name(image_id), message_image_name(image_id)

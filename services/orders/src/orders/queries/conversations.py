@@ -12,8 +12,8 @@ from common.web.pages import CursorPage, CursorRequest
 from orders.domain.conversations import ConversationOffer
 from orders.domain.message_texts import MASKED_REASON
 from orders.queries.pages import newest_page
+from orders.responses.conversations import ConversationImage, VendorConversation, VendorMessage
 from orders.responses.conversations import ConversationOffer as OfferResponse
-from orders.responses.conversations import VendorConversation, VendorMessage
 
 _CONVERSATIONS: Final = """
 SELECT conversation.id, conversation.product_id, conversation.order_id, conversation.buyer_id, conversation.buyer_name,
@@ -39,7 +39,8 @@ SELECT message.id, message.conversation_id, message.author, message.masked, mess
     message.hidden_at IS NOT NULL AS hidden,
     CASE WHEN shown.to_caller THEN message.hidden_because END AS hidden_because,
     offer.id AS offer_id, offer.product_id, offer.variant_id, offer.quantity, offer.unit_price_minor, offer.expires_at,
-    offer.withdrawn_at, offer.order_id
+    offer.withdrawn_at, offer.order_id, image.id AS image_id,
+    '/api/conversations/' || image.conversation_id || '/images/' || image.id AS image_url
 FROM conversation_messages AS message
 JOIN conversations AS conversation ON conversation.id = message.conversation_id
 CROSS JOIN LATERAL (
@@ -47,12 +48,15 @@ CROSS JOIN LATERAL (
            ELSE conversation.buyer_id IS DISTINCT FROM $1 END AS to_caller
 ) AS shown
 LEFT JOIN conversation_offers AS offer ON offer.message_id = message.id
+LEFT JOIN conversation_images AS image ON image.message_id = message.id AND (message.hidden_at IS NULL OR shown.to_caller)
 """
 _MESSAGES: Final = f"""
 {_COLUMNS} WHERE message.conversation_id = $3 {{beyond}}
 ORDER BY message.created_at DESC, message.id DESC LIMIT {{limit}}
 """
 _MESSAGE: Final = f"{_COLUMNS} WHERE message.id = $3"
+_HAS_IMAGE: Final = f"SELECT EXISTS ({_COLUMNS} WHERE image.id = $3 AND image.conversation_id = $4)"
+_IMAGE: Final = "SELECT id, conversation_id, byte_count, created_at FROM conversation_images WHERE id = $1"
 _OFFER: Final = f"{_COLUMNS} WHERE offer.id = $3"
 
 
@@ -98,6 +102,17 @@ async def find_message(uow: UnitOfWork, caller: Caller, message_id: UUID, now: d
 async def find_message_of_offer(uow: UnitOfWork, caller: Caller, offer_id: UUID, now: datetime) -> VendorMessage | None:
     record = await uow.fetch_row(_OFFER, caller.user_id, caller.vendor_id, offer_id)
     return None if record is None else _message(record, now)
+
+
+async def has_image(uow: UnitOfWork, caller: Caller, conversation_id: UUID, image_id: UUID) -> bool:
+    """Return whether a message of this conversation shows the image to the caller."""
+    return bool(await uow.fetch_value(_HAS_IMAGE, caller.user_id, caller.vendor_id, image_id, conversation_id))
+
+
+async def find_image(uow: UnitOfWork, image_id: UUID) -> ConversationImage | None:
+    """Return the image, also an unsent one. For the service."""
+    record = await uow.fetch_row(_IMAGE, image_id)
+    return None if record is None else ConversationImage.from_row(record)
 
 
 def _message(record: Record, now: datetime) -> VendorMessage:

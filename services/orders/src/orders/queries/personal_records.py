@@ -98,8 +98,9 @@ SECTIONS: Final = (
         "messages",
         "SELECT message.id::text AS place, message.id, message.conversation_id, conversation.product_id, "
         "conversation.order_id, "
-        "message.text, message.created_at FROM conversation_messages AS message "
-        "JOIN conversations AS conversation ON conversation.id = message.conversation_id WHERE message.author_id = $1",
+        "message.text, message.created_at, image.id AS image_id FROM conversation_messages AS message "
+        "JOIN conversations AS conversation ON conversation.id = message.conversation_id "
+        "LEFT JOIN conversation_images AS image ON image.message_id = message.id WHERE message.author_id = $1",
     ),
     Section(
         "offers",

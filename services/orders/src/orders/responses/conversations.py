@@ -38,6 +38,15 @@ class ConversationOffer(ResponseModel):
     order_id: Annotated[UUID | None, Meta(description="The order that accepted it; else null.")]
 
 
+class ConversationImage(ResponseModel):
+    """An image that its author may show with one message, within a day."""
+
+    id: UUID
+    conversation_id: UUID
+    byte_count: Annotated[int, Meta(description="Bytes of the stored image.")]
+    created_at: Timestamp
+
+
 class VendorMessage(ResponseModel):
     """A message of a conversation. A client shows its links as text."""
 
@@ -53,4 +62,10 @@ class VendorMessage(ResponseModel):
     hidden: Annotated[bool, Meta(description="Whether staff hid the text from everyone but its author and staff.")]
     hidden_because: Annotated[str | None, Meta(description="The reason of staff, for the author and staff.")]
     offer: Annotated[ConversationOffer | None, Meta(description="The offer that the message makes; else null.")]
+    image_id: Annotated[
+        UUID | None, Meta(description="The image of the message; null without one, when it was erased, or is hidden.")
+    ]
+    image_url: Annotated[
+        str | None, Meta(description="The path of the image in this API, which needs the reader's token; else null.")
+    ]
     created_at: Timestamp

@@ -9,22 +9,30 @@ from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE, Caller
 from common.auth.guards import one_of, permission
+from common.primitives.ids import new_id
+from common.primitives.problems import NotFound
+from common.web.endpoint_table import Media
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok, or_not_found
 from common.web.pages import RequestedPage, respond_page
 from common.web.schemas import EmptyRequest
+from common.web.uploads import read_image
 from orders.dependencies import Dependencies
 from orders.domain.conversation_errors import ConversationSubjectRequired
 from orders.domain.conversations import Parties, Side
+from orders.domain.images import message_image_name
 from orders.queries.conversations import (
     find_conversation,
+    find_image,
     find_message,
     find_message_of_offer,
+    has_image,
     page_of_conversations,
     page_of_messages,
 )
-from orders.responses.conversations import VendorConversation, VendorMessage
+from orders.responses.conversations import ConversationImage, VendorConversation, VendorMessage
 from orders.schemas.conversations import MakeOfferRequest, OpenConversationRequest, PostMessageRequest
+from orders.use_cases.conversations.add_message_image import add_message_image
 from orders.use_cases.conversations.block_conversation import block_conversation as block
 from orders.use_cases.conversations.check_conversation_access import check_conversation_access
 from orders.use_cases.conversations.find_side import find_side
@@ -39,6 +47,7 @@ endpoint = Endpoints("conversations")
 
 CONVERSATIONS: Final = "/api/conversations"
 ONE: Final = f"{CONVERSATIONS}/{{conversation_id}}"
+_WEBP: Final = "image/webp"
 PARTIES: Final = one_of("orders:place", "catalog:own")
 READERS: Final = one_of("orders:place", "catalog:own", "disputes:prepare", "reports:decide")
 
@@ -104,8 +113,8 @@ async def list_messages(
 async def post_message(
     request: Request, caller: CurrentCaller, conversation_id: UUID, body: PostMessageRequest
 ) -> Response:
-    """Write to the other party. A number with as many digits as a delivery PIN is hidden, and `maskedReason` says
-    so.
+    """Write to the other party, with an image that was added before. A number with as many digits as a delivery PIN is
+    hidden, and `maskedReason` says so.
     """
     dependencies = dependencies_of(request, Dependencies)
     parties, side = await _side(request, caller, conversation_id)
@@ -118,11 +127,56 @@ async def post_message(
             parties,
             side,
             body.text,
+            image_id=body.image_id,
             pin_digits=dependencies.settings.delivery_pin_length,
             now=now,
         )
         message = await find_message(uow, caller, message_id, now)
     return ok(request, or_not_found(message), status=201)
+
+
+@endpoint(
+    "POST",
+    f"{ONE}/images",
+    id="conversations.addImage",
+    returns=ConversationImage,
+    status=201,
+    allow=PARTIES,
+    media=Media.IMAGE,
+)
+async def add_image(request: Request, caller: CurrentCaller, conversation_id: UUID) -> Response:
+    """Add a JPEG, PNG or WebP of at most 5 MiB and 25 million pixels, and send it with a message within a day.
+
+    It is stored re-encoded without metadata. A user adds at most 30 images an hour.
+    """
+    dependencies = dependencies_of(request, Dependencies)
+    content = await read_image(request)
+    parties, side = await _side(request, caller, conversation_id)
+    stored = (await dependencies.image_processor.render(content)).image
+    image_id = new_id()
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await add_message_image(
+            uow, caller, conversation_id, parties, side, image_id, len(stored), now=dependencies.clock.now()
+        )
+        image = await find_image(uow, image_id)
+    # Outside of any transaction. A failed upload leaves a row that no message can name, because its id is unknown.
+    await dependencies.media.put(message_image_name(image_id), stored)
+    return ok(request, or_not_found(image), status=201)
+
+
+@endpoint("GET", f"{ONE}/images/{{image_id}}", id="conversations.getImage", content=_WEBP, allow=READERS)
+async def get_image(request: Request, caller: CurrentCaller, conversation_id: UUID, image_id: UUID) -> Response:
+    """Return the image of a message, for readers of the conversation; it has no public address. Reads of support are
+    recorded.
+    """
+    dependencies = dependencies_of(request, Dependencies)
+    await _check_readable(request, caller, conversation_id)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        is_shown = await has_image(uow, caller, conversation_id, image_id)
+    content = await dependencies.media.get(message_image_name(image_id)) if is_shown else None
+    if content is None:
+        raise NotFound
+    return Response(content, headers={"Cache-Control": "private, no-store"}, media_type=_WEBP)
 
 
 @endpoint(

@@ -18,6 +18,9 @@ class OpenConversationRequest(RequestBody):
 
 class PostMessageRequest(RequestBody):
     text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=TEXT_CHARACTERS_MAX)]
+    image_id: Annotated[
+        UUID | None, Field(description="An image that the caller added to this conversation within the last day.")
+    ] = None
 
 
 class MakeOfferRequest(RequestBody):

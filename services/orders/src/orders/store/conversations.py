@@ -56,6 +56,16 @@ UPDATE conversations SET last_message_at = $3,
     vendor_notified_at = CASE WHEN $4 AND $2 = 'buyer' THEN $3 ELSE vendor_notified_at END
 WHERE id = $1
 """
+_IMAGES_ADDED: Final = """
+SELECT created_at FROM conversation_images WHERE author_id = $1 AND created_at > $2 ORDER BY created_at DESC LIMIT $3
+"""
+_RECORD_IMAGE: Final = """
+INSERT INTO conversation_images (id, conversation_id, author_id, byte_count, created_at) VALUES ($1, $2, $3, $4, $5)
+"""
+_SHOW_IMAGE: Final = """
+UPDATE conversation_images SET message_id = $4
+WHERE id = $1 AND conversation_id = $2 AND author_id = $3 AND message_id IS NULL AND created_at > $5
+"""
 _SAVE_READ: Final = """
 UPDATE conversations SET buyer_unread = CASE $2 WHEN 'buyer' THEN 0 ELSE buyer_unread END,
     vendor_unread = CASE $2 WHEN 'vendor' THEN 0 ELSE vendor_unread END
@@ -161,6 +171,27 @@ async def record_message(
     """Record a message, which is one more unread of the other side; `notifies` records a push to it."""
     await uow.execute(_RECORD_MESSAGE, message_id, conversation_id, author, author_id, text, masked, now)
     await uow.execute(_RECORD_ACTIVITY, conversation_id, author, now, notifies)
+
+
+async def list_images_added(
+    uow: UnitOfWork, user_id: UUID, window: timedelta, most: int, now: datetime
+) -> list[datetime]:
+    """Return the times at which the user added images within the window, newest first."""
+    return [at for (at,) in await uow.fetch(_IMAGES_ADDED, user_id, now - window, most)]
+
+
+async def record_image(
+    uow: UnitOfWork, image_id: UUID, conversation_id: UUID, author_id: UUID, byte_count: int, now: datetime
+) -> None:
+    """Record a stored image of this many bytes, which no message shows yet."""
+    await uow.execute(_RECORD_IMAGE, image_id, conversation_id, author_id, byte_count, now)
+
+
+async def show_image(
+    uow: UnitOfWork, image_id: UUID, conversation_id: UUID, author_id: UUID, message_id: UUID, *, added_after: datetime
+) -> bool:
+    """Show the author's unsent image with their message; False when there is none."""
+    return bool(await uow.execute(_SHOW_IMAGE, image_id, conversation_id, author_id, message_id, added_after))
 
 
 async def save_read(uow: UnitOfWork, conversation_id: UUID, side: Side) -> None:

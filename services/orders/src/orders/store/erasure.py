@@ -67,6 +67,9 @@ _ERASE_BUYER: Final = (
     "UPDATE delivery_pins SET sealed = '' WHERE buyer_id = $1",
     "UPDATE issued_documents SET recipient_encrypted = '' WHERE recipient_id = $1",
 )
+_DELETE_MESSAGE_IMAGES: Final = """
+DELETE FROM conversation_images WHERE author_id = $1 RETURNING id, conversation_id
+"""
 # Evidence may show both parties, so it is deleted with the first of them.
 _DELETE_EVIDENCE: Final = """
 DELETE FROM dispute_evidence AS evidence USING order_disputes AS dispute
@@ -122,9 +125,11 @@ async def list_open_matters(
 
 
 async def erase_buyer(uow: UnitOfWork, user_id: UUID, now: datetime) -> None:
-    """Erase the texts that the user wrote, their cart, and the images of their disputes."""
+    """Erase the texts that the user wrote, their cart, and the images of their messages and disputes."""
     for statement in _ERASE_BUYER:
         await uow.execute(statement, user_id)
+    images = await uow.fetch(_DELETE_MESSAGE_IMAGES, user_id)
+    await schedule_image_removal(uow, [(image_id, conversation_id) for image_id, conversation_id in images], now)
     await _delete_evidence(uow, user_id, now)
 
 

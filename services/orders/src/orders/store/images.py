@@ -1,4 +1,4 @@
-"""References to images of products and disputes, for the image cleanup (`common.media.cleanup`)."""
+"""References to images of products, disputes and messages, for the image cleanup (`common.media.cleanup`)."""
 
 from typing import Final
 
@@ -10,7 +10,9 @@ MEDIA: Final = MediaReferences(
     named=(
         "(EXISTS (SELECT FROM products WHERE products.id = leaving.owner_id AND products.images ? "
         "leaving.picture_id::text) "
-        "OR EXISTS (SELECT FROM dispute_evidence WHERE dispute_evidence.id = leaving.picture_id))"
+        "OR EXISTS (SELECT FROM dispute_evidence WHERE dispute_evidence.id = leaving.picture_id) "
+        "OR EXISTS (SELECT FROM conversation_images AS image WHERE image.id = leaving.picture_id "
+        "AND image.message_id IS NOT NULL))"
     ),
     files=files_of,
 )

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from common.database.retention import RetentionRule, Rule
+from common.media.cleanup import UNREFERENCED_LIFE
 from orders.domain.conversations import KEPT as CONVERSATIONS_KEPT
 from orders.domain.purchase_drafts import KEPT as DRAFTS_KEPT
 
@@ -23,6 +24,7 @@ EXISTS (
 """
 _WITHOUT_MESSAGES = """
 NOT EXISTS (SELECT FROM conversation_messages AS message WHERE message.conversation_id = conversations.id)
+AND NOT EXISTS (SELECT FROM conversation_images AS image WHERE image.conversation_id = conversations.id)
 """
 
 
@@ -36,8 +38,11 @@ def retention_rules(delivery_pins: timedelta) -> tuple[Rule, ...]:
             "created_at",
             CONVERSATIONS_KEPT,
             over=_IN_OLD_CONVERSATION,
-            followers={"conversation_offers": "message_id"},
+            followers={"conversation_offers": "message_id", "conversation_images": "message_id"},
+            image_owners={"conversation_images": "conversation_id"},
         ),
+        # The cleanup of unreferenced images removes the files.
+        RetentionRule("conversation_images", ("id",), "created_at", UNREFERENCED_LIFE, over="message_id IS NULL"),
         RetentionRule("purchase_drafts", ("id",), "created_at", DRAFTS_KEPT),
         RetentionRule("conversations", ("id",), "last_message_at", CONVERSATIONS_KEPT, over=_WITHOUT_MESSAGES),
     )

@@ -60,6 +60,28 @@ sa.Table(
     sa.Index("conversation_messages_oldest", "created_at"),
 )
 
+# An image is uploaded before the message that shows it. Without a message it is deleted after a day, otherwise with its
+# message (decision 169).
+sa.Table(
+    "conversation_images",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column(
+        "conversation_id",
+        sa.Uuid,
+        sa.ForeignKey("conversations.id", name="conversation_images_conversation"),
+        nullable=False,
+    ),
+    sa.Column("author_id", sa.Uuid, nullable=False),
+    sa.Column("message_id", sa.Uuid, sa.ForeignKey("conversation_messages.id", name="conversation_images_message")),
+    sa.Column("byte_count", sa.Integer, nullable=False),
+    sa.Column("created_at", INSTANT, nullable=False),
+    sa.UniqueConstraint("message_id", name="conversation_images_one_of_message"),
+    sa.Index("conversation_images_of_conversation", "conversation_id"),
+    sa.Index("conversation_images_of_author", "author_id", "created_at"),
+    sa.Index("conversation_images_unsent", "created_at", postgresql_where=sa.text("message_id IS NULL")),
+)
+
 # A price and a quantity that the vendor offers to the buyer, shown with its message and deleted with it. The buyer's
 # checkout uses it once and sets `order_id` (decision 160).
 sa.Table(

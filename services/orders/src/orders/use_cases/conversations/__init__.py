@@ -13,9 +13,13 @@ read is recorded.
 
 **An offer is a message of the vendor with a price for the buyer**; the checkout of the buyer accepts it once
 (`domain/offered_prices.py`, decision 160).
+
+**Images are private.** An upload is recorded before its file is stored; the message that shows it makes it readable for
+the readers of the conversation (decision 169).
 """
 
 __all__ = [
+    "add_message_image",
     "block_conversation",
     "check_conversation_access",
     "find_side",

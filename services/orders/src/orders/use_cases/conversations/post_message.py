@@ -5,11 +5,12 @@ from uuid import UUID
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
+from common.media.cleanup import UNREFERENCED_LIFE, cancel_image_removal
 from common.primitives.clock import iso
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
 from contracts.orders import MessagePosted
-from orders.domain.conversation_errors import ConversationBlocked, TooManyMessages
+from orders.domain.conversation_errors import ConversationBlocked, TooManyMessages, UnknownMessageImage
 from orders.domain.conversations import (
     MESSAGES_MAX,
     MESSAGES_WINDOW,
@@ -31,12 +32,15 @@ async def post_message(
     side: Side,
     text: str,
     *,
+    image_id: UUID | None = None,
     pin_digits: int,
     now: datetime,
 ) -> UUID:
     """Store the masked text, count it as unread of the other side and publish it. Returns the id of the message.
 
-    Runs as the service. Raises ConversationBlocked (403), TooManyMessages (429) and NotFound.
+    `image_id` is an image that the caller added to this conversation, and that no message shows. Runs as the service.
+    Raises ConversationBlocked (403), TooManyMessages (429), UnknownMessageImage (422), NotFound, and MediaUnavailable
+    (503) while the image is being removed.
     """
     await conversations.lock_author(uow, caller.id)
     if await conversations.is_blocked_by(uow, parties, other_side(side)):
@@ -60,6 +64,13 @@ async def post_message(
         notifies=notifies,
         now=now,
     )
+    if image_id is not None:
+        added_after = now - UNREFERENCED_LIFE
+        if not await conversations.show_image(
+            uow, image_id, conversation_id, caller.id, message_id, added_after=added_after
+        ):
+            raise UnknownMessageImage
+        await cancel_image_removal(uow, image_id, now)
     reader_id = parties.reader_of(side)
     if reader_id is not None:
         uow.publish(
