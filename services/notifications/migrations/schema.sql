@@ -114,9 +114,12 @@ CREATE OR REPLACE FUNCTION public.notifications_of_order(wanted_order_id uuid)
  STABLE SECURITY DEFINER ROWS 20
  SET search_path TO 'public', 'pg_temp'
 AS $function$
-    SELECT id FROM notifications
-    WHERE subject ->> 'orderId' = wanted_order_id::text
-      AND (app_may('delivery_logs:read') OR app_may('notifications:resend'))
+    SELECT found.id FROM (
+        SELECT id FROM notifications WHERE subject ->> 'orderId' = wanted_order_id::text
+        UNION ALL
+        SELECT text_id FROM pin_watches WHERE order_id = wanted_order_id AND text_id IS NOT NULL
+    ) AS found
+    WHERE app_may('delivery_logs:read') OR app_may('notifications:resend')
 $function$;
 REVOKE EXECUTE ON FUNCTION notifications_of_order FROM public;
 GRANT EXECUTE ON FUNCTION notifications_of_order TO campus_notifications_api;
@@ -509,6 +512,7 @@ CREATE TABLE pin_watches (
     channel text NOT NULL,
     due_at timestamp with time zone,
     is_over boolean DEFAULT false NOT NULL,
+    text_id uuid,
     CONSTRAINT pin_watches_pkey PRIMARY KEY (notification_id)
 );
 CREATE INDEX pin_watches_due ON pin_watches USING btree (due_at) WHERE (due_at IS NOT NULL);

@@ -105,6 +105,8 @@ class DeliveryPinIssued(Event, frozen=True, kw_only=True):
     """Escrow is held, or the buyer requested a new PIN (`issue` starts at 1).
 
     The PIN is encrypted under `PIN_DELIVERY_KEY` for the notifications service only; the order's id is the context.
+    Where one payment paid several orders, `payment_reference` names it and `paid_orders` is their number: their first
+    PINs share a text message.
     """
 
     TYPE: ClassVar[str] = "orders.delivery_pin_issued.v1"
@@ -113,6 +115,8 @@ class DeliveryPinIssued(Event, frozen=True, kw_only=True):
     pin_sealed: str
     issue: int
     number: OrderNumber | None = None
+    payment_reference: str | None = None
+    paid_orders: int | None = None
 
 
 class OrderDispatched(Event, frozen=True, kw_only=True):

@@ -64,7 +64,7 @@ class EscrowState(CheckedAmounts, frozen=True, kw_only=True, rename="camel", omi
 
 
 class EscrowHeld(Event, frozen=True, kw_only=True):
-    """A charge covers the order."""
+    """A charge covers the order. `paid_orders` is the number of orders that it pays together, absent for one."""
 
     TYPE: ClassVar[str] = "payments.escrow_held.v1"
     AMOUNT_RULES: ClassVar[tuple[AmountRule, ...]] = (
@@ -80,6 +80,7 @@ class EscrowHeld(Event, frozen=True, kw_only=True):
     held_at: str
     number: OrderNumber | None = None
     purchase_id: UUID | None = None
+    paid_orders: int | None = None
 
 
 class EscrowReleased(Event, frozen=True, kw_only=True):

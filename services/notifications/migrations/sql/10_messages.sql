@@ -82,9 +82,12 @@ ALTER TABLE provider_pauses ENABLE ROW LEVEL SECURITY;
 -- With the owner's rights: no caller reads the notifications of others. Only their ids, for readers of delivery logs.
 CREATE FUNCTION notifications_of_order(wanted_order_id uuid) RETURNS SETOF uuid
     LANGUAGE sql STABLE ROWS 20 SECURITY DEFINER SET search_path = public, pg_temp AS $$
-    SELECT id FROM notifications
-    WHERE subject ->> 'orderId' = wanted_order_id::text
-      AND (app_may('delivery_logs:read') OR app_may('notifications:resend'))
+    SELECT found.id FROM (
+        SELECT id FROM notifications WHERE subject ->> 'orderId' = wanted_order_id::text
+        UNION ALL
+        SELECT text_id FROM pin_watches WHERE order_id = wanted_order_id AND text_id IS NOT NULL
+    ) AS found
+    WHERE app_may('delivery_logs:read') OR app_may('notifications:resend')
 $$;
 REVOKE EXECUTE ON FUNCTION notifications_of_order FROM public;
 GRANT EXECUTE ON FUNCTION notifications_of_order TO campus_notifications_api;

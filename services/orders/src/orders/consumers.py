@@ -38,6 +38,7 @@ from contracts.payments import (
 from orders.dependencies import Dependencies
 from orders.domain.disputes import ChargeOutcome
 from orders.domain.orders import Windows
+from orders.domain.pins import SharedPayment
 from orders.domain.projections import HubProjection, UserProjection, VendorProjection
 from orders.domain.purchase_drafts import DraftLine
 from orders.domain.sales import Sale
@@ -143,8 +144,15 @@ async def on_cart_received(
 
 async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> Outcome:
     pins, sequence = dependencies.pins, received.sequence
+    shared = None if event.paid_orders is None else SharedPayment(event.reference, event.paid_orders)
     rejection = await accept_payment(
-        uow, event.order_id, event.amount_minor, pins, sequence=sequence, **_timing(dependencies)
+        uow,
+        event.order_id,
+        event.amount_minor,
+        pins,
+        sequence=sequence,
+        shared_payment=shared,
+        **_timing(dependencies),
     )
     sale = Sale(datetime.fromisoformat(event.held_at), event.amount_minor, locked_minor=event.amount_minor)
     await project_sale(uow, event.order_id, sale, sequence)

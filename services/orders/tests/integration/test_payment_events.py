@@ -340,3 +340,13 @@ async def test_a_cancellation_and_the_charge_at_the_same_moment_end_in_an_allowe
         await asyncio.gather(market.post(order, "cancel", market.as_buyer(), {"reason": "no"}), market.pay(order))
         status, stock = await market.status_of(order), await market.stock_of(product)
         assert (status, stock) in (("paid_escrow", 0), ("refund_pending", 1))
+
+
+@pytest.mark.parametrize(("paid_orders", "reference"), [(None, None), (3, "reference")])
+async def test_a_pin_names_the_payment_of_several_orders(
+    market: Market, paid_orders: int | None, reference: str | None
+) -> None:
+    order = await market.ordered()
+    await market.receive(msgspec.structs.replace(market.held(order), paid_orders=paid_orders))
+    [issued] = await market.published("orders.delivery_pin_issued.v1")
+    assert (issued.get("paidOrders"), issued.get("paymentReference")) == (paid_orders, reference)

@@ -69,6 +69,7 @@ async def test_a_balance_pays_a_part_and_the_gateway_the_rest(app: PaymentsApp) 
     assert lines == [("spent", -30_000, 20_000), ("reward", 50_000, 50_000)]
     [held] = await app.published("payments.escrow_held.v1")
     assert (held["amountMinor"], held["reference"]) == (500_000, intent["reference"])
+    assert "paidOrders" not in held
     await check_audit(app)
 
 

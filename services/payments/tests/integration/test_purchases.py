@@ -156,7 +156,8 @@ async def test_one_charge_pays_every_order_of_the_purchase(app: PaymentsApp) -> 
     assert [(event["orderId"], event["amountMinor"], event["vendorId"]) for event in held] == [
         (str(order.order_id), order.total_minor, str(order.vendor_id)) for order in purchase.orders
     ]
-    assert {(event["purchaseId"], event["reference"]) for event in held} == {(str(purchase.id), reference)}
+    of_payment = {(event["purchaseId"], event["reference"], event["paidOrders"]) for event in held}
+    assert of_payment == {(str(purchase.id), reference, 3)}
     assert await _intents(app) == [("paid", 1_000_000)]
     [payment] = (await app.client.get("/api/payments", headers=app.headers(app.buyer))).json()["data"]
     assert payment["orderIds"] == [str(order.order_id) for order in purchase.orders]

@@ -239,6 +239,7 @@ sa.Table(
     sa.Column("channel", sa.Text, nullable=False),
     sa.Column("due_at", INSTANT),
     sa.Column("is_over", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("text_id", sa.Uuid),
     sa.Index("pin_watches_due", "due_at", postgresql_where=_DUE),
     sa.Index("pin_watches_of_order", "order_id"),
 )

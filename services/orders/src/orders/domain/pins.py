@@ -35,6 +35,14 @@ class IssuedPin:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedPayment:
+    """The payment of several orders, whose first PINs share a text message: its reference, and their number."""
+
+    reference: str
+    paid_orders: int
+
+
+@dataclass(frozen=True, slots=True)
 class CorrectPin:
     """The correct PIN; `delivers` is false when the order was delivered before."""
 

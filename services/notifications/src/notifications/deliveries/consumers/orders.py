@@ -30,6 +30,7 @@ from notifications.deliveries.domain.deliveries import (
     pin_channel,
 )
 from notifications.deliveries.domain.errors import ContactUnknown
+from notifications.deliveries.domain.pin_texts import SharedPin
 from notifications.deliveries.queries.contacts import find_contact, get_vendor, payment_is_under_review
 from notifications.deliveries.queries.feed import is_streaming
 from notifications.deliveries.store.contacts import PlacedOrder, save_order_summary
@@ -37,6 +38,7 @@ from notifications.deliveries.use_cases.deliveries.defer_notification import def
 from notifications.deliveries.use_cases.deliveries.notify_user import notify_user
 from notifications.deliveries.use_cases.deliveries.notify_vendor import notify_vendor
 from notifications.deliveries.use_cases.pins.close_pin_watches import close_pin_watches
+from notifications.deliveries.use_cases.pins.share_pin_text import share_pin_text
 from notifications.deliveries.use_cases.pins.watch_pin import watch_pin
 from notifications.dependencies import Dependencies
 
@@ -74,14 +76,30 @@ async def on_delivery_pin_issued(
     if channel != "sms":
         notify_user(uow, delivery_context, event.buyer_id, template, parameters, notification_id=notification_id)
         return Outcome.APPLIED
+    if event.paid_orders is not None:
+        # The texts of a payment are locked after the watches of one order.
+        uow.require_alone()
     if not await watch_pin(uow, delivery_context, notification_id, event.order_id, event.issue, channel):
         return Outcome.STALE
-    secrets = {"pin": EncryptedValue(event.pin_sealed, str(event.order_id))}
+    secret = EncryptedValue(event.pin_sealed, str(event.order_id))
+    shared = _shared_pin(event, secret)
+    if shared is not None:
+        await share_pin_text(uow, delivery_context, notification_id, shared, contact)
+        return Outcome.APPLIED
+    secrets = {"pin": secret}
     request = NotificationRequest(
         notification_id, channel, template, parameters, user_id=event.buyer_id, encrypted=secrets
     )
     await defer_notification(uow, request, delivery_context, contact=contact)
     return Outcome.APPLIED
+
+
+def _shared_pin(event: DeliveryPinIssued, secret: EncryptedValue) -> SharedPin | None:
+    """Return the first PIN of an order that a payment paid with others; None for any other PIN."""
+    reference, number, paid_orders = event.payment_reference, event.number, event.paid_orders
+    if event.issue != 1 or reference is None or number is None or paid_orders is None:
+        return None
+    return SharedPin(event.order_id, number, event.buyer_id, secret, reference, paid_orders)
 
 
 async def on_order_dispatched(

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import Reads, UnitOfWork
+from notifications.deliveries.domain.pin_texts import PinText, SharedPin, secret_name
 
 _LOCK_OF_ORDER: Final = "SELECT issue, is_over FROM pin_watches WHERE order_id = $1 ORDER BY notification_id FOR UPDATE"
 _START: Final = """
@@ -21,38 +22,66 @@ WITH locked AS MATERIALIZED (
     SELECT notification_id FROM pin_watches WHERE order_id = $1 ORDER BY notification_id FOR UPDATE
 )
 UPDATE pin_watches w SET due_at = NULL, is_over = true FROM locked WHERE w.notification_id = locked.notification_id
-RETURNING w.notification_id
+RETURNING w.notification_id, w.text_id
 """
-# The PIN is obsolete: queued messages fail, and sent ones keep no secret.
+# The PIN is obsolete: queued messages fail, and sent ones keep no secret. A text for several orders keeps the others.
 _DROP_SECRETS: Final = """
 WITH locked AS MATERIALIZED (
-    SELECT id FROM notification_deliveries WHERE notification_id = ANY ($1) ORDER BY id FOR UPDATE
+    SELECT id, notification_id, sealed FROM notification_deliveries
+    WHERE notification_id = ANY ($1) ORDER BY id FOR UPDATE
+), kept AS (
+    SELECT id, sealed - ARRAY(
+        SELECT o.secret FROM unnest($1::uuid[], $2::text[]) AS o (notification_id, secret)
+        WHERE o.notification_id = locked.notification_id
+    ) AS sealed
+    FROM locked
 )
-UPDATE notification_deliveries d
-SET sealed = '{}', due_at = NULL, claim_id = NULL, claimed_at = NULL,
-    status = CASE d.status WHEN 'queued' THEN 'failed' ELSE d.status END
-FROM locked WHERE d.id = locked.id
+UPDATE notification_deliveries d SET
+    sealed = kept.sealed,
+    due_at = CASE WHEN kept.sealed <> '{}' THEN d.due_at END,
+    claim_id = CASE WHEN kept.sealed <> '{}' THEN d.claim_id END,
+    claimed_at = CASE WHEN kept.sealed <> '{}' THEN d.claimed_at END,
+    status = CASE d.status WHEN 'queued' THEN CASE kept.sealed WHEN '{}' THEN 'failed' ELSE 'queued' END ELSE d.status END
+FROM kept WHERE d.id = kept.id
 """
 # The receipt is overdue, or the channel has failed.
 _DUE: Final = """
 w.due_at IS NOT NULL AND (w.due_at <= $1 OR EXISTS (
     SELECT FROM notification_deliveries d
-    WHERE d.notification_id = w.notification_id AND d.channel = w.channel AND d.status IN ('failed', 'bounced')
+    WHERE d.notification_id = ANY (ARRAY[w.notification_id, w.text_id]) AND d.channel = w.channel AND d.status IN ('failed', 'bounced')
 ))
 """
 _LIST_DUE: Final = f"SELECT w.notification_id FROM pin_watches w WHERE {_DUE} ORDER BY w.due_at LIMIT $2"
 _LOCK_DUE: Final = f"""
 SELECT w.channel, EXISTS (
-    SELECT FROM notification_deliveries d WHERE d.notification_id = $2 AND d.status IN ('delivered', 'read')
+    SELECT FROM notification_deliveries d
+    WHERE d.notification_id = ANY (ARRAY[w.notification_id, w.text_id]) AND d.status IN ('delivered', 'read')
 ) AS has_arrived
 FROM pin_watches w WHERE w.notification_id = $2 AND {_DUE} FOR UPDATE OF w SKIP LOCKED
 """
 _FIRST_DELIVERY: Final = """
-SELECT n.user_id, d.payload, d.sealed
-FROM notification_deliveries d JOIN notifications n ON n.id = d.notification_id
-WHERE d.notification_id = $1 ORDER BY d.created_at, d.id LIMIT 1
+SELECT n.user_id, w.order_id, d.payload, d.sealed
+FROM pin_watches w
+JOIN notification_deliveries d ON d.notification_id = ANY (ARRAY[w.notification_id, w.text_id])
+JOIN notifications n ON n.id = d.notification_id
+WHERE w.notification_id = $1 ORDER BY d.created_at, d.id LIMIT 1
 """
 _STEP: Final = "UPDATE pin_watches SET channel = $2, due_at = $3 WHERE notification_id = $1"
+# Orders the PINs of a payment: each finds the texts that the others have made.
+_LOCK_PAYMENT: Final = "SELECT pg_advisory_xact_lock(hashtextextended('pin texts:' || $1, 0))"
+_LOCK_TEXTS: Final = """
+SELECT notification_id, id, recipient,
+    ARRAY(SELECT o ->> 'orderId' FROM jsonb_array_elements(coalesce(payload -> 'orders', '[]')) AS o) AS order_ids,
+    status = 'queued' AND claim_id IS NULL AND attempts = 0 AS is_waiting
+FROM notification_deliveries WHERE notification_id = ANY ($1) ORDER BY id FOR UPDATE
+"""
+_ADD_TO_TEXT: Final = """
+UPDATE notification_deliveries
+SET payload = jsonb_set(payload, '{orders}', payload -> 'orders' || $2::jsonb), sealed = sealed || $3::jsonb,
+    due_at = coalesce($4, due_at)
+WHERE id = $1 AND status = 'queued' AND claim_id IS NULL
+"""
+_SAVE_TEXT: Final = "UPDATE pin_watches SET text_id = $2 WHERE notification_id = $1"
 _FINISH: Final = "UPDATE pin_watches SET due_at = NULL WHERE notification_id = $1"
 
 
@@ -66,10 +95,18 @@ class DueWatch(NamedTuple):
     has_arrived: bool
 
 
+class ObsoletePin(NamedTuple):
+    """A PIN to delete: the notification whose deliveries contain it, and its name among their secrets."""
+
+    notification_id: UUID
+    secret: str
+
+
 class PinDelivery(NamedTuple):
-    """The first delivery of a PIN. `sealed` is empty after the PIN was used."""
+    """The first delivery of a PIN, or of the text that contains it. `sealed` lacks the PIN after its use."""
 
     user_id: UUID
+    order_id: UUID | None
     payload: Mapping[str, Any]
     sealed: Mapping[str, Mapping[str, str]]
 
@@ -93,14 +130,33 @@ async def start_watch(
     await uow.execute(_START, notification_id, order_id, issue, channel, due_at, is_over)
 
 
-async def close_watches(uow: UnitOfWork, order_id: UUID) -> list[UUID]:
-    """Close the watches of an order; return their notifications."""
-    return [notification_id for (notification_id,) in await uow.fetch(_CLOSE_OF_ORDER, order_id)]
+async def close_watches(uow: UnitOfWork, order_id: UUID) -> list[ObsoletePin]:
+    """Close the watches of an order; return the places of its PINs."""
+    closed = await uow.fetch(_CLOSE_OF_ORDER, order_id)
+    own = [ObsoletePin(notification_id, "pin") for notification_id, _ in closed]
+    return own + [ObsoletePin(text_id, secret_name(order_id)) for _, text_id in closed if text_id is not None]
 
 
-async def drop_secrets(uow: UnitOfWork, notification_ids: Collection[UUID]) -> None:
+async def drop_secrets(uow: UnitOfWork, pins: Collection[ObsoletePin]) -> None:
     """Delete obsolete PINs from queued and sent messages."""
-    await uow.execute(_DROP_SECRETS, list(notification_ids))
+    await uow.execute(_DROP_SECRETS, *map(list, zip(*pins, strict=True)))
+
+
+async def lock_pin_texts(uow: UnitOfWork, payment_reference: str, text_ids: Collection[UUID]) -> list[PinText]:
+    """Lock the texts of a payment, and until the transaction ends the right to make another one."""
+    await uow.execute(_LOCK_PAYMENT, payment_reference)
+    return [PinText(*row) for row in await uow.fetch(_LOCK_TEXTS, list(text_ids))]
+
+
+async def add_to_text(uow: UnitOfWork, delivery_id: UUID, pin: SharedPin, due_at: datetime | None) -> None:
+    """Add an order to a locked text that no worker has claimed; with `due_at` the text is sent then."""
+    encrypted = {secret_name(pin.order_id): {"text": pin.secret.text, "context": pin.secret.context}}
+    await uow.execute(_ADD_TO_TEXT, delivery_id, [pin.entry], encrypted, due_at)
+
+
+async def save_text_of_watch(uow: UnitOfWork, notification_id: UUID, text_id: UUID) -> None:
+    """Record the text that contains the PIN of a locked watch."""
+    await uow.execute(_SAVE_TEXT, notification_id, text_id)
 
 
 async def list_due_watches(reads: Reads, now: datetime, rows_max: int) -> list[UUID]:

@@ -9,7 +9,7 @@ from common.primitives.encryption import Encryptor
 from common.primitives.ids import new_digits
 from contracts.orders import DeliveryPinIssued
 from orders.domain.orders import Order
-from orders.domain.pins import PinKey
+from orders.domain.pins import PinKey, SharedPayment
 from orders.store.pins import save_pin
 
 
@@ -32,9 +32,17 @@ class PinIssuer:
         return self.key.digest(order_id, issue, pin), self.storage.encrypt(pin, _encryption_context(order_id, issue))
 
 
-async def issue_delivery_pin(uow: UnitOfWork, pins: PinIssuer, order: Order, issue: int, now: datetime) -> str:
+async def issue_delivery_pin(
+    uow: UnitOfWork,
+    pins: PinIssuer,
+    order: Order,
+    issue: int,
+    now: datetime,
+    *,
+    shared_payment: SharedPayment | None = None,
+) -> str:
     """Issue a PIN: store its digest and its encrypted text, publish it to the buyer, and return it for the buyer
-    only.
+    only. `shared_payment` is the payment that paid other orders too.
     """
     pin = new_digits(pins.length)
     await save_pin(
@@ -53,6 +61,8 @@ async def issue_delivery_pin(uow: UnitOfWork, pins: PinIssuer, order: Order, iss
             pin_sealed=encrypted_for_notifications,
             issue=issue,
             number=order.number,
+            payment_reference=shared_payment.reference if shared_payment else None,
+            paid_orders=shared_payment.paid_orders if shared_payment else None,
         )
     )
     return pin

@@ -7,6 +7,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.lifecycles import Rejection
 from orders.domain.order_updates import evaluate_update
 from orders.domain.orders import Order, ReportedEscrow, Windows
+from orders.domain.pins import SharedPayment
 from orders.store import orders, stock
 from orders.use_cases.delivery.issue_delivery_pin import PinIssuer, issue_delivery_pin
 from orders.use_cases.products.publish_stock_changes import publish_stock_changes
@@ -24,6 +25,7 @@ async def accept_payment(
     sequence: int,
     now: datetime,
     windows: Windows,
+    shared_payment: SharedPayment | None = None,
 ) -> Rejection | None:
     """Mark the order as paid after a charge of `amount_minor` (kobo), and issue its delivery PIN.
 
@@ -44,7 +46,7 @@ async def accept_payment(
             return await _refund_late_charge(uow, order, escrow, now, windows)
         publish_stock_changes(uow, stock_levels)
     await orders.save_transition(uow, order, transition, "escrow_held", now, windows, escrow)
-    await issue_delivery_pin(uow, pins, order, 1, now)
+    await issue_delivery_pin(uow, pins, order, 1, now, shared_payment=shared_payment)
     return None
 
 

@@ -70,6 +70,7 @@ async def hold_escrow(
                 held_at=iso(now),
                 number=order.number,
                 purchase_id=order.purchase_id,
+                paid_orders=len(orders) if len(orders) > 1 else None,
             )
         )
     if surplus is not None and surplus.amount_minor:

@@ -23,6 +23,7 @@ from notifications.deliveries.domain.errors import (
     ProviderUnavailable,
     RecipientUnreachable,
 )
+from notifications.deliveries.domain.pin_texts import pin_values
 from notifications.deliveries.domain.templates import CATALOG
 from notifications.deliveries.store.deliveries import Attempt, LockedDelivery, encrypted_of
 from notifications.deliveries.store.devices import delete_unregistered_device
@@ -248,7 +249,7 @@ def _compose(claimed: ClaimedDelivery, sender: DeliverySender, secrets: dict[str
     for name, encrypted in encrypted_of(delivery.sealed).items():
         secrets[name] = sender.encryptor.decrypt(encrypted.text, encrypted.context)
     address = secrets.get("address", delivery.recipient) if device is None else device.address
-    values = {**delivery.payload, **secrets}
+    values = pin_values(delivery.payload, secrets)
     free = None if claimed.free_text is None else Message(text=claimed.free_text)
     return OutboundMessage(
         delivery_id=delivery.id,

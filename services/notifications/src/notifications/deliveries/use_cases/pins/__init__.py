@@ -4,11 +4,15 @@
 the messaging app, then push, each once. `pin_watches` holds the due time. A receipt, a newer PIN or the delivery of
 the order closes the watch; then the encrypted PIN is deleted and queued messages fail. PINs of deliver-notification
 are handled alike.
+
+**One text for the orders of a payment.** The first PINs of orders that one payment paid share a text message
+(decision 163). Each order has its own notification in the feed and its own watch, whose `text_id` names the text.
 """
 
 __all__ = [
     "advance_pin",
     "close_pin_watches",
+    "share_pin_text",
     "watch_pin",
 ]
 

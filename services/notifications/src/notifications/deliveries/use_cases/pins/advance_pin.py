@@ -3,11 +3,14 @@
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.json_records import JsonObject
 from notifications.deliveries.domain.channels import PIN_CHANNELS
-from notifications.deliveries.domain.deliveries import NotificationRequest
+from notifications.deliveries.domain.deliveries import EncryptedValue, NotificationRequest
 from notifications.deliveries.domain.errors import AddressMissing, ContactUnknown
+from notifications.deliveries.domain.pin_texts import secret_name
 from notifications.deliveries.store import pins
 from notifications.deliveries.store.deliveries import encrypted_of
+from notifications.deliveries.store.pins import PinDelivery
 from notifications.deliveries.use_cases.deliveries.deliver_notification import deliver_notification
 from notifications.deliveries.use_cases.deliveries.record_deliveries import DeliveryContext
 
@@ -20,8 +23,9 @@ async def advance_pin(uow: UnitOfWork, delivery_context: DeliveryContext, notifi
     watch = await pins.lock_due_watch(uow, notification_id, delivery_context.now)
     if watch is None:
         return None
-    pin = await pins.find_first_delivery(uow, notification_id)
-    if pin is not None and pin.sealed and not watch.has_arrived:
+    delivery = await pins.find_first_delivery(uow, notification_id)
+    pin = None if delivery is None else _pin_in(delivery)
+    if delivery is not None and pin is not None and not watch.has_arrived:
         for channel in PIN_CHANNELS[PIN_CHANNELS.index(watch.channel) + 1 :]:
             if channel not in delivery_context.channels:
                 continue
@@ -29,9 +33,9 @@ async def advance_pin(uow: UnitOfWork, delivery_context: DeliveryContext, notifi
                 notification_id,
                 channel,
                 "delivery_pin",
-                {name: value for name, value in pin.payload.items() if name in ("orderId", "orderNumber")},
-                user_id=pin.user_id,
-                encrypted=encrypted_of(pin.sealed),
+                _order_in(delivery),
+                user_id=delivery.user_id,
+                encrypted={"pin": pin},
             )
             try:
                 await deliver_notification(uow, request, delivery_context, complete=False)
@@ -42,3 +46,16 @@ async def advance_pin(uow: UnitOfWork, delivery_context: DeliveryContext, notifi
             return channel
     await pins.finish_watch(uow, notification_id)
     return None
+
+
+def _pin_in(delivery: PinDelivery) -> EncryptedValue | None:
+    """Return the encrypted PIN of the watch's order; None after its use."""
+    secrets = encrypted_of(delivery.sealed)
+    return secrets.get("pin") or secrets.get(secret_name(delivery.order_id or ""))
+
+
+def _order_in(delivery: PinDelivery) -> JsonObject:
+    """Return the parameters that name the order, which a text for several orders has in a list."""
+    orders = [order for order in delivery.payload.get("orders", ()) if order["orderId"] == str(delivery.order_id)]
+    named = orders[0] if orders else delivery.payload
+    return {name: value for name, value in named.items() if name in ("orderId", "orderNumber")}

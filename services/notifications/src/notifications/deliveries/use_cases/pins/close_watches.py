@@ -17,9 +17,9 @@ async def close_watches(uow: UnitOfWork, order_id: UUID) -> None:
 
     The deliveries of all orders of the transaction are locked together, by id.
     """
-    for notification_id in await pins.close_watches(uow, order_id):
-        uow.defer(_drop_secrets, notification_id, rank=_DROP_RANK)
+    for obsolete in await pins.close_watches(uow, order_id):
+        uow.defer(_drop_secrets, obsolete, rank=_DROP_RANK)
 
 
-async def _drop_secrets(uow: UnitOfWork, notification_ids: Sequence[UUID]) -> None:
-    await pins.drop_secrets(uow, notification_ids)
+async def _drop_secrets(uow: UnitOfWork, obsolete: Sequence[pins.ObsoletePin]) -> None:
+    await pins.drop_secrets(uow, obsolete)
