@@ -31,6 +31,7 @@ REFERENCE_BYTES_MAX = 640_000
 # The viewer renders all operations in one task, which takes 40 s on two cores with other test workers.
 REFERENCE_MILLISECONDS_MAX = 180_000
 GATEWAY_PAGES = (
+    "/",
     "/docs",
     "/events",
     "/lifecycles",
@@ -100,10 +101,30 @@ async def check(visit: Visit, url: str, bytes_max: int) -> None:
     assert await visit.page.locator("h1, h2.title").count() > 0, url
 
 
-@pytest.mark.parametrize("path", [*GATEWAY_PAGES, *GUIDES, "/guides/no-such-page"])
+@pytest.mark.parametrize("path", [*GATEWAY_PAGES, *GUIDES, "/guides/no-such-page", "/errors/nope"])
 async def test_a_page_of_the_gateway_fits_and_is_accessible(system: System, visit: Visit, path: str) -> None:
     limit = REFERENCE_BYTES_MAX if path == "/docs" else PAGE_BYTES_MAX
     await check(visit, f"{system.base_url}{path}", limit)
+
+
+@pytest.mark.parametrize("path", ["/errors", "/events", "/lifecycles"])
+async def test_no_identifier_breaks_on_a_narrow_screen(system: System, visit: Visit, path: str) -> None:
+    await visit.page.set_viewport_size(NARROW)
+    await visit.page.goto(f"{system.base_url}{path}")
+    broken = await visit.page.locator("main table code").evaluate_all(
+        "all => all.filter(one => one.getClientRects().length > 1).map(one => one.textContent)"
+    )
+    assert broken == []
+
+
+async def test_a_block_of_a_guide_is_copied_by_its_button(system: System, visit: Visit) -> None:
+    await visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    await visit.page.goto(f"{system.base_url}{GUIDES[1]}")
+    block = visit.page.locator("main .copied").first
+    await block.get_by_role("button", name="Copy").click()
+    await block.get_by_role("button", name="Copied").wait_for()
+    copied = await visit.page.evaluate("navigator.clipboard.readText()")
+    assert copied == await block.locator("pre").inner_text()
 
 
 @pytest.mark.parametrize("path", SANDBOX_PAGES)

@@ -240,7 +240,7 @@ class Edge:
         return await self.page_cache.respond(call, route)
 
     async def _respond_own_page(self, call: Call) -> bool:
-        page = self.pages.find(call.path)
+        page = self.pages.find(call.path, call.headers.get(b"accept"))
         if page is None:
             return False
         call.quota_status = await self.quotas.peek(self.tiers.of_address(call.address), call.now)

@@ -6,6 +6,7 @@ from typing import Final
 
 # Path and name of each part of the documentation, in the order of the navigation.
 PARTS: Final = (
+    ("/", "Home"),
     ("/guides", "Guides"),
     ("/docs", "API reference"),
     ("/events", "Events"),
@@ -42,7 +43,8 @@ def page(
     frame; `markdown` is that of the page for programs.
     """
     sheets = "".join(f'<link rel="stylesheet" href="{path}">\n' for path in (*styles, "/docs/docs.css"))
-    sources = "".join(f'<script src="{path}" defer></script>\n' for path in ("/docs/search.js", *scripts))
+    own = ("/docs/search.js", "/docs/copy.js")
+    sources = "".join(f'<script src="{path}" defer></script>\n' for path in (*own, *scripts))
     if markdown:
         sources += f'<link rel="alternate" type="text/markdown" href="{markdown}">\n'
     links = " ".join(
@@ -61,3 +63,22 @@ def page(
 
 
 _CURRENT: Final = ' aria-current="page"'
+
+
+def code(identifier: str) -> str:
+    """Return an identifier as HTML."""
+    return f"<code>{escape(identifier)}</code>"
+
+
+def prose(text: str) -> str:
+    """Return a text as HTML; text between backquotes is code."""
+    pieces = text.split("`")
+    return "".join(code(piece) if index % 2 else escape(piece) for index, piece in enumerate(pieces))
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
+    """Return a table of HTML cells. A narrow screen shows each row as a card."""
+    heads = "".join(f'<th scope="col">{cell}</th>' for cell in head)
+    lines = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>\n" for row in rows)
+    named = f"<caption>{caption}</caption>" if caption else ""
+    return f'<table class="cards">{named}<thead><tr>{heads}</tr></thead><tbody>\n{lines}</tbody></table>'

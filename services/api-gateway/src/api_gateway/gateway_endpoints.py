@@ -1,4 +1,6 @@
-"""The gateway's own endpoints: health, API and event documents, guides, pages of the error codes. None is counted."""
+"""The gateway's own endpoints: front page, health, API and event documents, guides, pages of the error codes. None is
+counted.
+"""
 
 import json
 from typing import Final, get_args
@@ -6,6 +8,7 @@ from urllib.parse import urlsplit
 
 from api_gateway.call import Call
 from api_gateway.frame import page as framed
+from api_gateway.front_page import front_page
 from api_gateway.guides import Guides, Page
 from api_gateway.load import Load
 from api_gateway.problem_pages import problem_index, problem_page
@@ -29,6 +32,7 @@ _FILES: Final = (
     ("/lifecycles", "lifecycles.html", _HTML, _HOUR),
     ("/docs/docs.css", "docs.css", _CSS, _HOUR),
     ("/docs/search.js", "search.js", _JAVASCRIPT, _HOUR),
+    ("/docs/copy.js", "copy.js", _JAVASCRIPT, _HOUR),
     ("/docs/docs.js", "docs.js", _JAVASCRIPT, _HOUR),
     ("/docs/swagger-ui.css", "swagger-ui/swagger-ui.css", _CSS, _HOUR),
     ("/docs/swagger-ui-bundle.js", "swagger-ui/swagger-ui-bundle.js", _JAVASCRIPT, _HOUR),
@@ -41,6 +45,18 @@ _REFERENCE: Final = framed(
     styles=("/docs/swagger-ui.css",),
     scripts=("/docs/swagger-ui-bundle.js", "/docs/docs.js"),
 )
+_UNKNOWN: Final = StaticPage(
+    framed(
+        "Page not found",
+        '<h1>Page not found</h1><p>There is no page at this address. The <a href="/">front page</a> lists what this '
+        'server has, and <a href="/errors">Errors</a> explains each error code.</p>',
+        current="",
+    ).encode(),
+    _HTML,
+    max_age_seconds=0,
+    is_page=True,
+    status=404,
+)
 
 
 class GatewayEndpoints:
@@ -51,6 +67,7 @@ class GatewayEndpoints:
     ) -> None:
         self._readiness_checks, self._load, self._guides = readiness, load, guides
         self._pages: dict[str, Page] = {
+            "/": self._front,
             "/health/liveness": self._liveness,
             "/health/readiness": self._readiness,
             "/docs": _html(_REFERENCE),
@@ -68,9 +85,18 @@ class GatewayEndpoints:
         for code in get_args(Code):
             self._pages[f"/errors/{slug_of(code)}"] = _html(problem_page(code))
 
-    def find(self, path: str) -> Page | None:
+    def find(self, path: str, accept: bytes | None) -> Page | None:
+        """Return the page of a path; for an unknown one, which is no path of the API, a browser gets a page too."""
         page = self._pages.get(path) or self._guides.find(path)
+        if page is None and accept is not None and b"text/html" in accept and not path.startswith("/api/"):
+            page = _UNKNOWN
         return None if page is None else _read_only(page)
+
+    async def _front(self, call: Call) -> None:
+        call.is_private = True
+        report = await self._readiness_checks.report(call.now)
+        status = "stopping" if self._load.is_draining else "ready" if report.database else "not ready"
+        await _html(front_page({"gateway": status, **report.services}))(call)
 
     async def _liveness(self, call: Call) -> None:
         call.is_private = True

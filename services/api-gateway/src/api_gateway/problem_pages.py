@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Final
 
-from api_gateway.frame import page
+from api_gateway.frame import code as code_of
+from api_gateway.frame import page, prose, table
 from common.primitives.json_records import JsonObject
 from common.primitives.problems import TITLES, Code, slug_of
 
@@ -171,12 +172,12 @@ EXPLAINED: Final[Mapping[Code, _CodeExplanation]] = {
 def problem_page(code: Code) -> str:
     """Return the HTML page of one code."""
     explained = EXPLAINED[code]
-    causes = "".join(f"<li>{_prose(cause)}</li>" for cause in explained.causes)
+    causes = "".join(f"<li>{prose(cause)}</li>" for cause in explained.causes)
     return page(
         code,
-        f"<h1>{escape(TITLES[code])}</h1><p><code>{code}</code>, status "
-        f"{_statuses(explained)}</p><p>{_prose(explained.meaning)}</p>"
-        f"<h2>Typical causes</h2><ul>{causes}</ul><h2>What to do</h2><p>{_prose(explained.advice)}</p>"
+        f"<h1>{escape(TITLES[code])}</h1><p>{code_of(code)}, status "
+        f"{_statuses(explained)}</p><p>{prose(explained.meaning)}</p>"
+        f"<h2>Typical causes</h2><ul>{causes}</ul><h2>What to do</h2><p>{prose(explained.advice)}</p>"
         f'<h2>Example</h2><pre tabindex="0">{escape(json.dumps(_example(code, explained), indent=2))}</pre>',
         current="/errors",
     )
@@ -184,15 +185,14 @@ def problem_page(code: Code) -> str:
 
 def problem_index() -> str:
     """Return the HTML page that lists the codes."""
-    lines = "".join(
-        f'<tr><td><a href="/errors/{slug_of(code)}"><code>{code}</code></a></td><td>{_statuses(explained)}</td>'
-        f"<td>{_prose(explained.meaning)}</td></tr>"
+    rows = [
+        (f'<a href="/errors/{slug_of(code)}">{code_of(code)}</a>', _statuses(explained), prose(explained.meaning))
         for code, explained in EXPLAINED.items()
-    )
+    ]
     return page(
         "Errors",
         "<h1>Errors</h1><p>Every error is <code>application/problem+json</code> (RFC 7807) with one of these codes.</p>"
-        f"<table><thead><tr><th>Code</th><th>Status</th><th>Meaning</th></tr></thead><tbody>{lines}</tbody></table>",
+        + table(("Code", "Status", "Meaning"), rows),
         current="/errors",
     )
 
@@ -213,9 +213,3 @@ def _example(code: Code, explained: _CodeExplanation) -> JsonObject:
 
 def _statuses(explained: _CodeExplanation) -> str:
     return ", ".join(str(status) for status in explained.statuses)
-
-
-def _prose(text: str) -> str:
-    """Escape the text; text in backquotes becomes code."""
-    pieces = escape(text).split("`")
-    return "".join(f"<code>{piece}</code>" if index % 2 else piece for index, piece in enumerate(pieces))

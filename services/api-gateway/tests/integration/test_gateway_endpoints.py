@@ -117,8 +117,30 @@ async def test_every_code_of_the_specification_has_its_page(app: GatewayApp) -> 
     assert (await app.client.get("/errors/unknown")).status_code == 404
 
 
+async def test_a_browser_gets_a_page_for_an_unknown_address_and_a_program_a_problem(app: GatewayApp) -> None:
+    browser = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"}
+    for path in ("/errors/nope", "/nowhere"):
+        page = await app.client.get(path, headers=browser)
+        assert (page.status_code, page.headers["content-type"]) == (404, "text/html; charset=utf-8")
+        assert 'href="/errors"' in page.text
+        assert problem_of(await app.client.get(path))["code"] == "RESOURCE_NOT_FOUND"
+        assert (await app.client.post(path, headers=browser)).status_code == 405
+    unknown = await app.client.get("/api/nowhere", headers=browser)
+    assert problem_of(unknown)["code"] == "RESOURCE_NOT_FOUND"
+
+
+async def test_the_front_page_shows_the_state_of_each_part(app: GatewayApp) -> None:
+    page = await app.client.get("/")
+    assert page.status_code == 200
+    shown = re.findall(r"<td>([a-z-]+)</td><td>([a-z ]+)</td>", page.text)
+    services = (await app.client.get("/health/readiness")).json()["data"]["services"]
+    assert dict(shown) == {"gateway": "ready", **{name: one["status"] for name, one in services.items()}}
+    assert "max-age" not in page.headers.get("cache-control", "")
+
+
 @pytest.mark.parametrize(
-    "path", ["/docs", "/events", "/lifecycles", "/errors", *(f"/errors/{slug_of(code)}" for code in get_args(Code))]
+    "path",
+    ["/", "/docs", "/events", "/lifecycles", "/errors", *(f"/errors/{slug_of(code)}" for code in get_args(Code))],
 )
 async def test_a_page_loads_nothing_from_elsewhere(app: GatewayApp, path: str) -> None:
     page = await app.client.get(path)
@@ -135,7 +157,7 @@ async def test_a_page_loads_nothing_from_elsewhere(app: GatewayApp, path: str) -
     assert "unsafe-eval" not in policy
     # The guides are built, and have tests of their own.
     for target in set(loaded) - {"/guides"}:
-        assert (await app.client.get(target.partition("#")[0] or path)).status_code == 200, target
+        assert (await app.client.get(target.partition("#")[0] or path)).is_success, target
 
 
 async def test_the_viewer_s_own_files_load_nothing_from_elsewhere(app: GatewayApp) -> None:

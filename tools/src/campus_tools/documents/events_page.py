@@ -6,6 +6,7 @@ from html import escape
 from itertools import groupby
 from typing import Any, Final
 
+from api_gateway.frame import code, prose, table
 from api_gateway.frame import page as framed
 from campus_tools.documents.asyncapi import EXCHANGE, data_schemas, example_of, meaning_of, title_of
 from campus_tools.documents.samples import Samples
@@ -53,29 +54,26 @@ def _opening() -> Iterator[str]:
         "<code>.v2</code>, published beside <code>.v1</code> for six months. Amounts ending in <code>Minor</code> "
         "are kobo.</p>"
     )
-    yield "<h2>The envelope</h2>\n<table><thead><tr><th>Field</th><th>Meaning</th></tr></thead><tbody>"
-    for name, meaning in _ENVELOPE:
-        yield f"<tr><td><code>{name}</code></td><td>{meaning}</td></tr>"
-    yield "</tbody></table>"
+    yield "<h2>The envelope</h2>"
+    yield table(("Field", "Meaning"), [(code(name), meaning) for name, meaning in _ENVELOPE])
 
 
 def _contents() -> Iterator[str]:
-    yield "<h2>All types</h2>\n<table><thead><tr><th>Type</th><th>Meaning</th></tr></thead><tbody>"
-    for event in PUBLIC:
-        link = f'<a href="#{event.TYPE}"><code>{event.TYPE}</code></a>'
-        yield f"<tr><td>{link}</td><td>{_prose(meaning_of(event))}</td></tr>"
-    yield "</tbody></table>"
+    yield "<h2>All types</h2>"
+    rows = [(f'<a href="#{event.TYPE}">{code(event.TYPE)}</a>', prose(meaning_of(event))) for event in PUBLIC]
+    yield table(("Type", "Meaning"), rows)
 
 
 def _event(event: type[Event], schemas: Mapping[str, Any], samples: Samples) -> Iterator[str]:
     yield f'<h3 id="{event.TYPE}">{title_of(event)}</h3>'
-    yield f"<p><code>{event.TYPE}</code></p>\n<p>{_prose(meaning_of(event))}</p>"
-    yield "<table><thead><tr><th>Field of data</th><th>Kind</th><th></th></tr></thead><tbody>"
+    yield f"<p>{code(event.TYPE)}</p>\n<p>{prose(meaning_of(event))}</p>"
     schema = schemas[event.__name__]
-    for name, inner in schema["properties"].items():
-        always = "" if name in schema.get("required", ()) else "not always"
-        yield f"<tr><td><code>{name}</code></td><td>{_kind(inner, schemas)}</td><td>{always}</td></tr>"
-    yield "</tbody></table>"
+    required = schema.get("required", ())
+    rows = [
+        (code(name), _kind(inner, schemas), "always" if name in required else "not always")
+        for name, inner in schema["properties"].items()
+    ]
+    yield table(("Field of data", "Kind", "Present"), rows)
     example = json.dumps(example_of(event, samples), indent=2, ensure_ascii=False)
     yield f"<details><summary>Example</summary><pre tabindex='0'>{escape(example)}</pre></details>"
 
@@ -83,17 +81,11 @@ def _event(event: type[Event], schemas: Mapping[str, Any], samples: Samples) -> 
 def _kind(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> str:
     if "$ref" in schema:
         inner = schemas[schema["$ref"].rsplit("/", 1)[-1]]
-        return f"object: {', '.join(f'<code>{name}</code>' for name in inner['properties'])}"
+        return f"object: {', '.join(map(code, inner['properties']))}"
     if "anyOf" in schema:
         return " or ".join(_kind(choice, schemas) for choice in schema["anyOf"] if choice.get("type") != "null")
     if "enum" in schema:
-        return ", ".join(f"<code>{escape(str(word))}</code>" for word in schema["enum"])
+        return ", ".join(code(str(word)) for word in schema["enum"])
     if schema.get("type") == "array":
         return f"list of {_kind(schema.get('items', {}), schemas)}"
     return "UUID" if schema.get("format") == "uuid" else {"string": "text"}.get(schema["type"], schema["type"])
-
-
-def _prose(text: str) -> str:
-    """Escaped, with text between backquotes as code."""
-    pieces = escape(text).split("`")
-    return "".join(f"<code>{piece}</code>" if index % 2 else piece for index, piece in enumerate(pieces))

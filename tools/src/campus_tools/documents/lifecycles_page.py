@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any, Final
 
+from api_gateway.frame import code, prose, table
 from api_gateway.frame import page as framed
 from campus_tools.documents.lifecycles import LIFECYCLES
 from common.primitives.lifecycles import Lifecycle
@@ -34,12 +35,9 @@ def page() -> str:
 
 
 def _section(lifecycle: Lifecycle[Any, Any]) -> Iterator[str]:
-    yield f'<h2 id="{lifecycle.name.lower()}">{lifecycle.name}</h2>\n<p>{_prose(lifecycle.meaning)}</p>'
+    yield f'<h2 id="{lifecycle.name.lower()}">{lifecycle.name}</h2>\n<p>{prose(lifecycle.meaning)}</p>'
     yield _diagram(lifecycle)
-    yield (
-        f"<table><caption>{lifecycle.name}: every transition</caption>"
-        '<thead><tr><th scope="col">Trigger</th><th scope="col">From</th><th scope="col">To</th></tr></thead><tbody>'
-    )
+    rows = []
     for trigger, rule in lifecycle.rules.items():
         by_after: dict[str, list[str]] = {}
         # A rule's states may come from a set, whose order changes from run to run.
@@ -47,11 +45,10 @@ def _section(lifecycle: Lifecycle[Any, Any]) -> Iterator[str]:
             after = rule.to[state]
             by_after.setdefault(after if after != state else "unchanged", []).append(state)
         for number, (after, before) in enumerate(by_after.items()):
-            named = f"<code>{trigger}</code><br>{_prose(rule.by)}" if number == 0 else ""
-            target = after if after == "unchanged" else f"<code>{after}</code>"
-            states = ", ".join(f"<code>{state}</code>" for state in before)
-            yield f"<tr><td>{named}</td><td>{states}</td><td>{target}</td></tr>"
-    yield "</tbody></table>"
+            named = f"{code(trigger)}<br>{prose(rule.by)}" if number == 0 else ""
+            target = after if after == "unchanged" else code(after)
+            rows.append((named, ", ".join(map(code, before)), target))
+    yield table(("Trigger", "From", "To"), rows, f"{lifecycle.name}: every transition")
 
 
 def _diagram(lifecycle: Lifecycle[Any, Any]) -> str:
@@ -124,9 +121,3 @@ def _are_alike(one: str, other: str, edges: set[tuple[str, str]]) -> bool:
     swap = {one: other, other: one}
     swapped = {(swap.get(before, before), swap.get(after, after)) for before, after in edges}
     return swapped == edges
-
-
-def _prose(text: str) -> str:
-    """Escaped, with text between backquotes as code."""
-    pieces = escape(text).split("`")
-    return "".join(f"<code>{piece}</code>" if index % 2 else piece for index, piece in enumerate(pieces))

@@ -62,7 +62,7 @@ def document() -> dict[str, Any]:
             "title": "Campus Marketplace API",
             "version": "v1",
             "description": _DESCRIPTION,
-            "license": {"name": "Proprietary", "identifier": "LicenseRef-Proprietary"},
+            "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
             "contact": {"name": "Campus Marketplace, API support", "url": f"{BASE_URL}/docs"},
         },
         "servers": [{"url": BASE_URL, "description": "The gateway that served this document."}],
