@@ -51,7 +51,10 @@ async def is_lost() -> Any:
 
 async def consume(recording: Recording, connection: Any, *event_ids: UUID, known: UUID | None = None) -> None:
     rows = [{"event_id": event_id} for event_id in event_ids if event_id != known]
-    await recording.run(connection, "INSERT INTO inbox ...", [list(event_ids), ["payouts"]], returns(rows))
+    keys = ", ".join(f"('{event_id}'::uuid, 'payouts')" for event_id in event_ids)
+    await recording.run(connection, f"BEGIN; INSERT INTO inbox {keys}", [], returns(f"INSERT 0 {len(rows)}"))
+    if known is not None:
+        await recording.run(connection, "SELECT event_id FROM inbox ...", [list(event_ids)], returns(rows))
 
 
 async def test_a_committed_transaction_has_its_new_messages_and_its_postings(recording: Recording) -> None:

@@ -18,6 +18,9 @@ from common.ledger.posting import POST
 from lab.stepped.effects import CURRENT
 
 _INBOX: Final = "INSERT INTO inbox"
+_INBOX_EVENT: Final = re.compile(r"'([0-9a-f-]{36})'::uuid")
+# Of messages that are partly new.
+_NEW_OF_INBOX: Final = "FROM inbox"
 # The read of a lost chargeback: which refunds of its charge were not sent yet.
 _UNSENT_REFUNDS: Final = re.compile(r"SELECT id, amount_minor FROM refunds\s+WHERE charge_id = \$1 AND status = ANY")
 # The events from which a ledger's content follows.
@@ -104,6 +107,11 @@ class Recording:
             self._open.pop(connection, None)
         result = await run()
         if _INBOX in statement:
+            # The status names the number of new messages: `INSERT 0 2`.
+            event_ids = [UUID(event_id) for event_id in _INBOX_EVENT.findall(statement)]
+            if int(result.rpartition(" ")[2]) == len(event_ids):
+                self._unit(connection).event_ids += dict.fromkeys(event_ids)
+        elif _NEW_OF_INBOX in statement:
             new = {row["event_id"] for row in result}
             self._unit(connection).event_ids += [event_id for event_id in dict.fromkeys(values[0]) if event_id in new]
         elif POST in statement and result:

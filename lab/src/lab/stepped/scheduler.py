@@ -23,8 +23,8 @@ ACTORS: Final[Sequence[Actor]] = ("a", "b", "c")
 ACTOR: ContextVar[Actor | None] = ContextVar("actor of an interleaving", default=None)
 
 _EDGE: Final = "api-gateway"
-# A transaction begins with its first statement, and no other statement reads the mark of a published row.
-_WITHOUT_TURN: Final = ("BEGIN", "ROLLBACK", "WITH marked AS (UPDATE outbox")
+# A transaction begins with its first statement, which BEGIN may contain, and no other statement reads the mark of a published row.
+_WITHOUT_TURN: Final = ("ROLLBACK", "WITH marked AS (UPDATE outbox")
 # So many random schedules in a row that were given before: there are no others.
 _REPEATED_MAX: Final = 200
 # How often a waiting actor is looked for in PostgreSQL.
@@ -128,6 +128,10 @@ def _of_two(
                 yield schedule
 
 
+def _has_no_turn(label: str) -> bool:
+    return label.startswith(_WITHOUT_TURN) or (label.startswith("BEGIN") and "INSERT" not in label)
+
+
 @dataclass(slots=True)
 class Scheduler(EffectLog):
     """Passes the turn between the actors of the interleaving that runs, at their effects.
@@ -151,7 +155,7 @@ class Scheduler(EffectLog):
         if interleaving is None or process == _EDGE:
             return
         actor = ACTOR.get() or self.requests.get(REQUEST_ID.get())
-        if actor is not None and not label.startswith(_WITHOUT_TURN):
+        if actor is not None and not _has_no_turn(label):
             await interleaving.wait_for_turn(actor, Effect(process, kind, label))
 
 

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from common.messaging.inbox import record_new_messages
+from common.messaging.inbox import consuming
 from common.messaging.messages import Received
 from common.primitives.ids import new_id
 from contracts.identity import EmailConfirmed, ReferralOutcome, UserErased, UserProvisioned
@@ -75,8 +75,8 @@ async def test_a_crash_before_the_commit_credits_once(app: PaymentsApp) -> None:
     event, event_id = newcomer(app), new_id()
     received = Received(event_id, event.TYPE, "/services/identity", event.subject, 1, "", 1, False)
     with pytest.raises(WorkerDied):
-        async with app.unit_of_work() as uow:
-            assert await record_new_messages(uow, [(event_id, "on_user_provisioned")])
+        async with consuming(app.database, [(event_id, "on_user_provisioned")]) as (uow, new):
+            assert new
             await on_user_provisioned(event, received, uow, app.dependencies)
             raise WorkerDied
     assert (await app.balances(), await published_rewards(app)) == ({}, 0)

@@ -118,6 +118,8 @@ class UnitOfWork:
         self._deferred: dict[tuple[int, Callable[[UnitOfWork, Sequence[Any]], Awaitable[None]]], list[Any]] = {}
         self._on_end: list[Callable[[bool], None]] = []
         self._confirms_earlier = CHANGES.get()
+        self.first_count = 0
+        """Rows that the statement in BEGIN's round trip changed."""
 
     async def fetch(self, statement: str, *values: object) -> list[asyncpg.Record]:
         """All rows of a bounded statement."""
@@ -136,8 +138,7 @@ class UnitOfWork:
     async def execute(self, statement: str, *values: object) -> int:
         """Run a statement, and returns the number of affected rows."""
         status: str = await self._connection.execute(statement, *values)
-        last = status.rsplit(" ", 1)[-1]
-        return int(last) if last.isdigit() else 0
+        return _row_count(status)
 
     async def execute_many(self, statement: str, rows: Sequence[Sequence[object]]) -> None:
         """Run a statement for each row, in one round trip."""
@@ -240,13 +241,14 @@ class Database:
 
     @asynccontextmanager
     async def unit_of_work(
-        self, *, acting_as: Acting, async_commit: bool = False, is_shared: bool = False
+        self, *, acting_as: Acting, async_commit: bool = False, is_shared: bool = False, first: str = ""
     ) -> AsyncIterator[UnitOfWork]:
         """One transaction for a caller. It commits at the end of the `async with`, before the response is sent.
 
         The commit is durable then, unless `async_commit`: a crash of the server may lose the last moments of work that
         can be repeated without harm. Such a commit does not wait for the disk, which is most of the cost of a small
-        commit. `is_shared`: several messages are handled in it, whose locks have one order.
+        commit. `is_shared`: several messages are handled in it, whose locks have one order. `first`: a statement without
+        parameters in BEGIN's round trip. It returns no rows; `UnitOfWork.first_count` is the number that it changed.
 
         An exception rolls everything back. Serialization failures (40001) and deadlocks (40P01) are raised as
         asyncpg's own errors: the HTTP layer returns 409, a consumer retries the message, and `transact` retries.
@@ -255,6 +257,8 @@ class Database:
         start = start_as(acting_as) if isinstance(acting_as, Caller) else "BEGIN"
         if async_commit:
             start += "; SET LOCAL synchronous_commit = off"
+        if first:
+            start += f"; {first}"
         connection = await self._acquire(pool)
         committed = False
         work = UnitOfWork(connection, acting_as, self.signatures, is_shared=is_shared, is_published=self.is_published)
@@ -262,8 +266,9 @@ class Database:
             with database_span("transaction", self.namespace, (DatabaseUnavailable, OutcomeUnknown)):
                 try:
                     # BEGIN and the settings of the row policies take one round trip.
-                    await connection.execute(start)
+                    status: str = await connection.execute(start)
                     self.outage.ended()
+                    work.first_count = _row_count(status)
                     yield work
                     appended = await work._write_deferred(self.handover.lease_seconds)
                     commit = CONFIRM_AND_COMMIT if work._confirms_earlier and not appended else "COMMIT"
@@ -376,6 +381,12 @@ class _CallerReads:
     async def fetch_value(self, statement: str, *values: object) -> Any:
         row = await self.fetch_row(statement, *values)
         return None if row is None else row[0]
+
+
+def _row_count(status: str) -> int:
+    """Return the number of affected rows of a command's status, such as `INSERT 0 1`."""
+    last = status.rsplit(" ", 1)[-1]
+    return int(last) if last.isdigit() else 0
 
 
 async def _roll_back(connection: asyncpg.Connection) -> None:

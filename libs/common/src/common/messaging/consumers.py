@@ -32,7 +32,7 @@ from common.messaging import dead_letters
 from common.messaging.batches import Arrival, Arrivals, Batches, Channel
 from common.messaging.bus import CLOSE_SECONDS_MAX, SETTLE_SECONDS_MAX, Bus, OnMessage, Outgoing
 from common.messaging.faults import NotYetKnown, PermanentFault
-from common.messaging.inbox import record_new_messages
+from common.messaging.inbox import consuming
 from common.messaging.messages import Outcome, Received, Subscription, WorkItem, read_envelope, read_payload
 from common.messaging.provenance import UnprovenPublisher, check_publisher, route_before_dead_lettering, route_of
 from common.observability import telemetry
@@ -239,9 +239,8 @@ class Consumers:
             for subscription in self._by_type.get(received.type, ())
         ]
         handlers.sort(key=lambda line: self._lock_key(line[2], line[3]))
-        async with self._database.unit_of_work(acting_as=THE_SERVICE, is_shared=len(messages) > 1) as uow:
-            keys = [(received.event_id, subscription.consumer) for _, subscription, received, _ in handlers]
-            new = await record_new_messages(uow, keys)
+        keys = [(received.event_id, subscription.consumer) for _, subscription, received, _ in handlers]
+        async with consuming(self._database, keys, is_shared=len(messages) > 1) as (uow, new):
             for key, (position, subscription, received, event) in zip(keys, handlers, strict=True):
                 if key not in new:
                     telemetry.INBOX_DUPLICATES.labels(subscription.consumer).inc()

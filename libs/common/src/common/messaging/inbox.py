@@ -1,27 +1,55 @@
 """The inbox: a message takes effect once in each consumer, however often the broker delivers it."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Final
 from uuid import UUID
 
-from common.database.unit_of_work import UnitOfWork
+from common.auth.caller import THE_SERVICE
+from common.database.unit_of_work import Database, UnitOfWork
 
-_RECORD: Final = """
-INSERT INTO inbox (event_id, consumer) SELECT * FROM unnest($1::uuid[], $2::text[]) ORDER BY 1, 2
-ON CONFLICT (event_id, consumer) DO NOTHING
-RETURNING event_id, consumer
+MessageKey = tuple[UUID, str]
+"""The id of an event, and the name of its consumer."""
+
+# In BEGIN's round trip, where PostgreSQL takes no parameters and returns no rows: ids are hexadecimal digits, consumers
+# are names of this code.
+_RECORD: Final = """INSERT INTO inbox (event_id, consumer)
+SELECT * FROM (VALUES {keys}) AS received (event_id, consumer) ORDER BY 1, 2
+ON CONFLICT (event_id, consumer) DO NOTHING"""
+# Only where some were recorded and others not: the rows of this transaction.
+_RECORDED_HERE: Final = """
+SELECT event_id, consumer FROM inbox
+WHERE event_id = ANY ($1::uuid[]) AND xmin = pg_current_xact_id_if_assigned()::xid
 """
 
 
-async def record_new_messages(uow: UnitOfWork, messages: Sequence[tuple[UUID, str]]) -> set[tuple[UUID, str]]:
-    """Return the pairs of event id and consumer that are new. A concurrent delivery waits for the first one's commit.
+@asynccontextmanager
+async def consuming(
+    database: Database, keys: Sequence[MessageKey], *, is_shared: bool = False
+) -> AsyncIterator[tuple[UnitOfWork, set[MessageKey]]]:
+    """Open the unit of work that handles messages; yield it with the keys that are new. `is_shared` as there.
 
-    The rows are inserted in their order, so that two batches with the same messages do not deadlock. A repetition is
-    acknowledged only when the first one's commit is on a second machine.
+    A concurrent delivery waits for the first one's commit. The rows are inserted in their order, so that two batches
+    with the same messages do not deadlock. A repetition is acknowledged only when the first one's commit is on a second
+    machine.
+
+    Raises:
+        ValueError: a consumer's name is no identifier.
     """
-    if not messages:
-        return set()
-    rows = await uow.fetch(_RECORD, [event_id for event_id, _ in messages], [consumer for _, consumer in messages])
-    if len(rows) < len(messages):
+    async with database.unit_of_work(acting_as=THE_SERVICE, is_shared=is_shared, first=_record(keys)) as uow:
+        if uow.first_count == len(keys):
+            yield uow, set(keys)
+            return
         uow.confirm_earlier()
-    return {(row["event_id"], row["consumer"]) for row in rows}
+        rows = await uow.fetch(_RECORDED_HERE, [event_id for event_id, _ in keys]) if uow.first_count else []
+        yield uow, {(row["event_id"], row["consumer"]) for row in rows}
+
+
+def _record(keys: Sequence[MessageKey]) -> str:
+    if not keys:
+        return ""
+    if invalid := [consumer for _, consumer in keys if not consumer.isascii() or not consumer.isidentifier()]:
+        raise ValueError(f"a consumer's name must be an identifier: {invalid[0]!r}")
+    return _RECORD.format(
+        keys=", ".join(f"('{UUID(int=event_id.int)}'::uuid, '{consumer}')" for event_id, consumer in keys)
+    )
