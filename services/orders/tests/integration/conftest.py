@@ -173,10 +173,14 @@ class Market(World):
 def broken_outbox(monkeypatch: pytest.MonkeyPatch) -> Callable[[], AbstractContextManager[None]]:
     """`with broken_outbox():` fails every transaction that publishes an event before its commit."""
 
+    async def fail(connection: Any, *_: object) -> None:
+        await connection.fetchrow("SELECT 1 / 0")
+
     @contextmanager
     def breaking() -> Iterator[None]:
         with monkeypatch.context() as patch:
             patch.setattr("common.database.outbox.APPEND", BROKEN_OUTBOX)
+            patch.setattr("common.database.outbox.append_with", fail)
             yield
 
     return breaking

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Final
+from functools import cache
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import asyncpg
@@ -42,6 +43,20 @@ WITH appended AS (
     VALUES ($1, $2, $3, $4, $5, 1, $6, $7, clock_timestamp() + make_interval(secs => $8))
 )
 SELECT 1 AS sequence, now() AS created_at
+"""
+# The row of one event, together with other writes, whose parameters come first.
+_APPEND_TO: Final = """
+WITH {tables}, next AS (
+    INSERT INTO outbox_sequences AS s (subject, last) VALUES (${subject}, 1)
+    ON CONFLICT (subject) DO UPDATE SET last = s.last + 1
+    RETURNING last
+), appended AS (
+    INSERT INTO outbox (id, queue, type, source, subject, sequence, payload, trace, next_attempt_at)
+    SELECT ${id}, NULL, ${type}, ${source}, ${subject}, next.last, ${payload}, ${trace},
+        clock_timestamp() + make_interval(secs => ${lease})
+    FROM next
+)
+SELECT {result}, last AS event_sequence, now() AS event_created_at FROM next
 """
 _NOT_APPENDED: Final = datetime.min.replace(tzinfo=UTC)
 
@@ -98,6 +113,40 @@ async def append(
                 for row, result in zip(part, results, strict=True)
             ]
     return appended
+
+
+class Writes(NamedTuple):
+    """Writes of one round trip: common table expressions, and the columns of the one row that they return, each a
+    subquery.
+    """
+
+    tables: str
+    result: str
+
+    @property
+    def statement(self) -> str:
+        """Return the writes without an event."""
+        return f"WITH {self.tables} SELECT {self.result}"
+
+
+@cache
+def _appending(writes: Writes, count: int) -> str:
+    names = ("id", "type", "source", "subject", "payload", "trace", "lease")
+    places = {name: place for place, name in enumerate(names, count + 1)}
+    return _APPEND_TO.format(tables=writes.tables, result=writes.result, **places)
+
+
+async def append_with(
+    connection: asyncpg.Connection, row: OutboxRow, lease_seconds: float, writes: Writes, values: Sequence[object]
+) -> tuple[asyncpg.Record, OutboxRow]:
+    """Run the writes and insert the event's row in one round trip; return the row of the writes, and the event with
+    sequence and time.
+
+    The subject's sequence is locked after the rows that the transaction has locked before.
+    """
+    outbox_values = (row.id, row.type, row.source, row.subject, row.payload, row.trace, lease_seconds)
+    [result] = await connection.fetch(_appending(writes, len(values)), *values, *outbox_values)
+    return result, replace(row, sequence=result["event_sequence"], created_at=result["event_created_at"])
 
 
 class Handover:

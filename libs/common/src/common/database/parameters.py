@@ -1,7 +1,10 @@
-"""The parameters of a statement whose conditions are chosen at run time."""
+"""The parameters of a statement whose conditions are chosen at run time, or which is a part of another one."""
 
+import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
+
+_PARAMETER: Final = re.compile(r"\$(\d+)")
 
 
 class Parameters:
@@ -25,6 +28,11 @@ class Parameters:
     def conditions(self, templates: Mapping[str, str], filters: Mapping[str, object]) -> list[str]:
         """Return the conditions of the given filters, by their names. Each combination of filters has its own plan."""
         return [self.condition(templates[name], value) for name, value in filters.items()]
+
+
+def with_places_after(count: int, statement: str) -> str:
+    """Return the statement as a part of another one, whose `count` parameters come first."""
+    return _PARAMETER.sub(lambda place: f"${int(place[1]) + count}", statement)
 
 
 def all_of(conditions: Iterable[str]) -> str:

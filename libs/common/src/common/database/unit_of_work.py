@@ -107,6 +107,7 @@ class UnitOfWork:
         *,
         is_shared: bool = False,
         is_published: Callable[[str], bool] = lambda event_type: True,
+        lease_seconds: float = 0.0,
     ) -> None:
         self._connection = connection
         self._is_published = is_published
@@ -114,6 +115,8 @@ class UnitOfWork:
         self._is_shared = is_shared
         self._signatures = signatures
         self._outbox_rows: list[outbox.OutboxRow] = []
+        self._appended: list[outbox.OutboxRow] = []
+        self._lease_seconds = lease_seconds
         self._wakes_relay = False
         self._deferred: dict[tuple[int, Callable[[UnitOfWork, Sequence[Any]], Awaitable[None]]], list[Any]] = {}
         self._on_end: list[Callable[[bool], None]] = []
@@ -153,6 +156,25 @@ class UnitOfWork:
         if self._is_published(event.TYPE):
             self._wakes_relay |= wake_relay
             self._outbox_rows.append(outbox.event_row(event, trace_headers(), source))
+
+    async def fetch_row_and_publish(
+        self, writes: outbox.Writes, *values: object, event: Event | None
+    ) -> asyncpg.Record:
+        """Run the writes, and publish the event in the same round trip. Return the row of the writes.
+
+        The event's subject must be locked by this transaction. In a transaction of several messages the event follows
+        with theirs, so that the sequences of all subjects are locked in one order.
+        """
+        if event is None or self._is_shared or not self._is_published(event.TYPE):
+            if event is not None:
+                self.publish(event)
+            [result] = await self._connection.fetch(writes.statement, *values)
+            return result
+        row = outbox.event_row(event, trace_headers(), None)
+        result, appended = await outbox.append_with(self._connection, row, self._lease_seconds, writes, values)
+        self._wakes_relay = True
+        self._appended.append(appended)
+        return result
 
     def enqueue_work(self, queue: str, subject: UUID | str, payload: Mapping[str, object]) -> None:
         """Enqueues a work item for the service's own worker if, and only if, this transaction commits."""
@@ -202,14 +224,14 @@ class UnitOfWork:
             raise LookupError("this service was composed without keys of checkpoints")
         return self._signatures.checkpoints
 
-    async def _write_deferred(self, lease_seconds: float) -> Sequence[outbox.OutboxRow]:
+    async def _write_deferred(self) -> Sequence[outbox.OutboxRow]:
         """Write what was deferred, then the outbox rows, which are returned."""
         while self._deferred:
             rank, write = min(self._deferred, key=lambda key: key[0])
             await write(self, self._deferred.pop((rank, write)))
-        if not self._outbox_rows:
-            return ()
-        return await outbox.append(self._connection, self._outbox_rows, lease_seconds)
+        if self._outbox_rows:
+            self._appended += await outbox.append(self._connection, self._outbox_rows, self._lease_seconds)
+        return self._appended
 
 
 @dataclass(slots=True)
@@ -261,7 +283,14 @@ class Database:
             start += f"; {first}"
         connection = await self._acquire(pool)
         committed = False
-        work = UnitOfWork(connection, acting_as, self.signatures, is_shared=is_shared, is_published=self.is_published)
+        work = UnitOfWork(
+            connection,
+            acting_as,
+            self.signatures,
+            is_shared=is_shared,
+            is_published=self.is_published,
+            lease_seconds=self.handover.lease_seconds,
+        )
         try:
             with database_span("transaction", self.namespace, (DatabaseUnavailable, OutcomeUnknown)):
                 try:
@@ -270,7 +299,7 @@ class Database:
                     self.outage.ended()
                     work.first_count = _row_count(status)
                     yield work
-                    appended = await work._write_deferred(self.handover.lease_seconds)
+                    appended = await work._write_deferred()
                     commit = CONFIRM_AND_COMMIT if work._confirms_earlier and not appended else "COMMIT"
                     stop = await self._commit(connection, commit)
                     committed = True

@@ -5,7 +5,6 @@ change, and guarded accounts never fall below zero. The database rejects violati
 """
 
 import hashlib
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +14,7 @@ from uuid import UUID
 import asyncpg
 import msgspec
 
+from common.database.parameters import with_places_after
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from common.primitives.problems import Conflict
@@ -104,13 +104,11 @@ class Effect(NamedTuple):
 
 # Nine values of the posting come before those of the effect.
 _VALUES_OF_POSTING: Final = 9
-_PARAMETER: Final = re.compile(r"\$(\d+)")
 
 
 @cache
 def _with_effect(statement: str) -> str:
-    effect = _PARAMETER.sub(lambda place: f"${int(place[1]) + _VALUES_OF_POSTING}", statement)
-    return f"WITH effect AS ({effect}) {POST}"
+    return f"WITH effect AS ({with_places_after(_VALUES_OF_POSTING, statement)}) {POST}"
 
 
 async def post(uow: UnitOfWork, posting: Posting, effect: Effect | None = None) -> bool:

@@ -1,12 +1,17 @@
 """The order's own row and its timer."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final
+from functools import cache
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+from common.database.outbox import Writes
+from common.database.parameters import with_places_after
 from common.database.state_changes import StateChanged
 from common.database.unit_of_work import Reads, UnitOfWork
+from contracts.event import Event
 from orders.domain.orders import Order, ReportedEscrow, Windows, timer_of
 from orders.domain.transitions import State, Trigger
 
@@ -17,7 +22,7 @@ _ORDER_COLUMNS: Final = """
 _FIND_ORDER: Final = f"SELECT {_ORDER_COLUMNS} FROM orders WHERE id = $1"
 _LOCK_ORDER: Final = f"SELECT {_ORDER_COLUMNS} FROM orders WHERE id = $1 FOR NO KEY UPDATE"
 _SAVE_TRANSITION: Final = """
-WITH transitioned AS (
+transitioned AS (
     UPDATE orders SET status = $2, revision = revision + 1, updated_at = $3,
         delivered_at = CASE WHEN $2 = 'delivered' THEN coalesce(delivered_at, $3) ELSE delivered_at END,
         return_due_at = CASE WHEN $2 IN ('delivered', 'paid') THEN coalesce(return_due_at, $6::timestamptz) ELSE return_due_at END,
@@ -32,8 +37,10 @@ WITH transitioned AS (
     INSERT INTO order_timers (order_id, kind, due_at) SELECT $1, $4::text, $5::timestamptz WHERE $4::text IS NOT NULL
     ON CONFLICT (order_id, kind) DO UPDATE SET due_at = excluded.due_at
 )
-SELECT id FROM transitioned
 """
+_TRANSITION_VALUES: Final = 11
+# One INSERT keeps the order of its rows, which readers see.
+_HISTORY: Final = "VALUES ($1, $9, $2, $3, $10)"
 # Events of payments arrive in any order: the highest sequence wins.
 _SAVE_ESCROW: Final = """
 UPDATE orders SET escrow_minor = $2, escrow_sequence = $3 WHERE id = $1 AND escrow_sequence < $3
@@ -41,6 +48,18 @@ UPDATE orders SET escrow_minor = $2, escrow_sequence = $3 WHERE id = $1 AND escr
 _SAVE_QUARANTINED_CHARGE: Final = """
 UPDATE orders SET charge_quarantined_at = $2 WHERE id = $1 AND charge_quarantined_at IS NULL
 """
+
+
+class Companion(NamedTuple):
+    """An INSERT of one row that is made with a transition, after its row in the order's history one of `history_event`.
+
+    `conflict` is raised when no row was inserted.
+    """
+
+    insert: str
+    values: Sequence[object]
+    conflict: Exception
+    history_event: str | None = None
 
 
 async def find_order(reads: Reads, order_id: UUID) -> Order | None:
@@ -62,17 +81,41 @@ async def save_transition(
     windows: Windows,
     escrow: ReportedEscrow | None = None,
     staff_id: UUID | None = None,
+    *,
+    event: Event | None = None,
+    also: Companion | None = None,
 ) -> Order:
     """Set the state of the locked order and return the order with it; stop its timer, start the timer of the new state,
     and open the return window on delivery. `trigger` is recorded in the order's history, with the member of staff who
-    caused it; `escrow` is saved as by `save_escrow`.
+    caused it; `escrow` is saved as by `save_escrow`. `event` about the order is published, and `also` is inserted, in
+    the same round trip.
+
+    Raises:
+        StateChanged: the order has another state.
+        Exception: the one of `also`, which inserted no row.
     """
     kind, due_at = timer_of(to, now, windows) or (None, None)
     reported = escrow or (None, None)
-    values = (to, now, kind, due_at, now + windows.returns, *reported, trigger, staff_id, order.status)
-    if await uow.fetch_value(_SAVE_TRANSITION, order.id, *values) is None:
+    values = (order.id, to, now, kind, due_at, now + windows.returns, *reported, trigger, staff_id, order.status)
+    writes = _transition() if also is None else _transition(also.insert, also.history_event)
+    row = await uow.fetch_row_and_publish(writes, *values, *(also.values if also else ()), event=event)
+    if not row["is_saved"]:
         raise StateChanged(f"order {order.id} is no longer {order.status}")
+    if also is not None and not row["is_inserted"]:
+        raise also.conflict
     return replace(order, status=to)
+
+
+@cache
+def _transition(insert: str | None = None, history_event: str | None = None) -> Writes:
+    if insert is None:
+        return Writes(_SAVE_TRANSITION, "EXISTS (SELECT FROM transitioned) AS is_saved")
+    history = _HISTORY if history_event is None else f"{_HISTORY}, ($1, '{history_event}', NULL, $3, NULL)"
+    return Writes(
+        f"{_SAVE_TRANSITION.replace(_HISTORY, history)}, "
+        f"also AS ({with_places_after(_TRANSITION_VALUES, insert)} RETURNING 1)",
+        "EXISTS (SELECT FROM transitioned) AS is_saved, EXISTS (SELECT FROM also) AS is_inserted",
+    )
 
 
 async def save_escrow(uow: UnitOfWork, order_id: UUID, escrow: ReportedEscrow) -> None:

@@ -6,20 +6,26 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.database.reencryption import EncryptedRows, stale_text
+from common.database.state_changes import StateChanged
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.encryption import Encryptor
+from common.primitives.idempotency import IdempotencyKeyReused
 from orders.domain.orders import Order
 from orders.domain.pins import IssuedPin, PinEvent
+from orders.store.orders import Companion
 
 _LOCK_PIN: Final = "SELECT issue, digest, wrong_tries FROM delivery_pins WHERE order_id = $1 FOR UPDATE"
-_SAVE_PIN: Final = """
-WITH recorded AS (
-    INSERT INTO order_history (order_id, event, occurred_at) VALUES ($1, 'pin_issued', $6)
-)
+_INSERT_PIN: Final = """
 INSERT INTO delivery_pins (order_id, buyer_id, issue, digest, sealed, wrong_tries, issued_at)
 VALUES ($1, $2, $3, $4, $5, 0, $6)
 ON CONFLICT (order_id) DO UPDATE
 SET issue = excluded.issue, digest = excluded.digest, sealed = excluded.sealed, wrong_tries = 0, issued_at = excluded.issued_at
+"""
+_SAVE_PIN: Final = f"""
+WITH recorded AS (
+    INSERT INTO order_history (order_id, event, occurred_at) VALUES ($1, 'pin_issued', $6)
+)
+{_INSERT_PIN}
 """
 _NEWEST_PIN: Final = "SELECT order_id, issue, sealed FROM delivery_pins ORDER BY issued_at DESC LIMIT 1"
 _COUNT_WRONG_ATTEMPT: Final = """
@@ -60,6 +66,12 @@ async def save_pin(uow: UnitOfWork, order: Order, issue: int, *, digest: bytes, 
     await uow.execute(_SAVE_PIN, order.id, order.buyer_id, issue, digest, encrypted, now)
 
 
+def first_pin(order: Order, issue: int, *, digest: bytes, encrypted: str, now: datetime) -> Companion:
+    """Return the same writes, to be made with a transition."""
+    values = (order.id, order.buyer_id, issue, digest, encrypted, now)
+    return Companion(_INSERT_PIN, values, StateChanged(f"no PIN of order {order.id} was saved"), "pin_issued")
+
+
 async def find_newest_pin(uow: UnitOfWork) -> tuple[UUID, int, str] | None:
     """Order, issue and encrypted PIN of the newest issue."""
     row = await uow.fetch_row(_NEWEST_PIN)
@@ -88,6 +100,14 @@ async def record_verification_if_new(
 ) -> bool:
     """Bind the key to the attempt for good; False when a concurrent attempt on another order bound it first."""
     return await uow.execute(_RECORD_VERIFICATION, caller_id, key, order_id, *verification, now) == 1
+
+
+def bound_verification(
+    caller_id: UUID, key: UUID, order_id: UUID, verification: Verification, now: datetime
+) -> Companion:
+    """Return the same binding, to be made with a transition. Its conflict is IdempotencyKeyReused."""
+    values = (caller_id, key, order_id, *verification, now)
+    return Companion(_RECORD_VERIFICATION, values, IdempotencyKeyReused())
 
 
 def encrypted_pins(encryptor: Encryptor, renew: Callable[[UUID, int, str], tuple[bytes, str]]) -> EncryptedRows:

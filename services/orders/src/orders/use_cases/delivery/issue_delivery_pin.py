@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
@@ -32,39 +33,38 @@ class PinIssuer:
         return self.key.digest(order_id, issue, pin), self.storage.encrypt(pin, _encryption_context(order_id, issue))
 
 
-async def issue_delivery_pin(
-    uow: UnitOfWork,
-    pins: PinIssuer,
-    order: Order,
-    issue: int,
-    now: datetime,
-    *,
-    shared_payment: SharedPayment | None = None,
-) -> str:
-    """Issue a PIN: store its digest and its encrypted text, publish it to the buyer, and return it for the buyer
-    only. `shared_payment` is the payment that paid other orders too.
-    """
+class NewPin(NamedTuple):
+    """A PIN in clear text, and as it is stored and published."""
+
+    pin: str
+    digest: bytes
+    encrypted: str
+    event: DeliveryPinIssued
+
+
+def new_pin(pins: PinIssuer, order: Order, issue: int, shared_payment: SharedPayment | None = None) -> NewPin:
+    """Return a random PIN of this issue. `shared_payment` is the payment that paid other orders too."""
     pin = new_digits(pins.length)
-    await save_pin(
-        uow,
-        order,
-        issue,
-        digest=pins.key.digest(order.id, issue, pin),
-        encrypted=pins.storage.encrypt(pin, _encryption_context(order.id, issue)),
-        now=now,
+    event = DeliveryPinIssued(
+        order_id=order.id,
+        buyer_id=order.buyer_id,
+        pin_sealed=pins.transport.encrypt(pin, str(order.id)),
+        issue=issue,
+        number=order.number,
+        payment_reference=shared_payment.reference if shared_payment else None,
+        paid_orders=shared_payment.paid_orders if shared_payment else None,
     )
-    encrypted_for_notifications = pins.transport.encrypt(pin, str(order.id))
-    uow.publish(
-        DeliveryPinIssued(
-            order_id=order.id,
-            buyer_id=order.buyer_id,
-            pin_sealed=encrypted_for_notifications,
-            issue=issue,
-            number=order.number,
-            payment_reference=shared_payment.reference if shared_payment else None,
-            paid_orders=shared_payment.paid_orders if shared_payment else None,
-        )
-    )
+    encrypted = pins.storage.encrypt(pin, _encryption_context(order.id, issue))
+    return NewPin(pin, pins.key.digest(order.id, issue, pin), encrypted, event)
+
+
+async def issue_delivery_pin(uow: UnitOfWork, pins: PinIssuer, order: Order, issue: int, now: datetime) -> str:
+    """Issue a PIN: store its digest and its encrypted text, publish it to the buyer, and return it for the buyer
+    only.
+    """
+    pin, digest, encrypted, event = new_pin(pins, order, issue)
+    await save_pin(uow, order, issue, digest=digest, encrypted=encrypted, now=now)
+    uow.publish(event)
     return pin
 
 

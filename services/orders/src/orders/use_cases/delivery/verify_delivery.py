@@ -15,8 +15,10 @@ from orders.domain.order_roles import VERIFIER_ROLES, OrderRole
 from orders.domain.orders import Order, Windows
 from orders.domain.pins import CorrectPin, LockedPin, PinKey, WrongPin, evaluate_attempt
 from orders.store import orders, timers
+from orders.store.orders import Companion
 from orders.store.pins import (
     Verification,
+    bound_verification,
     count_wrong_attempt,
     lock_pin_and_find_verification,
     record_verification_if_new,
@@ -61,29 +63,28 @@ async def verify_delivery(
         raise DeliveryPinLocked(verdict.reissues_remaining, max(1, ceil(wait.total_seconds())))
     remaining = verdict.attempts_remaining if isinstance(verdict, WrongPin) else None
     recorded = Verification(fingerprints[0], remaining)
+    if isinstance(verdict, CorrectPin) and verdict.delivers:
+        bound = bound_verification(attempt.caller_id, attempt.key, order.id, recorded, now)
+        await _deliver(uow, order, bound, attempt.caller_id, now, windows)
+        return None
     if not await record_verification_if_new(uow, attempt.caller_id, attempt.key, order.id, recorded, now):
         raise IdempotencyKeyReused
     if isinstance(verdict, WrongPin):
         if verdict.counts:
             await count_wrong_attempt(uow, order.id, verdict.event, now)
         return verdict
-    await _deliver(uow, order, verdict, attempt.caller_id, now, windows)
     return None
 
 
 async def _deliver(
-    uow: UnitOfWork, order: Order, verdict: CorrectPin, verified_by: UUID, now: datetime, windows: Windows
+    uow: UnitOfWork, order: Order, bound: Companion, verified_by: UUID, now: datetime, windows: Windows
 ) -> None:
-    if not verdict.delivers:
-        return
-    await orders.save_transition(uow, order, "delivered", "pin_accepted", now, windows)
-    uow.publish(
-        OrderDelivered(
-            order_id=order.id,
-            buyer_id=order.buyer_id,
-            vendor_id=order.vendor_id,
-            delivered_at=iso(now),
-            verified_by=verified_by,
-            number=order.number,
-        )
+    event = OrderDelivered(
+        order_id=order.id,
+        buyer_id=order.buyer_id,
+        vendor_id=order.vendor_id,
+        delivered_at=iso(now),
+        verified_by=verified_by,
+        number=order.number,
     )
+    await orders.save_transition(uow, order, "delivered", "pin_accepted", now, windows, event=event, also=bound)

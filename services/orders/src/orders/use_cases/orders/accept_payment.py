@@ -9,7 +9,8 @@ from orders.domain.order_updates import evaluate_update
 from orders.domain.orders import Order, ReportedEscrow, Windows
 from orders.domain.pins import SharedPayment
 from orders.store import orders, stock
-from orders.use_cases.delivery.issue_delivery_pin import PinIssuer, issue_delivery_pin
+from orders.store.pins import first_pin
+from orders.use_cases.delivery.issue_delivery_pin import PinIssuer, new_pin
 from orders.use_cases.products.publish_stock_changes import publish_stock_changes
 from orders.use_cases.refunds.steps import request_refund
 
@@ -45,8 +46,9 @@ async def accept_payment(
         if not stock_levels:
             return await _refund_late_charge(uow, order, escrow, now, windows)
         publish_stock_changes(uow, stock_levels)
-    await orders.save_transition(uow, order, transition, "escrow_held", now, windows, escrow)
-    await issue_delivery_pin(uow, pins, order, 1, now, shared_payment=shared_payment)
+    _, digest, encrypted, event = new_pin(pins, order, 1, shared_payment)
+    pin = first_pin(order, 1, digest=digest, encrypted=encrypted, now=now)
+    await orders.save_transition(uow, order, transition, "escrow_held", now, windows, escrow, event=event, also=pin)
     return None
 
 

@@ -28,8 +28,13 @@ async def complete_order(
     if isinstance(transition, Rejection):
         await orders.save_escrow(uow, order.id, escrow)
         return transition
-    await orders.save_transition(uow, order, transition, "escrow_fully_released", now, windows, escrow)
-    if order.status == "disputed":
+    completed = OrderCompleted(
+        order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, number=order.number
+    )
+    is_disputed = order.status == "disputed"
+    first = None if is_disputed else completed
+    await orders.save_transition(uow, order, transition, "escrow_fully_released", now, windows, escrow, event=first)
+    if is_disputed:
         await disputes.close_dispute(uow, order.id, "released", now)
         uow.publish(
             DisputeResolved(
@@ -42,7 +47,5 @@ async def complete_order(
                 number=order.number,
             )
         )
-    uow.publish(
-        OrderCompleted(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, number=order.number)
-    )
+        uow.publish(completed)
     return None

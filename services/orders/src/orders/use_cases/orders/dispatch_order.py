@@ -28,7 +28,5 @@ async def dispatch_order(
         return
     if isinstance(transition, Rejection):
         raise ForbiddenTransition(order.status)
-    await orders.save_transition(uow, order, transition, "vendor_dispatches", now, windows)
-    uow.publish(
-        OrderDispatched(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, number=order.number)
-    )
+    event = OrderDispatched(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, number=order.number)
+    await orders.save_transition(uow, order, transition, "vendor_dispatches", now, windows, event=event)
