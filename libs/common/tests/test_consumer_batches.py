@@ -3,6 +3,9 @@
 import asyncio
 from contextlib import asynccontextmanager
 
+import pytest
+
+from common.messaging import inbox
 from common.messaging.batches import BATCHES_AT_ONCE
 from common.messaging.bus import Bus, Outgoing
 from common.primitives.ids import new_id
@@ -112,3 +115,21 @@ async def test_a_message_twice_in_a_batch_is_applied_once(mechanisms: Mechanisms
         await eventually(lambda: duplicates() >= repeated + 9)
     assert set(notebook.attempts.values()) == {1}
     assert await written(mechanisms, 3)
+
+
+async def test_only_the_new_messages_of_a_batch_are_named(mechanisms: Mechanisms) -> None:
+    known, new = (new_id(), "on_order_dispatched"), (new_id(), "on_order_dispatched")
+    for keys, expected in (
+        ([known], {known}),
+        ([new, known, new], {new}),
+        ([known, new], set()),
+        ([], set()),
+    ):
+        async with inbox.consuming(mechanisms.database, keys) as (_, found):
+            assert found == expected
+
+
+async def test_the_name_of_a_consumer_is_an_identifier(mechanisms: Mechanisms) -> None:
+    with pytest.raises(ValueError, match="identifier"):
+        async with inbox.consuming(mechanisms.database, [(new_id(), "x'); --")]):
+            pass

@@ -3,10 +3,12 @@ from dataclasses import astuple, replace
 from uuid import UUID
 
 import asyncpg
+import msgspec
 import pytest
 
 from common.auth.caller import ANONYMOUS, THE_SERVICE, Caller
 from common.database.connection_pool import ConnectionPool
+from common.database.outbox import Writes
 from common.database.unit_of_work import POOL_CONNECTIONS_MAX, Database, DatabaseUnavailable, UnitOfWork
 from common.primitives.ids import new_id
 from contracts.orders import OrderCompleted
@@ -155,6 +157,40 @@ async def test_a_commit_hands_its_events_to_the_relay_as_they_are_stored(mechani
     )
     assert [astuple(row) for row in handed_over] == [tuple(row) for row in stored]
     assert [row.sequence for row in handed_over] == [1, 2, 1]
+
+
+NOTE = Writes(
+    "added AS (INSERT INTO notes (id, owner_id, text) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING id)",
+    "EXISTS (SELECT FROM added) AS is_added",
+)
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+async def test_an_event_with_its_fact_is_stored_and_handed_over(mechanisms: Mechanisms, is_shared: bool) -> None:
+    order, note, handover = new_id(), (new_id(), new_id(), "hello"), mechanisms.database.handover
+    event = OrderCompleted(order_id=order, buyer_id=new_id(), vendor_id=new_id())
+    with handover.to_relay():
+        async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE, is_shared=is_shared) as uow:
+            assert (await uow.fetch_row_and_publish(NOTE, *note, event=event))["is_added"]
+            assert not (await uow.fetch_row_and_publish(NOTE, *note, event=None))["is_added"]
+            uow.publish(event)
+        handed_over = handover.pop(10)
+    stored = await mechanisms.database.fetch_for(
+        THE_SERVICE,
+        "SELECT id, queue, type, source, subject, payload, trace, sequence, created_at FROM outbox ORDER BY position",
+    )
+    assert [astuple(row) for row in handed_over] == [tuple(row) for row in stored]
+    assert [row.sequence for row in handed_over] == [1, 2]
+
+
+async def test_an_event_follows_an_earlier_one_of_its_subject(mechanisms: Mechanisms) -> None:
+    order = new_id()
+    first, second = (OrderCompleted(order_id=order, buyer_id=new_id(), vendor_id=new_id()) for _ in range(2))
+    async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        uow.publish(first)
+        await uow.fetch_row_and_publish(NOTE, new_id(), new_id(), "hello", event=second)
+    rows = await mechanisms.database.fetch_for(THE_SERVICE, "SELECT payload FROM outbox ORDER BY sequence")
+    assert [bytes(row["payload"]) for row in rows] == [msgspec.json.encode(event) for event in (first, second)]
 
 
 async def test_without_a_relay_in_the_process_nothing_is_handed_over(mechanisms: Mechanisms) -> None:

@@ -162,10 +162,15 @@ class UnitOfWork:
     ) -> asyncpg.Record:
         """Run the writes, and publish the event in the same round trip. Return the row of the writes.
 
-        The event's subject must be locked by this transaction. In a transaction of several messages the event follows
-        with theirs, so that the sequences of all subjects are locked in one order.
+        The event's subject must be locked by this transaction. The event is published at the end where it must follow
+        another one of its subject, or in a transaction of several messages, which locks the sequences of its subjects
+        in one order.
         """
-        if event is None or self._is_shared or not self._is_published(event.TYPE):
+        # An earlier event of the subject has the lower sequence.
+        follows = event is not None and (
+            self._is_shared or any(row.subject == event.subject for row in self._outbox_rows)
+        )
+        if event is None or follows or not self._is_published(event.TYPE):
             if event is not None:
                 self.publish(event)
             [result] = await self._connection.fetch(writes.statement, *values)

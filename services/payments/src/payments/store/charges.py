@@ -7,6 +7,7 @@ from uuid import UUID
 
 from common.database.state_changes import allows_change
 from common.database.unit_of_work import UnitOfWork
+from common.ledger.posting import Effect
 from common.primitives.ids import new_id
 from payments.domain.charges import Charge, ExpectedPayment, QuarantineReason
 from payments.domain.transitions import PAYMENT
@@ -118,8 +119,8 @@ async def fee_is_missing(uow: UnitOfWork, identity: str) -> bool:
     return bool(await uow.fetch_value(_FEE_MISSING, identity))
 
 
-async def record_charge(
-    uow: UnitOfWork,
+def new_charge(
+    charge_id: UUID,
     charge: Charge,
     webhook_id: str,
     order_id: UUID | None,
@@ -127,11 +128,11 @@ async def record_charge(
     now: datetime,
     surcharge_minor: int = 0,
     surcharge_max_minor: int = 0,
-) -> UUID:
-    """Record a charge and return its id. A surcharge keeps the bound of its time, because settings change."""
-    charge_id = new_id()
-    await uow.execute(
-        _RECORD_CHARGE,
+) -> Effect:
+    """Return the record of a charge, to be written with its posting. A surcharge keeps the bound of its time, because
+    settings change.
+    """
+    values = (
         charge_id,
         charge.identity,
         charge.reference,
@@ -147,6 +148,21 @@ async def record_charge(
         surcharge_max_minor,
         charge.gateway,
     )
+    return Effect(_RECORD_CHARGE, values)
+
+
+async def record_charge(
+    uow: UnitOfWork,
+    charge: Charge,
+    webhook_id: str,
+    order_id: UUID | None,
+    verdict: str,
+    now: datetime,
+) -> UUID:
+    """Record a charge and return its id."""
+    charge_id = new_id()
+    statement, values = new_charge(charge_id, charge, webhook_id, order_id, verdict, now)
+    await uow.execute(statement, *values)
     return charge_id
 
 

@@ -8,8 +8,10 @@ from uuid import UUID
 
 import asyncpg
 
+from common.database.outbox import Writes
 from common.database.state_changes import StateChanged, states_before
 from common.database.unit_of_work import UnitOfWork
+from contracts.payments import EscrowHeld, EscrowReleased
 from payments.domain import balances
 from payments.domain.balances import PaidBy
 from payments.domain.escrow import Escrow, Parts
@@ -43,8 +45,9 @@ class HeldOrder:
         return str(self.vendor_id), str(self.order_id)
 
 
-_RECORD_ESCROWS: Final = f"""
-WITH listed AS (
+_RECORD_ESCROWS: Final = Writes(
+    f"""
+listed AS (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $11::bigint[], $12::bigint[])
         AS listed (order_id, vendor_id, vendor_minor, commission_minor, delivery_fee_minor, rewards_minor, refunds_minor)
 ), held AS (
@@ -57,7 +60,7 @@ WITH listed AS (
 ), paid AS (
     UPDATE payable_orders SET status = 'paid_escrow'
     WHERE id = ANY ($1) AND status IN ('Processing', 'cancelled', 'expired') RETURNING id
-)
+), marked AS (
 UPDATE payment_intents SET
     status = CASE WHEN id = $9 THEN 'paid' ELSE 'closed' END,
     paid_at = CASE WHEN id = $9 THEN $8 ELSE paid_at END,
@@ -69,7 +72,13 @@ WHERE (SELECT count(*) FROM paid) = cardinality($1)
                  UNION ALL SELECT intent_id FROM intent_orders WHERE order_id = ANY ($1))
           AND status IN {states_before(PAYMENT, "order_paid")})
 RETURNING id, status, balance_minor
-"""
+)
+""",
+    """
+EXISTS (SELECT FROM marked) AS is_recorded,
+ARRAY (SELECT id FROM marked WHERE status = 'closed' AND balance_minor <> 0 ORDER BY id) AS closed_ids
+""",
+)
 # The lock serializes releases, refunds and the freeze of one order.
 _LOCK_ESCROW: Final = """
 SELECT order_id, buyer_id, vendor_id, charge_id, dispute_sequence, locked_vendor_minor, locked_commission_minor,
@@ -103,12 +112,16 @@ UPDATE escrows SET balance_refunded_minor = balance_refunded_minor + $2::bigint 
 WHERE order_id = $1
 """
 _SAVE_DISPUTE: Final = "UPDATE escrows SET disputed_at = $2, dispute_sequence = $3 WHERE order_id = $1"
-_SAVE_RELEASE: Final = f"""
-WITH saved AS ({_SAVE_ESCROW})
-INSERT INTO releases (id, order_id, gross_minor, commission_minor, delivery_fee_minor, net_minor, cause, released_by,
-                      released_at)
-VALUES ($9, $1, $10, $11, $12, $13, $14, $15, $16)
-"""
+_SAVE_RELEASE: Final = Writes(
+    f"""
+saved AS ({_SAVE_ESCROW} RETURNING order_id), recorded AS (
+    INSERT INTO releases (id, order_id, gross_minor, commission_minor, delivery_fee_minor, net_minor, cause, released_by,
+                          released_at)
+    VALUES ($9, $1, $10, $11, $12, $13, $14, $15, $16)
+)
+""",
+    "EXISTS (SELECT FROM saved) AS is_saved",
+)
 
 
 async def find_released_minor(uow: UnitOfWork, release_id: UUID) -> int:
@@ -125,13 +138,15 @@ async def record_escrows(
     channel: str | None,
     now: datetime,
     shares: Mapping[UUID, balances.Parts],
+    event: EscrowHeld | None,
 ) -> list[UUID]:
     """Record the escrows of the locked orders, mark them and their intent paid, and close their other live intents.
+    `event` is published in the same round trip.
 
     `shares` are the parts that the buyer's balance paid. Return the closed intents with a part of the balance.
     """
     paid_parts = [shares.get(order.order_id, balances.NO_PARTS) for order in orders]
-    recorded = await uow.fetch(
+    recorded = await uow.fetch_row_and_publish(
         _RECORD_ESCROWS,
         [order.order_id for order in orders],
         [order.vendor_id for order in orders],
@@ -143,10 +158,11 @@ async def record_escrows(
         channel,
         [part.rewards_minor for part in paid_parts],
         [part.refunds_minor for part in paid_parts],
+        event=event,
     )
-    if not recorded:
+    if not recorded["is_recorded"]:
         raise StateChanged(f"one of the orders {[order.order_id for order in orders]} or their intent is paid already")
-    return [row["id"] for row in recorded if row["status"] == "closed" and row["balance_minor"]]
+    return list(recorded["closed_ids"])
 
 
 async def lock_escrow(uow: UnitOfWork, order_id: UUID) -> HeldOrder | None:
@@ -210,9 +226,12 @@ async def save_release(
     cause: str,
     released_by: UUID | None,
     now: datetime,
+    event: EscrowReleased,
 ) -> None:
-    """Record a release of `parts`, and save the escrow that is left after it."""
-    await uow.execute(
+    """Record a release of `parts`, save the escrow that is left after it, and publish the release, in one round
+    trip.
+    """
+    await uow.fetch_row_and_publish(
         _SAVE_RELEASE,
         order_id,
         *after.locked,
@@ -226,4 +245,5 @@ async def save_release(
         cause,
         released_by,
         now,
+        event=event,
     )

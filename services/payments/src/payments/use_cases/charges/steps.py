@@ -8,6 +8,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.ledger import posting as ledger
 from common.ledger.posting import Posting
+from common.primitives.ids import new_id
 from contracts.payments import ChargeQuarantined
 from payments.domain import identifiers, postings
 from payments.domain.accounts import HOME_CURRENCY
@@ -118,8 +119,16 @@ async def _hold(
 ) -> None:
     order = payable.first
     refund_id = identifiers.overpayment_refund_id(charge.identity)
-    charge_id = await charges.record_charge(
-        uow, charge, webhook_id, order.order_id, "covered", now, verdict.surcharge_minor, surcharge_max_minor
+    charge_id = new_id()
+    recorded = charges.new_charge(
+        charge_id,
+        charge,
+        webhook_id,
+        order.order_id,
+        "covered",
+        now,
+        verdict.surcharge_minor,
+        surcharge_max_minor,
     )
     totals_minor = payable.unpaid_totals_minor
     shares = {} if hold is None else await spend_hold(uow, hold, verdict.balance_minor, totals_minor, now)
@@ -134,7 +143,9 @@ async def _hold(
     surplus = NewRefund(
         refund_id, "overpayment", charge_id, order.order_id, order.buyer_id, verdict.surplus_minor, "surplus"
     )
-    await hold_escrow(uow, posting, payable, charge_id, charge.reference, charge.channel, surplus, now, shares)
+    await hold_escrow(
+        uow, posting, payable, charge_id, charge.reference, charge.channel, surplus, now, shares, recorded
+    )
 
 
 async def _refund(uow: UnitOfWork, charge: Charge, webhook_id: str, payable: PayableOrders, now: datetime) -> None:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.ledger import posting as ledger
-from common.ledger.posting import Posting
+from common.ledger.posting import Effect, Posting
 from common.primitives.clock import iso
 from contracts.payments import EscrowHeld, EscrowReleased, EscrowState
 from payments.domain import balances, escrow, postings
@@ -43,36 +43,42 @@ async def hold_escrow(
     surplus: NewRefund | None,
     now: datetime,
     shares: Mapping[UUID, balances.Parts] | None = None,
+    recorded_charge: Effect | None = None,
 ) -> None:
     """Post the money, record the escrow of each unpaid order and the refund of a surplus, and mark orders and intent
     paid.
 
     `posting` credits the total of each of them to its escrow, less the `shares` that the balance has paid, and the
     surplus to its refund. A surplus of 0 needs no refund, and a payment from the balance alone no posting.
+    `recorded_charge` is written with the posting.
     """
     if posting is not None:
-        await ledger.post(uow, posting)
+        await ledger.post(uow, posting, recorded_charge)
     orders = payable.unpaid
     escrows = [escrow.held(order.total_minor, order.commission_minor, order.delivery_fee_minor) for order in orders]
-    closed = await record_escrows(uow, orders, payable.intent_id, charge_id, escrows, channel, now, shares or {})
+    events = [
+        EscrowHeld(
+            order_id=order.order_id,
+            buyer_id=order.buyer_id,
+            vendor_id=order.vendor_id,
+            amount_minor=order.total_minor,
+            commission_minor=order.commission_minor,
+            delivery_fee_minor=order.delivery_fee_minor,
+            reference=reference,
+            held_at=iso(now),
+            number=order.number,
+            purchase_id=order.purchase_id,
+            paid_orders=len(orders) if len(orders) > 1 else None,
+        )
+        for order in orders
+    ]
+    # The sequences of several orders are locked together, at the end.
+    only = events.pop() if len(events) == 1 else None
+    closed = await record_escrows(uow, orders, payable.intent_id, charge_id, escrows, channel, now, shares or {}, only)
     for intent_id in closed:
         await return_hold(uow, intent_id, now)
-    for order in orders:
-        uow.publish(
-            EscrowHeld(
-                order_id=order.order_id,
-                buyer_id=order.buyer_id,
-                vendor_id=order.vendor_id,
-                amount_minor=order.total_minor,
-                commission_minor=order.commission_minor,
-                delivery_fee_minor=order.delivery_fee_minor,
-                reference=reference,
-                held_at=iso(now),
-                number=order.number,
-                purchase_id=order.purchase_id,
-                paid_orders=len(orders) if len(orders) > 1 else None,
-            )
-        )
+    for event in events:
+        uow.publish(event)
     if surplus is not None and surplus.amount_minor:
         await create_refund(uow, surplus, now)
 
@@ -104,23 +110,21 @@ async def release_escrow(
     plan = escrow.release(held.escrow, amount_minor, resolves_dispute=cause == "resolution")
     if amount_minor:
         await ledger.post(uow, postings.release(release_id, held.order_id, held.vendor_id, plan.parts))
-    await save_release(uow, held.order_id, plan.after, release_id, plan.parts, cause, released_by, now)
     statement = await sign_movement(uow, held.vendor_id, f"release:{release_id}", plan.parts.vendor_minor)
-    uow.publish(
-        EscrowReleased(
-            order_id=held.order_id,
-            buyer_id=held.buyer_id,
-            vendor_id=held.vendor_id,
-            release_id=release_id,
-            gross_minor=plan.parts.total_minor,
-            commission_minor=plan.parts.commission_minor,
-            delivery_fee_minor=plan.parts.delivery_fee_minor,
-            net_minor=plan.parts.vendor_minor,
-            remaining_minor=plan.after.locked.total_minor,
-            remaining_vendor_minor=plan.after.locked.vendor_minor,
-            statement=statement,
-            escrow=describe_escrow(held, plan.after),
-            number=held.number,
-        )
+    event = EscrowReleased(
+        order_id=held.order_id,
+        buyer_id=held.buyer_id,
+        vendor_id=held.vendor_id,
+        release_id=release_id,
+        gross_minor=plan.parts.total_minor,
+        commission_minor=plan.parts.commission_minor,
+        delivery_fee_minor=plan.parts.delivery_fee_minor,
+        net_minor=plan.parts.vendor_minor,
+        remaining_minor=plan.after.locked.total_minor,
+        remaining_vendor_minor=plan.after.locked.vendor_minor,
+        statement=statement,
+        escrow=describe_escrow(held, plan.after),
+        number=held.number,
     )
+    await save_release(uow, held.order_id, plan.after, release_id, plan.parts, cause, released_by, now, event)
     return plan
