@@ -19,6 +19,12 @@ d.recipient, d.template, d.payload, d.sealed, d.status, d.attempts, d.claim_id, 
 d.traceparent, CASE WHEN d.channel = 'push' THEN (SELECT n.subject FROM notifications n WHERE n.id = d.notification_id) END AS subject
 """
 _LOCK_DELIVERY: Final = f"SELECT {_COLUMNS} FROM notification_deliveries d WHERE d.id = $1 FOR UPDATE"
+_LOCK_REPORTED: Final = f"""
+SELECT {_COLUMNS} FROM notification_deliveries d WHERE d.id = (
+    SELECT delivery_id FROM notification_delivery_logs
+    WHERE channel = $1 AND provider_message_id = $2 ORDER BY attempted_at DESC LIMIT 1
+) FOR UPDATE
+"""
 # Each channel has its own limit, so that a hanging one delays no other. Other workers skip the locked rows.
 _LOCK_DUE: Final = f"""
 SELECT {_COLUMNS} FROM unnest($2::text[], $3::int[]) AS limits (channel, free)
@@ -152,6 +158,12 @@ def enqueue_wakeup(uow: UnitOfWork, delivery_id: UUID) -> None:
 
 async def lock_delivery(uow: UnitOfWork, delivery_id: UUID) -> LockedDelivery | None:
     row = await uow.fetch_row(_LOCK_DELIVERY, delivery_id)
+    return None if row is None else LockedDelivery(*row)
+
+
+async def lock_reported_delivery(uow: UnitOfWork, channel: str, provider_message_id: str) -> LockedDelivery | None:
+    """Lock the delivery of the newest attempt with the provider's message id."""
+    row = await uow.fetch_row(_LOCK_REPORTED, channel, provider_message_id)
     return None if row is None else LockedDelivery(*row)
 
 

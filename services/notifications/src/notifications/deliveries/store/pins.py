@@ -4,25 +4,38 @@ Locks are acquired in one order: the watches by order, then the deliveries by id
 never locks its watch; a due watch reads the outcome of its deliveries.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
+
+import asyncpg
 
 from common.database.unit_of_work import Reads, UnitOfWork
 from notifications.deliveries.domain.pin_texts import PinText, SharedPin, secret_name
 
 _LOCK_OF_ORDER: Final = "SELECT issue, is_over FROM pin_watches WHERE order_id = $1 ORDER BY notification_id FOR UPDATE"
 _START: Final = """
-INSERT INTO pin_watches (notification_id, order_id, issue, channel, due_at, is_over) VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO pin_watches (notification_id, order_id, issue, channel, due_at, is_over) VALUES ($1, $2, $3, $4, $5, false)
 ON CONFLICT (notification_id) DO NOTHING
 """
-_CLOSE_OF_ORDER: Final = """
+_CLOSING: Final = """
 WITH locked AS MATERIALIZED (
     SELECT notification_id FROM pin_watches WHERE order_id = $1 ORDER BY notification_id FOR UPDATE
+), closed AS (
+    UPDATE pin_watches w SET due_at = NULL, is_over = true FROM locked WHERE w.notification_id = locked.notification_id
+    RETURNING w.notification_id, w.text_id
 )
-UPDATE pin_watches w SET due_at = NULL, is_over = true FROM locked WHERE w.notification_id = locked.notification_id
-RETURNING w.notification_id, w.text_id
+"""
+_CLOSE_OF_ORDER: Final = f"{_CLOSING} SELECT notification_id, text_id FROM closed"
+# Counting the closed watches ends their locking before the insert may wait.
+_CLOSE_FOR_GOOD: Final = f"""
+{_CLOSING}, used AS (
+    INSERT INTO pin_watches (notification_id, order_id, issue, channel, due_at, is_over)
+    SELECT $2, $1, $3, $4, NULL, true FROM (SELECT count(*) AS watches FROM closed) AS closing WHERE watches >= 0
+    ON CONFLICT (notification_id) DO NOTHING
+)
+SELECT notification_id, text_id FROM closed
 """
 # The PIN is obsolete: queued messages fail, and sent ones keep no secret. A text for several orders keeps the others.
 _DROP_SECRETS: Final = """
@@ -122,17 +135,27 @@ async def start_watch(
     order_id: UUID | None,
     issue: int,
     channel: str,
-    due_at: datetime | None,
-    *,
-    is_over: bool = False,
+    due_at: datetime,
 ) -> None:
     """Insert a watch if it is new."""
-    await uow.execute(_START, notification_id, order_id, issue, channel, due_at, is_over)
+    await uow.execute(_START, notification_id, order_id, issue, channel, due_at)
 
 
 async def close_watches(uow: UnitOfWork, order_id: UUID) -> list[ObsoletePin]:
     """Close the watches of an order; return the places of its PINs."""
-    closed = await uow.fetch(_CLOSE_OF_ORDER, order_id)
+    return _obsolete(order_id, await uow.fetch(_CLOSE_OF_ORDER, order_id))
+
+
+async def close_watches_for_good(
+    uow: UnitOfWork, order_id: UUID, used_id: UUID, last_issue: int, channel: str
+) -> list[ObsoletePin]:
+    """Close the watches of an order; return the places of its PINs. A closed watch of the last issue, with the id
+    `used_id`, rejects the PINs that arrive later.
+    """
+    return _obsolete(order_id, await uow.fetch(_CLOSE_FOR_GOOD, order_id, used_id, last_issue, channel))
+
+
+def _obsolete(order_id: UUID, closed: Sequence[asyncpg.Record]) -> list[ObsoletePin]:
     own = [ObsoletePin(notification_id, "pin") for notification_id, _ in closed]
     return own + [ObsoletePin(text_id, secret_name(order_id)) for _, text_id in closed if text_id is not None]
 

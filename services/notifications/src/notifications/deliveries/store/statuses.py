@@ -4,17 +4,14 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from common.database.state_changes import allows_change, change_state, states_before
+from common.database.parameters import with_places_after
+from common.database.state_changes import StateChanged, allows_change, change_state, states_before
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso
 from common.primitives.ids import new_id
 from notifications.deliveries.domain.statuses import ATTEMPT, DELIVERY, AttemptStatus
 from notifications.deliveries.store.queue import DELIVERIES_QUEUE
 
-_FIND: Final = """
-SELECT delivery_id FROM notification_delivery_logs
-WHERE channel = $1 AND provider_message_id = $2 ORDER BY attempted_at DESC LIMIT 1
-"""
 _IS_OURS: Final = "SELECT EXISTS (SELECT FROM notification_deliveries WHERE id = $1 AND channel = $2)"
 _ATTEMPT: Final = """
 SELECT l.id, l.status, l.attempted_at, l.id = (
@@ -34,6 +31,13 @@ _ADVANCE_DELIVERY: Final = f"""
 UPDATE notification_deliveries
 SET status = $2, provider_message_id = coalesce(provider_message_id, $3), due_at = NULL, claim_id = NULL, claimed_at = NULL
 WHERE id = $1 AND {allows_change(DELIVERY, "$2")}
+"""
+# The delivery of an attempt is locked, so both rows are.
+_ADVANCE_BOTH: Final = f"""
+WITH attempt AS ({_ADVANCE_ATTEMPT} RETURNING id), delivery AS (
+    {with_places_after(5, _ADVANCE_DELIVERY)} RETURNING id
+)
+SELECT (SELECT count(*) FROM attempt), (SELECT count(*) FROM delivery)
 """
 _RECORD_RESEND: Final = """
 INSERT INTO notification_resends (id, delivery_id, log_id, asked_by, idempotency_key, asked_at)
@@ -65,14 +69,9 @@ class ReportedAttempt(NamedTuple):
     is_newest: bool
 
 
-async def find_reported_delivery(
-    uow: UnitOfWork, channel: str, provider_message_id: str, delivery_id: UUID | None
-) -> UUID | None:
-    """Find a delivery by the provider's message id, or by our id where the provider repeats it."""
-    found: UUID | None = await uow.fetch_value(_FIND, channel, provider_message_id)
-    if found is None and delivery_id is not None and await uow.fetch_value(_IS_OURS, delivery_id, channel):
-        return delivery_id
-    return found
+async def is_delivery_of(uow: UnitOfWork, delivery_id: UUID, channel: str) -> bool:
+    """Return whether the id is that of a delivery by the channel."""
+    return bool(await uow.fetch_value(_IS_OURS, delivery_id, channel))
 
 
 async def find_reported_attempt(uow: UnitOfWork, delivery_id: UUID, provider_message_id: str) -> ReportedAttempt | None:
@@ -89,6 +88,22 @@ async def save_attempt_status(
 
 async def save_delivery_status(uow: UnitOfWork, delivery_id: UUID, status: str, provider_message_id: str) -> None:
     await change_state(uow, _ADVANCE_DELIVERY, delivery_id, status, provider_message_id)
+
+
+async def save_both_statuses(
+    uow: UnitOfWork,
+    attempt_id: UUID,
+    delivery_id: UUID,
+    status: str,
+    at: datetime,
+    provider_message_id: str,
+    error: str = "",
+) -> None:
+    """Advance the attempt and its locked delivery. Raises StateChanged."""
+    attempt, delivery = (attempt_id, status, at, provider_message_id, error), (delivery_id, status, provider_message_id)
+    [saved] = await uow.fetch(_ADVANCE_BOTH, *attempt, *delivery)
+    if tuple(saved) != (1, 1):
+        raise StateChanged(f"attempt {attempt_id} or its delivery {delivery_id} cannot become {status}")
 
 
 async def record_resend_if_new(

@@ -11,7 +11,12 @@ from notifications.deliveries.domain.messaging_errors import PROVIDER, Messaging
 from notifications.deliveries.domain.statuses import ATTEMPT, DELIVERY, LOST, Status
 from notifications.deliveries.domain.templates import CATALOG
 from notifications.deliveries.store import statuses
-from notifications.deliveries.store.deliveries import LockedDelivery, lock_delivery, log_claim
+from notifications.deliveries.store.deliveries import (
+    LockedDelivery,
+    lock_delivery,
+    lock_reported_delivery,
+    log_claim,
+)
 from notifications.deliveries.use_cases.deliveries.publish_delivery_lost import publish_delivery_lost
 from notifications.deliveries.use_cases.deliveries.publish_delivery_settled import publish_delivery_settled
 from notifications.deliveries.use_cases.deliveries.resume_provider import resume_provider
@@ -44,10 +49,7 @@ async def record_delivery_status(uow: UnitOfWork, report: StatusReport, now: dat
     """
     channel, status, failure = report.channel, report.status, report.failure
     provider_message_id, delivery_id = report.provider_message_id, report.delivery_id
-    found = await statuses.find_reported_delivery(uow, channel, provider_message_id, delivery_id)
-    delivery = None if found is None else await lock_delivery(uow, found)
-    if delivery is not None and delivery.claim_id is not None and delivery_id is not None:
-        await log_claim(uow, delivery)
+    delivery = await _lock_delivery(uow, report)
     attempt = None if delivery is None else await statuses.find_reported_attempt(uow, delivery.id, provider_message_id)
     if delivery is None or attempt is None:
         raise MessageUnknown
@@ -58,19 +60,39 @@ async def record_delivery_status(uow: UnitOfWork, report: StatusReport, now: dat
     if not ATTEMPT.allows(attempt.status, status):
         telemetry.STALE_EVENTS.labels("delivery_status").inc()
         return False
-    await statuses.save_attempt_status(uow, attempt.id, status, report.at, provider_message_id, report.error)
+    advanced = (status, report.at, provider_message_id, report.error)
     is_overtaken = status in LOST and (not attempt.is_newest or delivery.status == "queued")
     if is_overtaken or not DELIVERY.allows(delivery.status, status):
+        await statuses.save_attempt_status(uow, attempt.id, *advanced)
         return True
-    if failure is not None and await retry_reported_failure(uow, delivery, failure, now or report.at):
-        return True
-    await statuses.save_delivery_status(uow, delivery.id, status, provider_message_id)
+    if failure is None:
+        await statuses.save_both_statuses(uow, attempt.id, delivery.id, *advanced)
+    else:
+        await statuses.save_attempt_status(uow, attempt.id, *advanced)
+        if await retry_reported_failure(uow, delivery, failure, now or report.at):
+            return True
+        await statuses.save_delivery_status(uow, delivery.id, status, provider_message_id)
     if status in LOST:
         reason = f"the provider reported that it was not delivered: {report.error}".removesuffix(": ")
         publish_delivery_lost(uow, delivery, reason, status, alert=_is_alerted(delivery, failure))
     else:
         publish_delivery_settled(uow, delivery, status)
     return True
+
+
+async def _lock_delivery(uow: UnitOfWork, report: StatusReport) -> LockedDelivery | None:
+    """Lock the reported delivery, found by the provider's message id or by ours; with ours its claim is logged."""
+    delivery, delivery_id = (
+        await lock_reported_delivery(uow, report.channel, report.provider_message_id),
+        report.delivery_id,
+    )
+    if delivery_id is None:
+        return delivery
+    if delivery is None and await statuses.is_delivery_of(uow, delivery_id, report.channel):
+        delivery = await lock_delivery(uow, delivery_id)
+    if delivery is not None and delivery.claim_id is not None:
+        await log_claim(uow, delivery)
+    return delivery
 
 
 def _is_alerted(delivery: LockedDelivery, failure: MessagingError | None) -> bool:

@@ -13,12 +13,16 @@ _DROP_RANK: Final = 1
 
 
 async def close_watches(uow: UnitOfWork, order_id: UUID) -> None:
-    """Close the watches of an order's PINs, which are deleted from their messages before the commit.
+    """Close the watches of an order's PINs, which are deleted from their messages before the commit."""
+    drop_secrets_later(uow, await pins.close_watches(uow, order_id))
 
-    The deliveries of all orders of the transaction are locked together, by id.
+
+def drop_secrets_later(uow: UnitOfWork, obsolete: Sequence[pins.ObsoletePin]) -> None:
+    """Delete PINs from their messages before the commit. The deliveries of all orders of the transaction are locked
+    together, by id.
     """
-    for obsolete in await pins.close_watches(uow, order_id):
-        uow.defer(_drop_secrets, obsolete, rank=_DROP_RANK)
+    for one in obsolete:
+        uow.defer(_drop_secrets, one, rank=_DROP_RANK)
 
 
 async def _drop_secrets(uow: UnitOfWork, obsolete: Sequence[pins.ObsoletePin]) -> None:
