@@ -57,6 +57,8 @@ class _StaticFile(BaseHTTPRequestHandler):
         self.send_header("Content-Type", mimetypes.guess_type(file.name)[0] or "application/octet-stream")
         self.send_header("Content-Encoding", "gzip")
         self.send_header("Content-Length", str(len(content)))
+        # As `vite preview` does.
+        self.send_header("Vary", "Origin")
         self.send_header("Cache-Control", "max-age=31536000" if "/assets/" in path else "no-cache")
         self.end_headers()
         self.wfile.write(content)

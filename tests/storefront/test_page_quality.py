@@ -143,6 +143,21 @@ async def test_without_a_connection_the_application_opens_and_shows_it(
     await at_shop.check_page()
 
 
+async def test_an_api_that_does_not_respond_is_one_sentence_and_another_try(
+    shopper: Arrival, market: Marketplace, buyer: SignedInUser
+) -> None:
+    order = await market.checkout(buyer, (await a_product(market))["id"])
+    at_shop = await shopper(buyer)
+    page = at_shop.page
+    await page.route("**/api/orders?*", lambda route: route.abort("connectionrefused"))
+    await at_shop.open("/orders")
+    sentence = page.get_by_text("The marketplace does not respond. Check your connection, then try again.")
+    await expect(sentence).to_be_visible()
+    await page.unroute_all()
+    await page.get_by_role("button", name="Try again").click()
+    await expect(page.get_by_text(order["number"])).to_be_visible()
+
+
 async def test_no_cache_and_no_storage_holds_what_the_api_returned(
     shopper: Arrival, market: Marketplace, customer: Customer, site: Site
 ) -> None:

@@ -28,9 +28,9 @@ self.addEventListener("activate", (event) => {
 self.addEventListener("fetch", (event) => {
   const { request } = event;
   if (request.method !== "GET" || new URL(request.url).origin !== self.location.origin) return;
-  // Every address of the application is the same page.
+  // Every address of the application is the same page. A host may send `Vary: Origin`, but its files are the same for all.
   const wanted = request.mode === "navigate" ? "/" : request;
-  event.respondWith(caches.match(wanted, { cacheName: CACHE }).then((cached) => cached ?? fetch(request)));
+  event.respondWith(caches.match(wanted, { cacheName: CACHE, ignoreVary: true }).then((cached) => cached ?? fetch(request)));
 });
 
 export {};

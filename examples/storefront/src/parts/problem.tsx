@@ -1,4 +1,4 @@
-import { ApiError, CampusError } from "campus-client";
+import { ApiError, CampusError, TransportError } from "campus-client";
 
 /** What failed, why, and what to do next; with the request id that support asks for. */
 export function Problem({ error, retry }: { error: unknown; retry?: () => void }) {
@@ -40,6 +40,7 @@ function Rejected({ error }: { error: ApiError }) {
 
 function withoutAnswer(error: unknown): string {
   if (!navigator.onLine) return "You are offline. This page loads as soon as you are connected.";
-  if (error instanceof CampusError) return `${error.message}. Check your connection, then try again.`;
+  if (error instanceof TransportError) return "The marketplace does not respond. Check your connection, then try again.";
+  if (error instanceof CampusError) return `${error.message} Try again.`;
   return "Something failed in this app. Reload the page.";
 }
