@@ -8,10 +8,11 @@ nothing.
 import asyncio
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from uuid import uuid4
 
 import asyncpg
@@ -90,14 +91,52 @@ class RestoreLoad:
     skew_seconds: float = 0.0
 
 
-async def drill_restore(folder: Path, load: RestoreLoad, log: Log, runtime: Runtime = CHECKOUT) -> Report:
+class Copies(Protocol):
+    """The copies of a server from which it is restored."""
+
+    def back_up(self) -> None:
+        """Copy the running server."""
+
+    async def archive_all(self) -> None:
+        """Wait until all changes up to now are archived. Raises TimeoutError."""
+
+    async def kill_under_orders(self, system: System, market: Marketplace) -> None:
+        """Lose the server while the system runs, where these copies measure what is lost."""
+
+    def destroy(self) -> None:
+        """Kill the server, unless it is lost already, and delete its directory."""
+
+    async def restore(self, until: datetime) -> None:
+        """Restore to the instant and start the server."""
+
+    def dump(self, database: str) -> Path:
+        """Copy one database."""
+
+    async def load(self, database: str, dump: Path) -> None:
+        """Recreate one database from its copy."""
+
+
+class PlainCopies(PointInTime):
+    """A base backup and an archive of files."""
+
+    async def kill_under_orders(self, system: System, market: Marketplace) -> None:
+        """Leave the server running: it is destroyed after the system."""
+
+
+async def drill_restore(
+    folder: Path,
+    load: RestoreLoad,
+    log: Log,
+    runtime: Runtime = CHECKOUT,
+    copies_of: Callable[[PrivatePostgresql], Copies] = PlainCopies.of_server,
+) -> Report:
     """Start a system in the folder, destroy it, restore it, and audit. Raises BenchFailed without private servers."""
     port_base = free_port_base()
     # Never the servers of the caller, and none whose disks an engine keeps.
     servers = find_servers(folder, ServerPorts.above(port_base), environment={}, containers=False, report=log)
     if not isinstance(servers.postgresql, PrivatePostgresql) or not isinstance(servers.rabbitmq, PrivateRabbitmq):
         raise BenchFailed("the drill destroys its servers: install PostgreSQL and RabbitMQ for private ones")
-    copies = PointInTime.of_server(servers.postgresql)
+    copies = copies_of(servers.postgresql)
     async with stopped_at_the_end(servers):
         await asyncio.to_thread(servers.start)
         return await _Drill(folder, port_base, servers, servers.rabbitmq, copies, load, log, runtime).run()
@@ -109,7 +148,7 @@ class _Drill:
     port_base: int
     servers: Servers
     broker: PrivateRabbitmq
-    copies: PointInTime
+    copies: Copies
     load: RestoreLoad
     log: Log
     runtime: Runtime
@@ -159,6 +198,7 @@ class _Drill:
             self.log("activity after the instant")
             await trade_after_the_instant(activity, self.load.each)
             await self.copies.archive_all()
+            await self.copies.kill_under_orders(system, market)
         return instant, earlier
 
     async def _destroy_and_restore(self, instant: datetime, earlier: Path | None) -> None:

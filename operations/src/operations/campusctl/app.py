@@ -11,6 +11,7 @@ import typer
 
 from operations.campusctl.commands import (
     any_endpoint,
+    backup,
     dead_letters,
     doctor,
     messaging,
@@ -40,6 +41,7 @@ for part in (
     on_the_machine,
     rotation,
     secrets,
+    backup,
     dead_letters,
     payouts,
     refunds,

@@ -78,19 +78,8 @@ class PointInTime:
             "recovery_target_action": "promote",
         }
         self.server.start()
-        await self._wait_recovered()
+        await wait_recovered(self.server)
         self.server.settings.clear()
-
-    async def _wait_recovered(self) -> None:
-        deadline = time.monotonic() + _RECOVERED_SECONDS_MAX
-        connection = await asyncpg.connect(self.server.url)
-        try:
-            while await connection.fetchval("SELECT pg_is_in_recovery()"):
-                if time.monotonic() > deadline:
-                    raise TimeoutError(f"the restored server still recovers after {_RECOVERED_SECONDS_MAX:.0f} s")
-                await connection.fetchval("SELECT pg_sleep(0.2)")
-        finally:
-            await connection.close()
 
     def dump(self, database: str) -> Path:
         """Run `pg_dump` on one database."""
@@ -125,3 +114,16 @@ class PointInTime:
 
     def _address(self, database: str) -> str:
         return urlunsplit(urlsplit(self.server.url)._replace(path=f"/{database}"))
+
+
+async def wait_recovered(server: PrivatePostgresql) -> None:
+    """Wait until a restored server accepts writes. Raises TimeoutError."""
+    deadline = time.monotonic() + _RECOVERED_SECONDS_MAX
+    connection = await asyncpg.connect(server.url)
+    try:
+        while await connection.fetchval("SELECT pg_is_in_recovery()"):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"the restored server still recovers after {_RECOVERED_SECONDS_MAX:.0f} s")
+            await connection.fetchval("SELECT pg_sleep(0.2)")
+    finally:
+        await connection.close()

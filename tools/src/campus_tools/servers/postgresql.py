@@ -152,6 +152,15 @@ class PrivatePostgresql:
         if made.returncode != 0:
             raise ServerUnavailable(f"pg_basebackup failed: {made.stderr}")
 
+    def use_data_in(self, folder: Path) -> None:
+        """Use the data directory `folder/postgresql` from the next start on, as a restore wrote it."""
+        if _unprivileged_account() is None:
+            inside = self._home / "postgresql"
+            inside.rmdir()
+            inside.symlink_to(folder / "postgresql")
+        else:
+            (self._home / "postgresql.directory").write_text(f"{folder}\n")
+
     def give(self, path: Path) -> None:
         """Give the server access to files that were put there from outside."""
         account = _unprivileged_account()
