@@ -1031,6 +1031,8 @@ GRANT SELECT ON vendors TO campus_payouts_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON vendors TO campus_payouts_service;
 CREATE POLICY vendors_select ON vendors FOR SELECT TO campus_payouts_api
     USING ((id = app_vendor_id()));
+CREATE POLICY vendors_select_observed ON vendors FOR SELECT TO campus_payouts_api
+    USING (( SELECT app_may('exceptions:read'::text) AS app_may));
 CREATE POLICY vendors_select_staff ON vendors FOR SELECT TO campus_payouts_api
     USING (( SELECT app_may('payouts:read'::text) AS app_may));
 

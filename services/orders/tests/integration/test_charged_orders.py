@@ -61,10 +61,20 @@ async def test_finance_finds_no_order_without_a_charge(market: Market, role: str
 @pytest.mark.parametrize("role", FINANCE)
 async def test_finance_lists_no_orders(market: Market, role: str) -> None:
     order, finance = await market.paid(), market.as_staff(role)
-    for query in ({}, {"as": "buyer"}, {"q": order["number"]}, {"q": order["id"]}):
+    for query in ({}, {"as": "buyer"}, {"q": order["items"][0]["name"]}, {"q": order["number"], "as": "buyer"}):
         assert await list_order_ids(market, finance, **query) == []
     for path in ("", "/export"):
         assert error_of(await market.client.get(f"/api/campus-orders{path}", headers=finance)) == FORBIDDEN
+
+
+@pytest.mark.parametrize("role", FINANCE)
+async def test_finance_finds_a_charged_order_by_its_number_alone(market: Market, role: str) -> None:
+    paid, unpaid = await market.paid(), await market.ordered()
+    finance = market.as_staff(role)
+    for typed in (paid["number"], paid["number"].lower().replace("-", " "), paid["id"]):
+        assert await list_order_ids(market, finance, q=typed) == [paid["id"]]
+    for typed in (unpaid["number"], unpaid["id"]):
+        assert await list_order_ids(market, finance, q=typed) == []
 
 
 @pytest.mark.parametrize("role", FINANCE)

@@ -2,6 +2,9 @@ ALTER TABLE vendors ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON vendors TO campus_payouts_api;
 CREATE POLICY vendors_select ON vendors FOR SELECT TO campus_payouts_api USING (id = app_vendor_id());
 CREATE POLICY vendors_select_staff ON vendors FOR SELECT TO campus_payouts_api USING ((SELECT app_may('payouts:read')));
+-- Exceptions name their vendor.
+CREATE POLICY vendors_select_observed ON vendors FOR SELECT TO campus_payouts_api
+    USING ((SELECT app_may('exceptions:read')));
 
 ALTER TABLE order_shares ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON order_shares TO campus_payouts_api;

@@ -243,8 +243,13 @@ async def test_a_batch_is_shown_with_its_transfers_as_they_are_now(scenario: Sce
         assert response.status_code == 200, response.text
         return response.json()["data"]
 
-    assert await read(f"/{sent['batchId']}") == sent
-    assert await read(f"/{planned['batchId']}") == planned
+    for dispatched in (sent, planned):
+        shown = await read(f"/{dispatched['batchId']}")
+        assert {name: shown[name] for name in dispatched if name != "transfers"} == {
+            name: dispatched[name] for name in dispatched if name != "transfers"
+        }
+        [line] = shown["transfers"]
+        assert {name: line[name] for name in dispatched["transfers"][0]} == dispatched["transfers"][0]
     [listed] = await read("")
     assert (listed["batchId"], listed["payouts"], listed["totalMinor"]) == (sent["batchId"], 1, 10_000)
     assert (listed["successful"], listed["failed"], listed["skipped"]) == (0, 0, 0)
@@ -260,3 +265,29 @@ async def test_a_batch_is_shown_with_its_transfers_as_they_are_now(scenario: Sce
         headers = scenario.headers(new_id(), roles=(role,))
         assert (await scenario.client.get(f"/api/payout-batches{path}", headers=headers)).status_code == status
     assert payout_id == sent["transfers"][0]["payoutId"]
+
+
+async def test_a_batch_names_the_payee_of_each_line(scenario: Scenario, sandbox: Sandbox) -> None:
+    vendor = await scenario.ready_vendor(100_000)
+    payout_id = await scenario.payout(vendor, 10_000)
+    sent = (await scenario.dispatch(KEY, payoutIds=[payout_id])).json()["data"]
+    again = (await scenario.dispatch(OTHER_KEY, payoutIds=[payout_id, str(new_id())], dryRun=True)).json()["data"]
+    # The response of a dispatch is stored for its key, and an erasure does not reach it.
+    assert "vendorName" not in sent["transfers"][0]
+    reader = scenario.headers(new_id(), roles=("finance_checker",))
+    payout = (await scenario.client.get(f"/api/payouts/{payout_id}", headers=reader)).json()["data"]
+    assert (payout["vendorName"], payout["bankName"]) == (vendor.legal_name, "Guaranty Trust Bank")
+    assert payout["accountName"]
+    payee = {name: payout[name] for name in ("vendorName", "bankName", "accountName", "accountLast4", "bankCode")}
+
+    async def read(batch_id: str) -> dict:
+        return (await scenario.client.get(f"/api/payout-batches/{batch_id}", headers=reader)).json()["data"]
+
+    [line] = (await read(sent["batchId"]))["transfers"]
+    assert {name: line[name] for name in payee} == payee
+    assert (line["payoutNumber"], line["requestedAt"]) == (payout["number"], payout["createdAt"])
+    skipped = (await read(again["batchId"]))["skipped"]
+    assert {one["payoutNumber"]: one["vendorName"] for one in skipped} == {
+        payout["number"]: vendor.legal_name,
+        None: None,
+    }

@@ -77,7 +77,7 @@ async def list_orders(
     role: Annotated[ListRole | None, Query(alias="as", description="Only orders in which the caller is this.")] = None,
 ) -> Response:
     """Return the caller's orders, newest first: as buyer, vendor or hub agent, or all orders for staff with
-    `orders:read`.
+    `orders:read`. Finance finds a charged order by its number in `q`.
     """
     dependencies = dependencies_of(request, Dependencies)
     reads = dependencies.database.reads_for(caller)

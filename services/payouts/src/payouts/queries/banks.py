@@ -3,12 +3,25 @@
 from typing import Final
 
 from common.database.unit_of_work import UnitOfWork
+from common.web.response_models import Row
 from payouts.domain.bank_accounts import BANK_NAMES
 
 _FIND_BANK: Final = """
 SELECT (SELECT name FROM gateway_banks WHERE gateway = $1 AND code = $2) AS name,
        EXISTS (SELECT FROM gateway_banks WHERE gateway = $1) AS is_listed
 """
+
+
+BANK_NAME: Final = (
+    "(SELECT name FROM gateway_banks WHERE code = v.bank_code ORDER BY listed_at DESC LIMIT 1) AS bank_name"
+)
+"""A column of statements that read `bank_detail_versions` as `v`; `bank_name_of` reads it."""
+
+
+def bank_name_of(row: Row) -> str | None:
+    """Return the name of the row's bank: the gateway's own, else the shipped one; None for an unknown code."""
+    name: str | None = row["bank_name"] or BANK_NAMES.get(row["bank_code"])
+    return name
 
 
 async def find_bank_name(uow: UnitOfWork, gateway: str, bank_code: str) -> str | None:

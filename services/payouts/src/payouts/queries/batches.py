@@ -3,11 +3,23 @@
 from typing import Final
 from uuid import UUID
 
+from msgspec import structs
+
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso
 from common.primitives.problems import NotFound
 from common.web.pages import Found, OffsetPage
 from payouts.domain.transfer_fees import FeeSchedule
-from payouts.responses.batches import DispatchedTransfer, PayoutBatch, PayoutDispatch, SkippedPayout
+from payouts.queries.banks import BANK_NAME, bank_name_of
+from payouts.responses.batches import (
+    BatchSkippedPayout,
+    BatchTransfer,
+    DispatchedTransfer,
+    PayoutBatch,
+    PayoutBatchDetail,
+    PayoutDispatch,
+    SkippedPayout,
+)
 
 _LIST_UNSENT: Final = """
 SELECT t.id FROM dispatch_lines AS l JOIN payout_transfers AS t ON t.batch_id = l.batch_id AND t.payout_id = l.payout_id
@@ -20,6 +32,15 @@ SELECT l.payout_id, l.outcome, l.reason, l.amount AS amount_minor, t.reference, 
 FROM dispatch_lines AS l LEFT JOIN payout_transfers AS t ON t.batch_id = l.batch_id AND t.payout_id = l.payout_id
 WHERE l.batch_id = $1 ORDER BY l.place
 """
+# An id that a dispatch named may be of no payout.
+_PAYEES_OF_BATCH: Final = f"""
+SELECT l.payout_id, p.number AS payout_number, p.vendor_id, nullif(seller.legal_name, '') AS vendor_name, v.bank_code, {BANK_NAME},
+       v.last4 AS account_last4, v.account_name, p.created_at AS requested_at, l.amount AS amount_minor
+FROM dispatch_lines AS l LEFT JOIN payout_requests AS p ON p.id = l.payout_id
+LEFT JOIN bank_detail_versions AS v ON v.id = p.bank_details_version_id LEFT JOIN vendors AS seller ON seller.id = p.vendor_id
+WHERE l.batch_id = $1
+"""
+_READ_MAKER: Final = "SELECT dispatched_by, created_at FROM dispatch_batches WHERE id = $1"
 
 
 _BATCHES: Final = """
@@ -71,4 +92,29 @@ async def describe_batch(uow: UnitOfWork, batch_id: UUID, fees: FeeSchedule) -> 
         fees_minor=sum(map(fees.fee_minor, sent_minor)),
         transfers=[DispatchedTransfer.from_row(line) for line in selected],
         skipped=[SkippedPayout.from_row(line) for line in lines if line["outcome"] == "skipped"],
+    )
+
+
+async def describe_batch_for_people(uow: UnitOfWork, batch_id: UUID, fees: FeeSchedule) -> PayoutBatchDetail:
+    """Return a dispatch with the payee of each line: vendor, bank, account and holder.
+
+    The response of the dispatch itself is stored for its key, so it names nobody. Raises NotFound.
+    """
+    batch = await describe_batch(uow, batch_id, fees)
+    [maker] = await uow.fetch(_READ_MAKER, batch_id)
+    rows = await uow.fetch(_PAYEES_OF_BATCH, batch_id)
+    payees = {row["payout_id"]: {**row, "bank_name": bank_name_of(row)} for row in rows}
+    return PayoutBatchDetail.from_record(
+        batch,
+        dispatched_by=maker["dispatched_by"],
+        created_at=iso(maker["created_at"]),
+        transfers=[
+            BatchTransfer.from_row(
+                {**payees[one.payout_id], **structs.asdict(one), "fee_minor": fees.fee_minor(one.amount_minor)}
+            )
+            for one in batch.transfers
+        ],
+        skipped=[
+            BatchSkippedPayout.from_row({**payees[one.payout_id], **structs.asdict(one)}) for one in batch.skipped
+        ],
     )

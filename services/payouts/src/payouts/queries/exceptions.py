@@ -10,15 +10,18 @@ from payouts.responses.exceptions import ExceptionAction, PayoutException, Payou
 
 _EXCEPTION_COLUMNS: Final = """
 SELECT e.id, e.payout_id, e.batch_id, e.vendor_id, e.cause, e.severity, e.status, e.detail, e.amount AS amount_minor, e.respond_by,
-       e.opened_at, e.closed_at, e.closed_because, p.number AS payout_number
+       e.opened_at, e.closed_at, e.closed_because, p.number AS payout_number,
+       nullif(seller.legal_name, '') AS vendor_name
 FROM payout_exceptions AS e LEFT JOIN payout_requests AS p ON p.id = e.payout_id
+LEFT JOIN vendors AS seller ON seller.id = e.vendor_id
 """
 _FIND_EXCEPTION: Final = """
 SELECT e.id, e.payout_id, e.batch_id, e.vendor_id, e.cause, e.severity, e.status, e.detail, e.amount AS amount_minor, e.respond_by,
        e.opened_at, e.closed_at, e.closed_because, t.id AS transfer__id, t.attempt AS transfer__attempt,
        t.reference AS transfer__reference, t.status AS transfer__status, t.transfer_code AS transfer__transfer_code,
-       p.number AS payout_number
+       p.number AS payout_number, nullif(seller.legal_name, '') AS vendor_name
 FROM payout_exceptions AS e LEFT JOIN payout_requests AS p ON p.id = e.payout_id LEFT JOIN payout_transfers AS t ON t.id = e.transfer_id
+LEFT JOIN vendors AS seller ON seller.id = e.vendor_id
 WHERE e.id = $1
 """
 _LIST_ACTIONS: Final = """

@@ -9,12 +9,15 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.public_numbers import NumberKind, read_number_or_id
 from common.standard_endpoints.pending_work import COUNT_MAX
 from common.web.pages import Found, OffsetPage
+from common.web.response_models import Row
+from payouts.queries.banks import BANK_NAME, bank_name_of
 from payouts.responses.payouts import Payout
 from payouts.store.payouts import READY
 
-_PAYOUT_COLUMNS: Final = """
-SELECT p.id, p.number, p.vendor_id, p.amount AS amount_minor, p.currency, p.status, v.bank_code, v.last4 AS account_last4, p.retry_count,
-       p.transfer_reference, p.transfer_code, p.transfer_failure, p.created_at, p.updated_at, p.processed_at,
+_PAYOUT_COLUMNS: Final = f"""
+SELECT p.id, p.number, p.vendor_id, nullif(seller.legal_name, '') AS vendor_name, p.amount AS amount_minor, p.currency, p.status,
+       v.bank_code, {BANK_NAME}, v.last4 AS account_last4, v.account_name, p.retry_count, p.transfer_reference, p.transfer_code,
+       p.transfer_failure, p.created_at, p.updated_at, p.processed_at,
        t.id AS transfer__id, t.attempt AS transfer__attempt, t.reference AS transfer__reference, t.status AS transfer__status,
        t.transfer_code AS transfer__transfer_code, t.failure AS transfer__failure, t.created_at AS transfer__created_at,
        t.updated_at AS transfer__updated_at,
@@ -22,6 +25,7 @@ SELECT p.id, p.number, p.vendor_id, p.amount AS amount_minor, p.currency, p.stat
        e.respond_by AS open_exception__respond_by, e.opened_at AS open_exception__opened_at
 FROM payout_requests AS p
 JOIN bank_detail_versions AS v ON v.id = p.bank_details_version_id
+LEFT JOIN vendors AS seller ON seller.id = p.vendor_id
 LEFT JOIN LATERAL (
     SELECT * FROM payout_transfers AS a WHERE a.payout_id = p.id
     ORDER BY a.reference = p.transfer_reference DESC, a.attempt DESC LIMIT 1
@@ -46,7 +50,7 @@ _PAGES_OF_PAYOUTS: Final = {
 
 async def find_payout(uow: UnitOfWork, payout_id: UUID) -> Payout | None:
     row = await uow.fetch_row(_FIND_PAYOUT, payout_id)
-    return None if row is None else Payout.from_row(row)
+    return None if row is None else _payout_of(row)
 
 
 async def list_ready(uow: UnitOfWork, now: datetime) -> list[UUID]:
@@ -69,4 +73,8 @@ async def page_of_payouts(
     total: int = await uow.fetch_value(_COUNT_PAYOUTS, status, vendor_id, only)
     statement = _PAGES_OF_PAYOUTS[page.sort, page.descending]
     rows = await uow.fetch(statement, status, vendor_id, only, page.limit, page.offset)
-    return [Payout.from_row(row) for row in rows], total
+    return [_payout_of(row) for row in rows], total
+
+
+def _payout_of(row: Row) -> Payout:
+    return Payout.from_row(row, bank_name=bank_name_of(row))

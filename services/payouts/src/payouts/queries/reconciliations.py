@@ -9,9 +9,11 @@ from common.web.pages import Found, OffsetPage
 from payouts.responses.reconciliations import PlannedReturnEntry, Reconciliation
 
 _COLUMNS: Final = """
-SELECT r.id, r.payout_id, p.vendor_id, r.transfer_id, r.kind, r.status, p.amount AS amount_minor, p.currency, r.reason, r.postings, r.hash,
-       r.prepared_by, r.prepared_at, r.decided_by, r.decided_at, r.rejection AS rejection_reason
+SELECT r.id, r.payout_id, p.number AS payout_number, p.vendor_id, nullif(seller.legal_name, '') AS vendor_name, r.transfer_id, r.kind,
+       r.status, p.amount AS amount_minor, p.currency, r.reason, r.postings, r.hash, r.prepared_by, r.prepared_at, r.decided_by,
+       r.decided_at, r.rejection AS rejection_reason
 FROM reconciliations AS r JOIN payout_requests AS p ON p.id = r.payout_id
+LEFT JOIN vendors AS seller ON seller.id = p.vendor_id
 """
 _FILTER: Final = "WHERE ($1::text IS NULL OR r.status = $1) AND ($2::uuid IS NULL OR r.payout_id = $2)"
 # No user approves what they prepared.

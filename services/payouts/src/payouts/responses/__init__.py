@@ -1,7 +1,15 @@
 """Responses, one module for each area: each model is built from a row and encoded as it is."""
 
 from payouts.responses.bank_details import BankDetails, BankDetailsChange, QuarantinedBankDetails
-from payouts.responses.batches import DispatchedTransfer, PayoutBatch, PayoutDispatch, SkippedPayout
+from payouts.responses.batches import (
+    BatchSkippedPayout,
+    BatchTransfer,
+    DispatchedTransfer,
+    PayoutBatch,
+    PayoutBatchDetail,
+    PayoutDispatch,
+    SkippedPayout,
+)
 from payouts.responses.exceptions import (
     ExceptionAction,
     ExceptionObservations,
@@ -16,6 +24,8 @@ from payouts.responses.wallets import StatementLine, StatementMonth, StatementMo
 __all__ = [
     "BankDetails",
     "BankDetailsChange",
+    "BatchSkippedPayout",
+    "BatchTransfer",
     "DispatchedTransfer",
     "ExceptionAction",
     "ExceptionObservations",
@@ -23,6 +33,7 @@ __all__ = [
     "OpenPayoutException",
     "Payout",
     "PayoutBatch",
+    "PayoutBatchDetail",
     "PayoutDispatch",
     "PayoutException",
     "PayoutExceptionDetail",

@@ -12,8 +12,10 @@ from payouts.domain.quarantines import ReleaseStatus
 class BankDetailRelease(ResponseModel):
     id: UUID
     vendor_id: UUID
+    vendor_name: Annotated[str | None, Meta(description="The vendor's legal name; null after its erasure.")]
     account_last4: str
     bank_code: str
+    bank_name: Annotated[str | None, Meta(description="The bank's name; null for a code that no list has.")]
     status: ReleaseStatus
     reason: str
     quarantine_ids: Annotated[
@@ -38,7 +40,11 @@ class BankDetailRelease(ResponseModel):
 class BankDetailQuarantine(ResponseModel):
     id: UUID
     vendor_id: UUID
+    vendor_name: Annotated[str | None, Meta(description="The vendor's legal name; null after its erasure.")]
     payout_id: UUID | None
+    payout_number: Annotated[
+        str | None, Meta(description="The number for people of the payout that it was about; null without one.")
+    ]
     reason: str
     quarantined_by: Annotated[UUID, Meta(description="The member of finance who quarantined the account.")]
     quarantined_at: Annotated[Timestamp, Meta(description="The time of the quarantine.")]

@@ -39,6 +39,59 @@ class PayoutDispatch(ResponseModel):
     skipped: list[SkippedPayout]
 
 
+class BatchPayout(ResponseModel):
+    """A payout of a batch with its payee and account."""
+
+    payout_id: UUID
+    payout_number: Annotated[str | None, Meta(description="The payout's number for people; null for an unknown id.")]
+    vendor_id: UUID | None
+    vendor_name: Annotated[str | None, Meta(description="The vendor's legal name; null after its erasure.")]
+    bank_code: str | None
+    bank_name: Annotated[str | None, Meta(description="The bank's name; null for a code that no list has.")]
+    account_last4: str | None
+    account_name: Annotated[
+        str | None, Meta(description="The holder of the account as the bank named them; null while that is unknown.")
+    ]
+    requested_at: Annotated[Timestamp | None, Meta(description="When the vendor requested the payout.")]
+
+
+class BatchTransfer(BatchPayout):
+    """A transfer of a batch, with its payee."""
+
+    amount_minor: int
+    reference: str | None
+    status: Annotated[State | Literal["planned"], Meta(description="`planned` in a dry run.")]
+    transfer_code: str | None
+    failure: str | None
+    fee_minor: Annotated[int, Meta(description="The gateway's fee of the transfer by its schedule, in kobo.")]
+
+
+class BatchSkippedPayout(BatchPayout):
+    """A payout that the dispatch skipped, with its payee."""
+
+    reason: SkipReason
+    amount_minor: Annotated[int, Meta(description="Kobo; 0 for an unknown id.")]
+
+
+class PayoutBatchDetail(ResponseModel):
+    """A dispatch with its transfers as they are now, for people: each line names the payee."""
+
+    batch_id: UUID
+    dry_run: bool
+    dispatched_by: Annotated[UUID, Meta(description="The member of staff who made the dispatch or its preview.")]
+    created_at: Timestamp
+    submitted: Annotated[int, Meta(description="Transfers that the payment gateway has accepted.")]
+    queued: int
+    remaining: Annotated[int, Meta(description="Waiting payouts beyond the largest batch.")]
+    total_minor: int
+    fees_minor: Annotated[
+        int, Meta(description="The gateway's fees for `totalMinor`, in kobo; its balance must cover both.")
+    ]
+    gateway_balance_minor: Annotated[int, Meta(description="The platform's balance at the payment gateway in kobo.")]
+    transfers: Annotated[list[BatchTransfer], Meta(description="The transfers of this dispatch, with their payees.")]
+    skipped: list[BatchSkippedPayout]
+
+
 class PayoutBatch(ResponseModel):
     """A dispatch that was sent, with the counts of its transfers as they are now."""
 

@@ -16,6 +16,9 @@ class PayoutException(ResponseModel):
     payout_number: Annotated[str | None, Meta(description="The payout's number for people: `PO-XXXX-XXXX`.")]
     batch_id: UUID | None
     vendor_id: UUID | None
+    vendor_name: Annotated[
+        str | None, Meta(description="The vendor's legal name; null after its erasure, and without a vendor.")
+    ]
     cause: Cause
     severity: Severity
     status: Literal["open", "closed"]

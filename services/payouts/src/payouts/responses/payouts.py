@@ -33,11 +33,18 @@ class Payout(ResponseModel):
     id: UUID
     number: Annotated[str, Meta(description="The number for people: `PO-XXXX-XXXX`.")]
     vendor_id: UUID
+    vendor_name: Annotated[
+        str | None, Meta(description="The vendor's legal name; null after its erasure, and where it may not be read.")
+    ]
     amount_minor: int
     currency: str
     status: Literal["pending", "processed", "failed"]
     bank_code: str
+    bank_name: Annotated[str | None, Meta(description="The bank's name; null for a code that no list has.")]
     account_last4: str
+    account_name: Annotated[
+        str | None, Meta(description="The holder of the account as the bank named them; null while that is unknown.")
+    ]
     retry_count: Annotated[int, Meta(description="The number of resets so far.")]
     transfer_reference: Annotated[str | None, Meta(description="The reference of the latest transfer.")]
     transfer_code: str | None

@@ -28,7 +28,9 @@ class PreparedPosting(ResponseModel):
 class Reconciliation(ResponseModel):
     id: UUID
     payout_id: UUID
+    payout_number: Annotated[str, Meta(description="The payout's number for people: `PO-XXXX-XXXX`.")]
     vendor_id: UUID
+    vendor_name: Annotated[str | None, Meta(description="The vendor's legal name; null after its erasure.")]
     transfer_id: Annotated[
         UUID | None, Meta(description="With `recovery` and `recovery_returned`: the unrecorded transfer.")
     ]
