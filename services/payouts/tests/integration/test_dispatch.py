@@ -278,6 +278,10 @@ async def test_a_batch_names_the_payee_of_each_line(scenario: Scenario, sandbox:
     payout = (await scenario.client.get(f"/api/payouts/{payout_id}", headers=reader)).json()["data"]
     assert (payout["vendorName"], payout["bankName"]) == (vendor.legal_name, "Guaranty Trust Bank")
     assert payout["accountName"]
+    for typed, found in ((vendor.legal_name[:5].upper(), 1), ("%", 0), ("no such shop", 0)):
+        params = {"vendorName": typed}
+        listed = await scenario.client.get("/api/payouts", params=params, headers=reader)
+        assert listed.json()["meta"]["total"] == found, typed
     payee = {name: payout[name] for name in ("vendorName", "bankName", "accountName", "accountLast4", "bankCode")}
 
     async def read(batch_id: str) -> dict:

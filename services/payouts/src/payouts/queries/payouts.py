@@ -37,12 +37,13 @@ _FIND_BY_ID: Final = "SELECT id FROM payout_requests WHERE id = $1"
 _FIND_BY_NUMBER: Final = "SELECT id FROM payout_requests WHERE number = $1"
 _PAYOUT_FILTER: Final = """
 WHERE ($1::text IS NULL OR p.status = $1) AND ($2::uuid IS NULL OR p.vendor_id = $2) AND ($3::uuid[] IS NULL OR p.id = ANY ($3))
+  AND ($4::text IS NULL OR p.vendor_id IN (SELECT id FROM vendors WHERE strpos(lower(legal_name), lower($4)) > 0))
 """
 _LIST_READY: Final = f"SELECT p.id {READY} ORDER BY p.created_at, p.id LIMIT {COUNT_MAX}"
 _COUNT_PAYOUTS: Final = f"SELECT count(*) FROM payout_requests AS p {_PAYOUT_FILTER}"
 _PAYOUT_SORTS: Final = {"created_at": "p.created_at", "amount": "p.amount"}
 _PAGES_OF_PAYOUTS: Final = {
-    (sort, descending): f"{_PAYOUT_COLUMNS} {_PAYOUT_FILTER} ORDER BY {column} {way}, p.id {way} LIMIT $4 OFFSET $5"
+    (sort, descending): f"{_PAYOUT_COLUMNS} {_PAYOUT_FILTER} ORDER BY {column} {way}, p.id {way} LIMIT $5 OFFSET $6"
     for sort, column in _PAYOUT_SORTS.items()
     for descending, way in ((True, "DESC"), (False, "ASC"))
 }
@@ -67,12 +68,19 @@ async def list_named(uow: UnitOfWork, number: str) -> list[UUID]:
 
 
 async def page_of_payouts(
-    uow: UnitOfWork, page: OffsetPage, status: str | None, vendor_id: UUID | None, only: Sequence[UUID] | None = None
+    uow: UnitOfWork,
+    page: OffsetPage,
+    status: str | None,
+    vendor_id: UUID | None,
+    only: Sequence[UUID] | None = None,
+    vendor_name: str | None = None,
 ) -> Found[Payout]:
-    """Return one page and the total, both from one transaction; `only` names the payouts to choose from."""
-    total: int = await uow.fetch_value(_COUNT_PAYOUTS, status, vendor_id, only)
+    """Return one page and the total, both from one transaction; `only` names the payouts to choose from, and
+    `vendor_name` is a part of the vendor's legal name.
+    """
+    total: int = await uow.fetch_value(_COUNT_PAYOUTS, status, vendor_id, only, vendor_name)
     statement = _PAGES_OF_PAYOUTS[page.sort, page.descending]
-    rows = await uow.fetch(statement, status, vendor_id, only, page.limit, page.offset)
+    rows = await uow.fetch(statement, status, vendor_id, only, vendor_name, page.limit, page.offset)
     return [_payout_of(row) for row in rows], total
 
 

@@ -1,5 +1,6 @@
 """Endpoints of payouts: requested by merchants, dispatched by staff."""
 
+from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 from uuid import UUID
 
@@ -60,6 +61,28 @@ async def create_payout(
     return ok(request, or_not_found(payout), status=201)
 
 
+@dataclass(frozen=True, slots=True)
+class PayoutNames:
+    """The filters of payouts that people type."""
+
+    number: str | None
+    vendor_name: str | None
+
+
+async def payout_names(
+    number: Annotated[
+        QueryText | None,
+        Query(max_length=100, description="The payout's number (`PO-XXXX-XXXX`) or id, in any form that people type."),
+    ] = None,
+    vendor_name: Annotated[
+        QueryText | None,
+        Query(alias="vendorName", min_length=1, max_length=100, description="A part of the vendor's legal name."),
+    ] = None,
+) -> PayoutNames:
+    """Return the filters as they were typed."""
+    return PayoutNames(number, vendor_name)
+
+
 @endpoint(
     "GET", "/api/payouts", id="payouts.list", returns=list[responses.Payout], allow=one_of("wallet:own", "payouts:read")
 )
@@ -67,14 +90,11 @@ async def list_payouts(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at", "amount"))],
+    names: Annotated[PayoutNames, Depends(payout_names)],
     status: Literal["pending", "processed", "failed"] | None = None,
     vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
     awaiting: Annotated[
         Literal["dispatch"] | None, Query(description="Only those that a dispatch would send now, at most 1,000.")
-    ] = None,
-    number: Annotated[
-        QueryText | None,
-        Query(max_length=100, description="The payout's number (`PO-XXXX-XXXX`) or id, in any form that people type."),
     ] = None,
 ) -> Response:
     """List the merchant's own payouts; finance and auditors see all."""
@@ -84,10 +104,10 @@ async def list_payouts(
         async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             only = await payouts.list_ready(uow, dependencies.clock.now())
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        if number is not None:
-            named = await payouts.list_named(uow, number)
+        if names.number is not None:
+            named = await payouts.list_named(uow, names.number)
             only = named if only is None else [payout_id for payout_id in named if payout_id in only]
-        found = await payouts.page_of_payouts(uow, page, status, vendor_id, only)
+        found = await payouts.page_of_payouts(uow, page, status, vendor_id, only, names.vendor_name)
     return respond_offset_page(request, page, found)
 
 
