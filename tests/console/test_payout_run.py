@@ -58,7 +58,7 @@ async def test_a_run_is_previewed_sent_and_watched_to_its_end(
     processed = await market.payout_reaches(users.vendor, bad["id"], "processed")
     assert processed["transfer"]["attempt"] == 2
     await maker.open(f"/payouts/{bad['id']}")
-    assert "processed" in await maker.heading()
+    assert "paid" in await maker.heading()
     await maker.check_page()
     await maker.open("/payout-batches")
     await maker.check_page()

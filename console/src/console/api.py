@@ -13,6 +13,7 @@ import msgspec
 
 from common.observability.logging import REQUEST_ID, get_logger
 from common.observability.telemetry import trace_headers
+from console.formats import plain_message
 from console.session import Session, SessionCookies, Tokens
 
 log = get_logger(__name__)
@@ -36,15 +37,17 @@ FLIGHT_SECONDS: Final = 30.0
 
 
 class ApiProblem(Exception):
-    """An error response of the API (contract section 2.1)."""
+    """An error response of the API (contract section 2.1), in words for people: naira, and no name of a field."""
 
     def __init__(self, status: int, problem: Json, request_id: str = "") -> None:
         self.status = status
         self.code = str(problem.get("code") or "INTERNAL_ERROR")
-        self.title = str(problem.get("title") or "The request failed")
-        self.detail = str(problem.get("detail") or "")
+        self.title = plain_message(problem.get("title")) or "The request failed"
+        self.detail = plain_message(problem.get("detail"))
         self.request_id = str(problem.get("requestId") or request_id)
-        self.invalid_params: list[Json] = problem.get("invalid_params") or []
+        self.invalid_params: list[Json] = [
+            {**one, "reason": plain_message(one.get("reason"))} for one in problem.get("invalid_params") or []
+        ]
         self.extensions = problem
         super().__init__(f"{status} {self.code}: {self.detail}")
 

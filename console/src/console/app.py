@@ -112,7 +112,12 @@ class Console:
             finalize=lambda value: "" if value is None else value,
         )
         environment.filters |= formats.FILTERS
-        environment.globals |= {"asset": self._assets.url, "menu": self._menu, "api_origin": settings.base_url}
+        environment.globals |= {
+            "asset": self._assets.url,
+            "menu": self._menu,
+            "api_origin": settings.base_url,
+            "now": _now,
+        }
         return environment
 
     def _menu(self, visit: Visit) -> list[tuple[str, list[Screen]]]:
@@ -314,6 +319,10 @@ def _redirect(visit: Visit, path: str) -> Response:
         current = urlsplit(visit.request.headers.get("hx-current-url", "/"))
         return Response(headers={"HX-Redirect": f"/sign-in?{urlencode({'next': local_path(current.path)})}"})
     return RedirectResponse(f"/sign-in?{urlencode({'next': local_path(path)})}", 303)
+
+
+def _now() -> str:
+    return SystemClock().now().isoformat()
 
 
 def _title_of(problem: ApiProblem) -> str:

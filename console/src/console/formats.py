@@ -1,5 +1,6 @@
 """How values are shown: naira with kobo, Lagos time with the exact instant, states as badges."""
 
+import re
 from datetime import UTC, datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -9,6 +10,8 @@ from markupsafe import Markup, escape
 LAGOS: Final = ZoneInfo("Africa/Lagos")
 NOTHING: Final = "\N{EN DASH}"
 """An absent value."""
+FORMER: Final = "former colleague"
+"""Who did something and is no member of the staff any more."""
 _NOTHING: Final = Markup("\N{EN DASH}")
 
 _GOOD: Final = frozenset(
@@ -140,16 +143,49 @@ def duration(seconds: int) -> str:
     return f"{seconds} s"
 
 
+STATE_WORDS: Final = {
+    # orders
+    "processing": "unpaid",
+    "expired": "not paid in time",
+    "paid_escrow": "paid, not sent",
+    "dispatched": "on its way",
+    "refund_pending": "refund under way",
+    # payouts and their transfers
+    "processed": "paid",
+    "planned": "to be sent",
+    "reserved": "to be sent",
+    "submitting": "being sent",
+    "success": "arrived",
+    "reversed": "came back",
+    "blocked": "stopped by the bank",
+    "abandoned": "given up by the bank",
+    # refunds and decisions
+    "submitted": "at the gateway",
+    "settled": "paid back",
+    "prepared": "waits for a second person",
+    "quarantined": "in quarantine",
+    "paid_out": "paid out",
+}
+"""The words of the API's states for people, one for each; any other state is an ordinary word."""
+
+
+def state_words(word: str | None) -> str:
+    """Return a state of the API in words for people."""
+    return STATE_WORDS.get((word or "").lower()) or spoken(word)
+
+
 def spoken(word: str | None) -> str:
     """Return a word of the API for people: `refund_pending` as `refund pending`."""
     return (word or NOTHING).replace("_", " ")
 
 
 def badge(word: str | None) -> Markup:
-    """Return a state as a badge. Its colour repeats what the word says."""
+    """Return a state as a badge; the API's word is its title. Its colour repeats what the word says."""
     key = (word or "").lower()
     tone = "good" if key in _GOOD else "bad" if key in _BAD else "waiting" if key in _WAITING else "plain"
-    return element("span", spoken(word), class_=f"badge {tone}")
+    shown = state_words(word)
+    hover = {"title": word} if word and shown != word else {}
+    return element("span", shown, class_=f"badge {tone}", **hover)
 
 
 def short_id(text: str | None) -> Markup:
@@ -157,6 +193,35 @@ def short_id(text: str | None) -> Markup:
     their time.
     """
     return element("code", text[-8:], title=text) if text else _NOTHING
+
+
+_KOBO: Final = re.compile(r"(?<![0-9.])(-?[0-9]{1,17}) kobo\b")
+_FIELD: Final = re.compile(r"\b[a-z]+(?:[A-Z][a-z0-9]*)+\b")
+_PATTERN: Final = re.compile(r"(?i)(?:should|must) match (?:the )?pattern\b.*|.*\^.*\$.*")
+
+
+def field_words(name: str) -> str:
+    """Return a field's name in words: `deliveries[0].hubId` as `hub`, `amountMinor` as `amount`."""
+    last = re.sub(r"\[[0-9]+\]$", "", name).rpartition(".")[2]
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", last).replace("_", " ").replace("-", " ").lower().split()
+    kept = [word for word in words if word not in ("minor", "id")] or words
+    return " ".join(kept) or "form"
+
+
+def plain_message(text: str | None) -> str:
+    """Return a message of the API for people: naira for kobo, words for names of fields, no pattern."""
+    message = _KOBO.sub(lambda found: naira(int(found[1])), text or "")
+    message = _FIELD.sub(lambda found: field_words(found[0]), message)
+    return "has another form than is needed" if _PATTERN.fullmatch(message) else message
+
+
+def days_since(text: str | None) -> str:
+    """Return how many whole days ago an instant was: today, 1 day, 12 days."""
+    at = instant(text)
+    if at is None:
+        return NOTHING
+    days = (datetime.now(UTC) - at).days
+    return "today" if days < 1 else f"{days} day{'s' if days > 1 else ''}"
 
 
 def lines(text: str | None) -> Markup:
@@ -172,6 +237,9 @@ FILTERS: Final[dict[str, Any]] = {
     "ago": ago,
     "left": left,
     "spoken": spoken,
+    "state_words": state_words,
+    "field_words": field_words,
+    "days_since": days_since,
     "badge": badge,
     "short_id": short_id,
     "lines": lines,

@@ -1,21 +1,25 @@
 """Lists of the API as tables: filters in the address, pages, and the same rows as CSV."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final, Literal
 from urllib.parse import urlencode
+from uuid import UUID
 
 from markupsafe import Markup, escape
 from starlette.responses import Response
 
 from common.web.csv_export import csv_head, csv_lines
 from console import formats
-from console.api import ROWS_MAX, Json, Rows
+from console.api import ROWS_MAX, ApiProblem, Json, Rows
 from console.parts import names_of
-from console.visit import Visit
+from console.visit import InvalidField, Visit
 
 ROWS_PER_PAGE: Final = 50
+
+Complete = Callable[[Json], Awaitable[None]]
+"""Adds to a row what its list lacks."""
 
 Kind = Literal["text", "naira", "time", "ago", "left", "badge", "id", "number", "staff"]
 
@@ -52,12 +56,22 @@ class Column:
         return self.link(row) if callable(self.link) else self.link.format_map(_Fields(row))
 
 
-def _order_name(row: Json) -> str | None:
+def order_name(row: Json) -> str | None:
     """Return the number for people; payments knows none of an order from before orders published it."""
     return row["orderNumber"] or (row["orderId"] and "the order")
 
 
-ORDER_COLUMN: Final = Column("Order", _order_name, link="/orders/{orderId}")
+def vendor_name(row: Json) -> str | None:
+    """Return the legal name of the row's vendor; an erased vendor has none."""
+    return row["vendorName"] or (row["vendorId"] and "erased vendor")
+
+
+def account(row: Json) -> str:
+    """Return bank and last digits of the row's account."""
+    return f"{row['bankName'] or 'bank ' + (row['bankCode'] or '?')} …{row['accountLast4']}"
+
+
+ORDER_COLUMN: Final = Column("Order", order_name, link="/orders/{orderId}")
 
 _SHOWN: Final[dict[Kind, Callable[[Any], Any]]] = {
     "text": str,
@@ -84,14 +98,23 @@ class Filter:
     name: str
     label: str
     options: tuple[tuple[str, str], ...] = ()
-    kind: Literal["search", "date", "text"] = "text"
+    kind: Literal["search", "date", "text", "order", "payout", "hidden"] = "text"
+    """`order` and `payout` take a number for people, and filter by its id. `hidden` is set by links only."""
     blank: str = "all"
     """The option of no choice."""
 
+    @property
+    def input_type(self) -> str:
+        return "search" if self.kind in _NUMBERED else self.kind
+
+
+_NUMBERED: Final = {"order": ("/api/orders", "q"), "payout": ("/api/payouts", "number")}
+"""The list that finds the number, and its parameter."""
+
 
 def choices(*words: str) -> tuple[tuple[str, str], ...]:
-    """Options of a filter whose words are shown as they are."""
-    return tuple((word, word.replace("_", " ")) for word in words)
+    """Options of a filter: a state in its words for people, any other word as it is."""
+    return tuple((word, formats.state_words(word)) for word in words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,31 +169,81 @@ class ShownList:
         return self.link(cursor=None) if self.query.get("cursor") else None
 
 
-async def load_list(visit: Visit, view: ListView) -> ShownList:
-    """Return the page of the list that the address names. Raises ApiProblem."""
+async def load_list(visit: Visit, view: ListView, complete: Complete | None = None) -> ShownList:
+    """Return the page of the list that the address names; `complete` adds names to a row. Raises ApiProblem."""
     names = {one.name for one in view.filters}
     query = {name: text for name, text in visit.query.items() if name in names | {"page", "cursor"}}
-    rows = await visit.api.page(view.path, limit=ROWS_PER_PAGE if view.is_paged else None, **{**query, **view.fixed})
-    await _name_staff(visit, view, rows.items)
+    try:
+        parameters = await _with_ids(visit, view, query)
+        limit = ROWS_PER_PAGE if view.is_paged else None
+        rows = await visit.api.page(view.path, limit=limit, **{**parameters, **view.fixed})
+    except ApiProblem as problem:
+        if problem.status != 422 or not query:
+            raise
+        # The form stays as it was typed, with the reason beside the field.
+        visit.error = visit.error or problem
+        rows = Rows([])
+    await name_staff(visit, view.columns, rows.items)
+    if complete is not None:
+        for row in rows.items:
+            await complete(row)
     return ShownList(view, rows, query, visit.path)
 
 
-async def show_list(visit: Visit, view: ListView, template: str = "list.html", **values: Any) -> Response:
+async def _with_ids(visit: Visit, view: ListView, query: Mapping[str, str]) -> dict[str, str]:
+    """Return the parameters with ids in place of the numbers that people typed. Raises InvalidField."""
+    parameters = dict(query)
+    for one in view.filters:
+        typed = query.get(one.name, "")
+        if one.kind in _NUMBERED and typed and not is_id(typed):
+            parameters[one.name] = await _id_of_number(visit, one, typed)
+    return parameters
+
+
+async def _id_of_number(visit: Visit, one: Filter, typed: str) -> str:
+    path, parameter = _NUMBERED[one.kind]
+    try:
+        found = (await visit.api.page(path, limit=2, **{parameter: typed})).items
+    except ApiProblem as problem:
+        if problem.status != 403:
+            raise
+        raise InvalidField(one.name, f"you may not see {one.kind}s: search by another field") from problem
+    if len(found) != 1:
+        raise InvalidField(one.name, f"no {one.kind} that you may see has the number “{typed}”; check it")
+    return str(found[0]["id"])
+
+
+def is_id(text: str) -> bool:
+    """Return whether a text is an id of the API."""
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True
+
+
+async def show_list(
+    visit: Visit, view: ListView, template: str = "list.html", complete: Complete | None = None, **values: Any
+) -> Response:
     """Return the list as a page, or as CSV with `?format=csv`."""
     if visit.query.get("format") == "csv":
-        return await csv_response(visit, view)
-    return visit.render(template, shown=await load_list(visit, view), **values)
+        return await csv_response(visit, view, complete)
+    return visit.render(template, shown=await load_list(visit, view, complete), **values)
 
 
-async def csv_response(visit: Visit, view: ListView) -> Response:
+async def csv_response(visit: Visit, view: ListView, complete: Complete | None = None) -> Response:
     """Return all rows under the address's filters, up to 10,000, as CSV. Amounts are naira with two digits."""
     names = {one.name for one in view.filters}
     query = {name: text for name, text in visit.query.items() if name in names}
-    parameters = {**query, **view.fixed}
+    parameters = {**await _with_ids(visit, view, query), **view.fixed}
     if view.is_paged:
         found = [row async for row in visit.api.every_row(view.path, **parameters)]
     else:
         found = (await visit.api.page(view.path, **parameters)).items
+    await name_staff(visit, view.columns, found)
+    if complete is not None:
+        for row in found:
+            await complete(row)
     rows = [[_plain(column, row) for column in view.columns] for row in found]
     if len(rows) >= ROWS_MAX:
         rows.append([f"ERROR: this file ends after {ROWS_MAX:,} rows, and more may exist. Narrow the filters."])
@@ -180,15 +253,16 @@ async def csv_response(visit: Visit, view: ListView) -> Response:
     return Response(content, media_type="text/csv; charset=utf-8", headers=headers)
 
 
-async def _name_staff(visit: Visit, view: ListView, rows: list[Json]) -> None:
+async def name_staff(visit: Visit, columns: Sequence[Column], rows: list[Json]) -> None:
     """Replace ids of colleagues by their names, with one request for the page."""
-    fields = [column.value for column in view.columns if column.kind == "staff" and isinstance(column.value, str)]
+    fields = [column.value for column in columns if column.kind == "staff" and isinstance(column.value, str)]
     names = await names_of(visit, *(row[field] for row in rows for field in fields))
     for row in rows:
-        row |= {field: names.get(row[field]) or (row[field] or "")[-8:] for field in fields}
+        row |= {field: names.get(row[field]) or (row[field] and formats.FORMER) for field in fields}
 
 
 def _plain(column: Column, row: Json) -> Any:
+    """Return the value for a file: a state is the API's own word, which programs read."""
     value = column.of(row)
     if column.kind == "naira" and value is not None:
         return Decimal(value).scaleb(-2)

@@ -17,3 +17,15 @@ window.addEventListener("pageshow", () => {
 document.addEventListener("change", (event) => {
   if (event.target.matches(".filters select")) event.target.form.requestSubmit();
 });
+// The id of a page is copied by one click.
+for (const place of document.querySelectorAll(".copy[hidden]")) place.hidden = false;
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  await navigator.clipboard.writeText(button.dataset.copy);
+  button.textContent = "Copied";
+});
+window.addEventListener("beforeprint", () => {
+  const shown = { timeZone: "Africa/Lagos", dateStyle: "medium", timeStyle: "short" };
+  for (const place of document.querySelectorAll("[data-now]")) place.textContent = new Date().toLocaleString("en-GB", shown);
+});

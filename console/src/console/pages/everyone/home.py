@@ -1,5 +1,8 @@
 """Screens of everybody: what waits, search, one's own acts."""
 
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -9,7 +12,8 @@ from common.primitives.public_numbers import NumberKind, kind_of_number
 from console.api import ApiProblem, Json
 from console.families import Screens
 from console.formats import spoken
-from console.lists import Column, Filter, ListView, show_list
+from console.lists import Column, Filter, ListView, account, is_id, show_list
+from console.pages.vendor.money import payout_state
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -61,27 +65,122 @@ def _screen(link: str) -> str:
 
 @SCREENS.page("/search", title="Search")
 async def search_page(visit: Visit) -> Response:
-    """Orders by number, id, mail address or phone; the number of a payout or ticket leads to its page."""
+    """Find what a text names, within the person's permissions: one match opens its page."""
     text = visit.query.get("q", "").strip()
-    orders: list[Json] = []
+    if not text:
+        return visit.render("everyone/search.html", text="", found=[], hidden=[])
+    found, hidden = await _found(visit, text)
+    if len(found) == 1:
+        return visit.go(found[0].path)
+    return visit.render("everyone/search.html", text=text, found=found, hidden=hidden)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One resource that a search found."""
+
+    path: str
+    name: str
+    status: str
+    amount_minor: int | None
+    details: tuple[str | None, ...]
+    created_at: str
+
+
+async def _found(visit: Visit, text: str) -> tuple[list[Match], list[str]]:
+    """Return the matches, and the kinds of resources that the person may not see."""
+    kind = kind_of_number(text)
+    if kind is NumberKind.PAYOUT:
+        return await _search(visit, "payouts", _payouts, number=text)
+    if kind is NumberKind.TICKET:
+        return await _search(visit, "tickets", _tickets, number=text)
+    found, hidden = await _search(visit, "orders", _orders, q=_international(text))
+    # An id names a resource of any kind; a name may be a vendor's.
+    if not found and kind is None and visit.may("payouts:read", "wallet:own"):
+        found, _ = await _search(
+            visit, "payouts", _payouts, **({"number": text} if is_id(text) else {"vendorName": text})
+        )
+    return found, hidden
+
+
+Finder = Callable[..., Awaitable[list[Match]]]
+
+
+async def _search(visit: Visit, kind: str, finder: Finder, **parameters: str) -> tuple[list[Match], list[str]]:
     try:
-        kind = kind_of_number(text)
-        if kind in _NUMBERED and (named := (await visit.api.page(_NUMBERED[kind], number=text)).items):
-            return visit.go(f"{_NUMBERED[kind].removeprefix('/api')}/{named[0]['id']}")
-        if text and visit.may("orders:read", "campus_orders:read"):
-            orders = (await visit.api.page("/api/campus-orders", q=text)).items
-        elif text:
-            orders = (await visit.api.page("/api/orders", q=text, **{"as": "vendor"})).items
+        return await finder(visit, **parameters), []
     except ApiProblem as problem:
         if problem.status not in (403, 404, 422):
             raise
-    if len(orders) == 1:
-        return visit.go(f"/orders/{orders[0]['id']}")
-    return visit.render("everyone/search.html", text=text, orders=orders)
+        return [], [kind] if problem.status == 403 else []
 
 
-# The lists that find a number for people; a screen has the path of its list.
-_NUMBERED: Final = {NumberKind.PAYOUT: "/api/payouts", NumberKind.TICKET: "/api/support-tickets"}
+async def _orders(visit: Visit, **parameters: str) -> list[Match]:
+    if visit.may("orders:read", "campus_orders:read"):
+        rows = await visit.api.page("/api/campus-orders", **parameters)
+    elif visit.may("charged_orders:read"):
+        rows = await visit.api.page("/api/orders", **parameters)
+    elif visit.may("orders:fulfil"):
+        rows = await visit.api.page("/api/orders", **parameters, **{"as": "vendor"})
+    elif visit.may("orders:verify"):
+        rows = await visit.api.page("/api/orders", **parameters, **{"as": "hub"})
+    else:
+        raise ApiProblem(403, {})
+    page = (
+        "/orders/{}" if visit.may("orders:read", "campus_orders:read", "charged_orders:read") else "/orders/{}/fulfil"
+    )
+    return [
+        Match(
+            page.format(one["id"]),
+            one["number"],
+            one["status"],
+            one["totalMinor"],
+            (one["buyerName"], one["vendorName"]),
+            one["createdAt"],
+        )
+        for one in rows.items
+    ]
+
+
+async def _payouts(visit: Visit, **parameters: str) -> list[Match]:
+    page = "/payouts/{}" if visit.may("payouts:read") else "/wallet/payouts/{}"
+    return [
+        Match(
+            page.format(one["id"]),
+            one["number"],
+            payout_state(one),
+            one["amountMinor"],
+            (one["vendorName"], account(one)),
+            one["createdAt"],
+        )
+        for one in (await visit.api.page("/api/payouts", **parameters)).items
+    ]
+
+
+async def _tickets(visit: Visit, **parameters: str) -> list[Match]:
+    return [
+        Match(
+            f"/support-tickets/{one['id']}",
+            one["number"],
+            one["status"],
+            None,
+            (one["subject"],),
+            one["createdAt"],
+        )
+        for one in (await visit.api.page("/api/support-tickets", **parameters)).items
+    ]
+
+
+_LOCAL_PHONE: Final = re.compile(r"0[789][01][0-9]{8}")
+
+
+def _international(text: str) -> str:
+    """Return a phone number as people write it here, 0803 123 4567, in the form that is stored; other texts as they
+    are.
+    """
+    digits = re.sub(r"[\s-]", "", text)
+    return f"+234{digits[1:]}" if _LOCAL_PHONE.fullmatch(digits) else text
+
 
 SESSIONS = ListView(
     "/api/auth/sessions",
@@ -126,8 +225,7 @@ ACTIONS = ListView(
     columns=(
         Column("When", "createdAt", "time"),
         Column("Action", lambda one: spoken(one["act"])),
-        Column("On", lambda one: spoken(one["subjectKind"])),
-        Column("Id", "subjectId", "id", link=_subject_screen),
+        Column("On", lambda one: spoken(one["subjectKind"]), link=_subject_screen),
         Column("Detail", lambda one: ", ".join(f"{spoken(name)}: {value}" for name, value in one["detail"].items())),
     ),
     filters=(Filter("before", "Before", kind="date"),),

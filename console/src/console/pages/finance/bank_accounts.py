@@ -7,7 +7,8 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.families import Screens
-from console.lists import Column, Filter, ListView, choices, show_list
+from console.formats import FORMER
+from console.lists import Column, Filter, ListView, account, choices, name_staff, show_list, vendor_name
 from console.pages.finance.decisions import approved, is_outdated
 from console.pages.vendor.money import CHANGE_COLUMNS
 from console.parts import command, names_of, part
@@ -23,11 +24,12 @@ RELEASES = ListView(
     columns=(
         Column(
             "Account",
-            lambda row: f"…{row['accountLast4']} at {row['bankCode']}",
+            account,
             link="/bank-detail-releases/{id}",
         ),
         Column("Status", "status", "badge"),
-        Column("Vendor", "vendorId", "id", link="/vendors/{vendorId}/bank-details"),
+        Column("Vendor", vendor_name, link="/vendors/{vendorId}/bank-details"),
+        Column("Prepared by", "preparedBy", "staff"),
         Column("Reason", "reason"),
         Column("Prepared", "preparedAt", "time"),
         Column("Decided", "decidedAt", "time"),
@@ -35,15 +37,15 @@ RELEASES = ListView(
     filters=(
         Filter("status", "Status", choices("prepared", "approved", "rejected")),
         Filter("awaiting", "Awaiting", choices("approval")),
-        Filter("vendorId", "Vendor id"),
+        Filter("vendorId", "Vendor", kind="hidden"),
     ),
     empty="No release is here. A finance maker prepares one on the page of the vendor's bank account.",
 )
 _QUARANTINES: Final = (
     Column("Quarantined", "quarantinedAt", "time"),
     Column("By", "quarantinedBy", "staff"),
-    Column("Vendor", "vendorId", "id", link="/vendors/{vendorId}/bank-details"),
-    Column("Payout", "payoutId", "id", link="/payouts/{payoutId}"),
+    Column("Vendor", vendor_name, link="/vendors/{vendorId}/bank-details"),
+    Column("Payout", "payoutNumber", link="/payouts/{payoutId}"),
     Column("Reason", "reason"),
 )
 
@@ -72,7 +74,7 @@ async def release_page(visit: Visit) -> Response:
 
 
 def _name(visit: Visit, names: dict[str, str], user_id: str) -> str:
-    return "you" if user_id == visit.user.id else names.get(user_id) or user_id[-8:]
+    return "you" if user_id == visit.user.id else names.get(user_id) or FORMER
 
 
 @SCREENS.action("/bank-detail-releases/{id:uuid}/approve", any_of=CHECKERS, page=release_page)
@@ -98,6 +100,7 @@ async def account_page(visit: Visit) -> Response:
         visit.api.page("/api/bank-detail-releases", vendorId=vendor_id),
     )
     changes = history or []
+    await name_staff(visit, RELEASES.columns, releases.items)
     return visit.render(
         "finance/bank_account.html",
         vendor_id=vendor_id,

@@ -31,7 +31,7 @@ CHARGEBACKS = ListView(
     filters=(
         Filter("status", "Status", choices("opened", "won", "lost")),
         Filter("awaiting", "Awaiting", choices("answer")),
-        Filter("orderId", "Order id"),
+        Filter("orderId", "Order", kind="order"),
     ),
     empty="No chargeback is open. They appear when a payer's bank asks for money back.",
 )

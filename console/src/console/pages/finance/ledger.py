@@ -78,7 +78,7 @@ TRANSACTIONS = ListView(
     filters=(
         Filter("type", "Type", TRANSACTION_TYPES),
         Filter("account", "Account"),
-        Filter("orderId", "Order id"),
+        Filter("orderId", "Order", kind="order"),
         Filter("from", "From", kind="date"),
         Filter("to", "Before", kind="date"),
     ),

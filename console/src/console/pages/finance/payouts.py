@@ -7,9 +7,10 @@ from starlette.responses import Response
 
 from console.api import DISPATCH_SECONDS_MAX, ApiProblem, Json
 from console.families import Screens
-from console.formats import spoken
-from console.lists import Column, Filter, ListView, choices, show_list
-from console.pages.vendor.money import latest_months
+from console.formats import days_since, spoken
+from console.lists import Column, Filter, ListView, account, choices, show_list, vendor_name
+from console.pages.vendor.money import latest_months, payout_state
+from console.parts import names_of
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -39,20 +40,22 @@ PAYOUTS = ListView(
     "/api/payouts",
     columns=(
         Column("Payout", "number", link="/payouts/{id}"),
-        Column("Status", "status", "badge"),
+        Column("Status", payout_state, "badge"),
         Column("Amount", "amountMinor", "naira"),
+        Column("Vendor", vendor_name, link="/payouts?vendorId={vendorId}"),
+        Column("Account holder", "accountName"),
+        Column("Account", account),
         Column("Transfer", lambda row: row["transfer"]["status"] if row["transfer"] else "not sent", "badge"),
-        Column("Account", lambda row: f"…{row['accountLast4']} at {row['bankCode']}"),
         Column("Attempts", lambda row: row["retryCount"] + 1, "number"),
         Column("Exception", lambda row: spoken(row["openException"]["cause"]) if row["openException"] else None),
-        Column("Vendor", "vendorId", "id", link="/payouts?vendorId={vendorId}"),
         Column("Requested", "createdAt", "time"),
     ),
     filters=(
         Filter("status", "Status", choices("pending", "processed", "failed")),
         Filter("awaiting", "Awaiting", choices("dispatch")),
-        Filter("number", "Number"),
-        Filter("vendorId", "Vendor id"),
+        Filter("number", "Number", kind="search"),
+        Filter("vendorName", "Vendor", kind="search"),
+        Filter("vendorId", "Vendor", kind="hidden"),
     ),
     empty="No payout was requested yet. Vendors request them from their wallet.",
 )
@@ -86,14 +89,13 @@ async def preview(visit: Visit) -> Response:
 BATCHES = ListView(
     "/api/payout-batches",
     columns=(
-        Column("Batch", "batchId", "id", link="/payout-batches/{batchId}"),
-        Column("Sent", "createdAt", "time"),
+        Column("Sent", "createdAt", "time", link="/payout-batches/{batchId}"),
+        Column("By", "dispatchedBy", "staff"),
         Column("Payouts", "payouts", "number"),
         Column("Total", "totalMinor", "naira"),
         Column("Arrived", "successful", "number"),
         Column("Failed", "failed", "number"),
-        Column("Skipped", "skipped", "number"),
-        Column("By", "dispatchedBy", "staff"),
+        Column("Left out", "skipped", "number"),
     ),
     empty="No batch was sent yet. A payout run sends one.",
 )
@@ -124,7 +126,9 @@ async def batch_page(visit: Visit) -> Response:
         needed=batch["totalMinor"] + batch["feesMinor"],
         skipped=[{**one, "why": SKIP_REASONS.get(one["reason"], one["reason"])} for one in batch["skipped"]],
         is_short=any(one["reason"] == "balance_insufficient" for one in batch["skipped"]),
-        transfer_columns=TRANSFERS,
+        transfer_columns=PAYEES if batch["dryRun"] else TRANSFERS,
+        payee_columns=PAYEES,
+        names=await names_of(visit, batch["dispatchedBy"]),
         skipped_columns=SKIPPED,
     )
 
@@ -137,16 +141,26 @@ async def _open_exceptions(visit: Visit) -> dict[str, Json]:
     return {one["payoutId"]: one async for one in found if one["payoutId"]}
 
 
-TRANSFERS: Final = (
-    Column("Payout", "payoutId", "id", link="/payouts/{payoutId}"),
+PAYEES: Final = (
+    Column("Payout", "payoutNumber", link="/payouts/{payoutId}"),
+    Column("Vendor", vendor_name, link="/payouts?vendorId={vendorId}"),
+    Column("Account holder", "accountName"),
+    Column("Account", account),
     Column("Amount", "amountMinor", "naira"),
+    Column("Fee", "feeMinor", "naira"),
+    Column("Waiting", lambda one: days_since(one["requestedAt"])),
+)
+TRANSFERS: Final = (
+    *PAYEES,
     Column("Transfer", "status", "badge"),
     Column("Exception", "exception.cause", link=lambda one: f"/payout-exceptions/{one['exception']['id']}"),
     Column("Failure", "failure"),
     Column("Reference", "reference"),
 )
 SKIPPED: Final = (
-    Column("Payout", "payoutId", "id", link="/payouts/{payoutId}"),
+    Column("Payout", lambda one: one["payoutNumber"] or "unknown payout", link="/payouts/{payoutId}"),
+    Column("Vendor", vendor_name),
+    Column("Amount", "amountMinor", "naira"),
     Column("Why it is left out", "why"),
 )
 
@@ -172,6 +186,9 @@ async def payout_page(visit: Visit) -> Response:
     return visit.render(
         "finance/payout.html",
         payout=payout,
+        state=payout_state(payout),
+        account=account(payout),
+        waiting=next((one for one in reconciliations.items if one["status"] == "prepared"), None),
         wallet=wallet,
         reconciliations=reconciliations.items,
         columns=RECONCILIATIONS,
@@ -193,7 +210,7 @@ async def _wallet(visit: Visit, vendor_id: str) -> Json | None:
 
 
 RECONCILIATIONS: Final = (
-    Column("Reconciliation", "kind", link="/reconciliations/{id}"),
+    Column("Reconciliation", lambda one: spoken(one["kind"]), link="/reconciliations/{id}"),
     Column("Status", "status", "badge"),
     Column("Prepared", "preparedAt", "time"),
     Column("Decided", "decidedAt", "time"),

@@ -4,7 +4,8 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.families import Screens
-from console.lists import Column, Filter, ListView, choices, show_list
+from console.formats import spoken
+from console.lists import Column, Filter, ListView, choices, show_list, vendor_name
 from console.money import posting_rows
 from console.pages.finance.decisions import approved, is_outdated, names_of_decision
 from console.parts import command
@@ -15,18 +16,19 @@ SCREENS = Screens()
 RECONCILIATIONS = ListView(
     "/api/reconciliations",
     columns=(
-        Column("Reconciliation", "id", "id", link="/reconciliations/{id}"),
-        Column("Kind", "kind"),
+        Column("Reconciliation", lambda row: spoken(row["kind"]), link="/reconciliations/{id}"),
         Column("Status", "status", "badge"),
         Column("Amount", "amountMinor", "naira"),
-        Column("Payout", "payoutId", "id", link="/payouts/{payoutId}"),
+        Column("Payout", "payoutNumber", link="/payouts/{payoutId}"),
+        Column("Vendor", vendor_name),
+        Column("Prepared by", "preparedBy", "staff"),
         Column("Prepared", "preparedAt", "time"),
         Column("Decided", "decidedAt", "time"),
     ),
     filters=(
         Filter("status", "Status", choices("prepared", "approved", "rejected")),
         Filter("awaiting", "Awaiting", choices("approval")),
-        Filter("payoutId", "Payout id"),
+        Filter("payoutId", "Payout", kind="payout"),
     ),
     empty="No reconciliation is here. Finance prepares one on the page of a payout that failed or came back.",
 )

@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.families import Screens
+from console.formats import spoken
 from console.lists import ORDER_COLUMN, Column, Filter, ListView, choices, show_list
 from console.money import money, posting_rows
 from console.pages.finance.decisions import (
@@ -28,11 +29,14 @@ REFUND_READERS: Final = (LEDGER, "refunds:read", "refunds:prepare", "refunds:app
 REFUNDS = ListView(
     "/api/refunds",
     columns=(
-        Column("Refund", "id", "id", link="/refunds/{id}"),
+        Column(
+            "Refund",
+            lambda row: f"{spoken(row['kind'])} {row['orderNumber'] or row['reference']}",
+            link="/refunds/{id}",
+        ),
         Column("Status", "status", "badge"),
         AMOUNT,
         FOREIGN,
-        Column("Kind", "kind"),
         Column("Failure", "failure"),
         ORDER_COLUMN,
         Column("Owed since", "createdAt", "time"),
@@ -41,7 +45,7 @@ REFUNDS = ListView(
         Filter("status", "Status", choices("pending", "submitting", "submitted", "settled", "failed", "prepared")),
         Filter("kind", "Kind", choices("order", "overpayment", "quarantine", "outside")),
         Filter("awaiting", "Awaiting", choices("preparation", "approval")),
-        Filter("orderId", "Order id"),
+        Filter("orderId", "Order", kind="order"),
     ),
     empty="No refund is here. They appear when money goes back to a buyer.",
 )

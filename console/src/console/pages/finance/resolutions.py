@@ -29,7 +29,7 @@ RESOLUTIONS = ListView(
     filters=(
         Filter("status", "Status", choices("prepared", "approved", "rejected")),
         Filter("awaiting", "Awaiting", choices("approval")),
-        Filter("orderId", "Order id"),
+        Filter("orderId", "Order", kind="order"),
     ),
     empty="No resolution is here. Support prepares one when a dispute is clear.",
 )

@@ -9,7 +9,7 @@ from console.api import Json
 from console.charts import bar_chart
 from console.families import Screens
 from console.formats import spoken
-from console.lists import Column, Filter, ListView, choices, show_list
+from console.lists import Column, Filter, ListView, choices, show_list, vendor_name
 from console.pages.oncall.alerts import SEVERITIES
 from console.parts import command, names_of
 from console.visit import Visit
@@ -42,7 +42,7 @@ EXCEPTIONS = ListView(
             "Of",
             lambda one: one["payoutNumber"] or "payout" if one["payoutId"] else "batch" if one["batchId"] else "vendor",
         ),
-        Column("Vendor", "vendorId", "id"),
+        Column("Vendor", vendor_name),
         Column("Opened", "openedAt", "time"),
         Column("Status", "status", "badge"),
         Column("Closed because", "closedBecause"),
@@ -51,7 +51,7 @@ EXCEPTIONS = ListView(
         Filter("status", "Status", choices("open", "closed")),
         Filter("severity", "Severity", choices(*SEVERITIES)),
         Filter("cause", "Cause", choices(*CAUSES)),
-        Filter("payoutId", "Payout"),
+        Filter("payoutId", "Payout", kind="payout"),
     ),
     empty=(
         "No payout failed. An exception opens by itself when a transfer fails, is reversed, or contradicts the ledger."

@@ -11,7 +11,7 @@ from console.lists import Column, Filter, ListView, choices, show_list
 from console.pages.campus.names import percent
 from console.pages.campus.vendors import vendor_page
 from console.pages.platform.directory import may_decide, member
-from console.parts import command
+from console.parts import command, part
 from console.visit import InvalidField, Visit
 
 SCREENS = Screens()
@@ -27,7 +27,7 @@ CHANGES = ListView(
     "/api/commission-changes",
     columns=(
         Column("Change", _from_to, link="/commission-changes/{id}"),
-        Column("Vendor", "vendorId", "id", link="/vendors/{vendorId}"),
+        Column("Vendor", "vendorName", link="/vendors/{vendorId}"),
         Column("Status", "status", "badge"),
         Column("Prepared", "preparedAt", "time"),
         Column("Expires", lambda one: one["expiresAt"] if one["status"] == "prepared" else None, "left"),
@@ -43,7 +43,15 @@ CHANGES = ListView(
 
 @SCREENS.page("/commission-changes", title="Commission changes", any_of=COMMISSION_READERS, menu="Commission changes")
 async def changes_page(visit: Visit) -> Response:
-    return await show_list(visit, CHANGES)
+    names: dict[str, str] = {}
+
+    async def name(row: Json) -> None:
+        if row["vendorId"] not in names:
+            vendor = await part(visit, f"/api/vendors/{row['vendorId']}")
+            names[row["vendorId"]] = vendor["businessName"] if vendor else "former vendor"
+        row["vendorName"] = names[row["vendorId"]]
+
+    return await show_list(visit, CHANGES, complete=name)
 
 
 @SCREENS.page("/commission-changes/{id:uuid}", title="Commission change", any_of=COMMISSION_READERS)

@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.families import Screens
+from console.formats import spoken
 from console.lists import Column, Filter, ListView, choices, show_list
 from console.pages.support.timeline import order_timeline
 from console.parts import command, nothing, part, rows_of_part, show_image
@@ -137,19 +138,17 @@ PAYMENTS: Final = (
     Column("Paid", "paidAt", "time"),
 )
 REFUNDS: Final = (
-    Column("Refund", "id", "id"),
-    Column("Kind", "kind"),
+    Column("Refund", lambda row: spoken(row["kind"])),
     Column("Status", "status", "badge"),
     Column("Amount", "amountMinor", "naira"),
 )
 
 
 RETURNS_OF_ORDER: Final = (
-    Column("Return", "id", "id", link="/return-requests/{id}"),
+    Column("Return", "createdAt", "time", link="/return-requests/{id}"),
     Column("Status", "status", "badge"),
     Column("Reason", "reason"),
     Column("Refund", "refundMinor", "naira"),
-    Column("Asked", "createdAt", "time"),
 )
 RESOLUTIONS: Final = (
     Column("Outcome", "outcome", link="/dispute-resolutions/{id}"),

@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.families import Screens
-from console.lists import ORDER_COLUMN, Column, Filter, ListView, choices, show_list
+from console.lists import Column, Filter, ListView, choices, order_name, show_list
 from console.parts import command
 from console.visit import Visit
 
@@ -15,8 +15,7 @@ SCREENS = Screens()
 RETURNS = ListView(
     "/api/return-requests",
     columns=(
-        Column("Return", "id", "id", link="/return-requests/{id}"),
-        ORDER_COLUMN,
+        Column("Return of", order_name, link="/return-requests/{id}"),
         Column("Status", "status", "badge"),
         Column("Reason", "reason"),
         Column("Refund", "refundMinor", "naira"),

@@ -13,7 +13,7 @@ from common.primitives.clock import SystemClock
 from console.api import ApiProblem, Json
 from console.families import Screens
 from console.formats import LAGOS, instant
-from console.lists import Column, Filter, ListView, choices, csv_response, load_list
+from console.lists import Column, Filter, ListView, account, choices, csv_response, load_list
 from console.pages.vendor.orders import LINE_NAMES, share_of
 from console.visit import InvalidField, Visit
 
@@ -116,15 +116,27 @@ async def _held_orders(visit: Visit, status: str) -> list[Json]:
 
 # ---- Payouts ---------------------------------------------------------------------------------------------------------
 
+
+def payout_state(payout: Json) -> str:
+    """Return the payout's state; `reversed` where the bank sent paid money back until two people have decided."""
+    signs = ((payout["transfer"] or {}).get("status"), (payout["openException"] or {}).get("cause"))
+    return "reversed" if payout["status"] == "processed" and "reversed" in signs else str(payout["status"])
+
+
+def paid_at(payout: Json) -> str | None:
+    """Return when the bank paid it; None where the money came back since."""
+    return None if payout_state(payout) == "reversed" else payout["processedAt"]
+
+
 PAYOUTS = ListView(
     "/api/payouts",
     columns=(
         Column("Number", "number", link="/wallet/payouts/{id}"),
         Column("Requested", "createdAt", "time"),
         Column("Amount", "amountMinor", "naira"),
-        Column("Status", "status", "badge"),
-        Column("Account", lambda payout: f"…{payout['accountLast4']}"),
-        Column("Paid", "processedAt", "time"),
+        Column("Status", payout_state, "badge"),
+        Column("Account", account),
+        Column("Paid", paid_at, "time"),
         Column("Reference", "transferReference"),
     ),
     filters=(Filter("status", "Status", choices("pending", "processed", "failed")),),
@@ -174,7 +186,8 @@ async def request_payout(visit: Visit) -> Response:
 
 @SCREENS.page("/wallet/payouts/{id:uuid}", title="Payout", any_of=OWNER)
 async def payout_page(visit: Visit) -> Response:
-    return visit.render("vendor/payout.html", payout=await visit.api.get(f"/api/payouts/{visit['id']}"))
+    payout: Json = await visit.api.get(f"/api/payouts/{visit['id']}")
+    return visit.render("vendor/payout.html", payout=payout, state=payout_state(payout), account=account(payout))
 
 
 @SCREENS.action("/wallet/payouts/{id:uuid}/cancel", any_of=OWNER, page=payout_page)

@@ -138,7 +138,7 @@ LINES_OF_ORDER: Final = (
     Column("To the wallet", "netMinor", "naira"),
 )
 RETURNS_OF_ORDER: Final = (
-    Column("Return", "id", "id", link="/return-requests/{id}"),
+    Column("Return", "createdAt", "time", link="/return-requests/{id}"),
     Column("Status", "status", "badge"),
     Column("Reason", "reason"),
     Column("Refund", "refundMinor", "naira"),

@@ -95,10 +95,10 @@ async def describe_batch(uow: UnitOfWork, batch_id: UUID, fees: FeeSchedule) -> 
     )
 
 
-async def describe_batch_for_people(uow: UnitOfWork, batch_id: UUID, fees: FeeSchedule) -> PayoutBatchDetail:
+async def describe_batch_with_payees(uow: UnitOfWork, batch_id: UUID, fees: FeeSchedule) -> PayoutBatchDetail:
     """Return a dispatch with the payee of each line: vendor, bank, account and holder.
 
-    The response of the dispatch itself is stored for its key, so it names nobody. Raises NotFound.
+    The response of the dispatch itself is stored for its key, so it has no names. Raises NotFound.
     """
     batch = await describe_batch(uow, batch_id, fees)
     [maker] = await uow.fetch(_READ_MAKER, batch_id)

@@ -21,8 +21,8 @@ SELECT p.id, p.number, p.vendor_id, nullif(seller.legal_name, '') AS vendor_name
        t.id AS transfer__id, t.attempt AS transfer__attempt, t.reference AS transfer__reference, t.status AS transfer__status,
        t.transfer_code AS transfer__transfer_code, t.failure AS transfer__failure, t.created_at AS transfer__created_at,
        t.updated_at AS transfer__updated_at,
-       e.id AS open_exception__id, e.cause AS open_exception__cause, e.severity AS open_exception__severity,
-       e.respond_by AS open_exception__respond_by, e.opened_at AS open_exception__opened_at
+       e.id AS open_exception__id, e.cause AS open_exception__cause, e.detail AS open_exception__detail,
+       e.severity AS open_exception__severity, e.respond_by AS open_exception__respond_by, e.opened_at AS open_exception__opened_at
 FROM payout_requests AS p
 JOIN bank_detail_versions AS v ON v.id = p.bank_details_version_id
 LEFT JOIN vendors AS seller ON seller.id = p.vendor_id

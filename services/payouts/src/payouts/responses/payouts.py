@@ -24,6 +24,7 @@ class Transfer(ResponseModel):
 class OpenPayoutException(ResponseModel):
     id: UUID
     cause: Cause
+    detail: Annotated[str, Meta(description="What was reported, such as the bank's reason; may be empty.")]
     severity: Severity
     respond_by: Timestamp
     opened_at: Timestamp

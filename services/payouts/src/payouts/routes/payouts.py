@@ -20,7 +20,7 @@ from common.web.schemas import EmptyRequest
 from payouts import responses, schemas
 from payouts.dependencies import Dependencies
 from payouts.queries import payouts
-from payouts.queries.batches import describe_batch_for_people, page_of_batches
+from payouts.queries.batches import describe_batch_with_payees, page_of_batches
 from payouts.routes.permissions import vendor_of
 from payouts.use_cases.payouts.cancel_payout import cancel_payout as cancel
 from payouts.use_cases.payouts.request_payout import request_payout
@@ -196,5 +196,5 @@ async def get_batch(request: Request, caller: CurrentCaller, batch_id: UUID) -> 
     """Return a dispatch with its transfers as they are now, each with its payee: the progress of a batch."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        batch = await describe_batch_for_people(uow, batch_id, dependencies.gateway.fees)
+        batch = await describe_batch_with_payees(uow, batch_id, dependencies.gateway.fees)
     return ok(request, batch)
