@@ -1,27 +1,13 @@
 """A vendor's inbox: answers, offers and their withdrawal, blocks and reports."""
 
 from typing import Any
-from uuid import uuid4
 
 from operations.journey import Marketplace
-from tests.console.browser import NARROW
+from tests.console.browser import IMAGES_ARE_LOADED, NARROW, wait_until
 from tests.console.conftest import Arrival
+from tests.console.vendor_steps import opened_conversation
 from tests.end_to_end.conftest import Users
-
-
-async def opened(market: Marketplace, users: Users, text: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return a new product of the vendor, and the conversation in which the buyer asks about it."""
-    body = {
-        "name": f"Plantain {uuid4().hex[:8]}",
-        "description": "Ripe.",
-        "category": "groceries",
-        "priceMinor": 90_000,
-        "stock": 9,
-    }
-    product = await market.post("/api/products", body, users.vendor)
-    conversation = await market.post("/api/conversations", {"productId": product["id"]}, users.buyer)
-    await market.post(f"/api/conversations/{conversation['id']}/messages", {"text": text}, users.buyer)
-    return product, conversation
+from tests.storefront.shopper import photo
 
 
 async def messages(market: Marketplace, users: Users, conversation: dict[str, Any]) -> list[dict[str, Any]]:
@@ -31,7 +17,7 @@ async def messages(market: Marketplace, users: Users, conversation: dict[str, An
 async def test_a_vendor_replies_on_a_phone_and_makes_an_offer(
     visitor: Arrival, market: Marketplace, users: Users
 ) -> None:
-    product, conversation = await opened(market, users, "Less for two? <b>https://evil.example</b>")
+    product, conversation = await opened_conversation(market, users, "Less for two? <b>https://evil.example</b>")
     one = await visitor("vendor")
     await one.page.set_viewport_size(NARROW)  # type: ignore[arg-type]
     await one.open("/conversations")
@@ -39,7 +25,9 @@ async def test_a_vendor_replies_on_a_phone_and_makes_an_offer(
     assert "Less for two? <b>https://evil.example</b>" in await one.text()
     assert await one.page.locator("main a[href*='evil']").count() == 0
     await one.fill("Text", "Yes. My PIN is 482913")
-    await one.page.get_by_label("Text", exact=True).press("Tab")
+    # Past the photo, to the button.
+    for _ in range(2):
+        await one.page.keyboard.press("Tab")
     await one.page.keyboard.press("Enter")
     assert "PIN" in await one.notice()
     await one.fill("Quantity", "2")
@@ -58,7 +46,7 @@ async def test_a_vendor_replies_on_a_phone_and_makes_an_offer(
 
 
 async def test_a_refused_offer_names_its_field(visitor: Arrival, market: Marketplace, users: Users) -> None:
-    _, conversation = await opened(market, users, "Hello")
+    _, conversation = await opened_conversation(market, users, "Hello")
     one = await visitor("vendor")
     await one.open(f"/conversations/{conversation['id']}")
     await one.fill("Quantity", "200")
@@ -71,7 +59,7 @@ async def test_a_refused_offer_names_its_field(visitor: Arrival, market: Marketp
 async def test_a_vendor_blocks_a_buyer_and_reports_a_message(
     visitor: Arrival, market: Marketplace, users: Users
 ) -> None:
-    _, conversation = await opened(market, users, "Rude words")
+    _, conversation = await opened_conversation(market, users, "Rude words")
     one = await visitor("vendor")
     await one.open(f"/conversations/{conversation['id']}")
     await one.click("Report this message")
@@ -85,4 +73,41 @@ async def test_a_vendor_blocks_a_buyer_and_reports_a_message(
     assert read.status_code == 200, read.text
     await one.click("Accept messages of this buyer")
     assert await one.notice() == "The buyer can write again."
+    await one.check_page()
+
+
+async def test_a_vendor_sends_a_photo_that_the_buyer_sees(visitor: Arrival, market: Marketplace, users: Users) -> None:
+    _, conversation = await opened_conversation(market, users, "Show me")
+    one = await visitor("vendor")
+    await one.open(f"/conversations/{conversation['id']}")
+    name, content, media_type = photo()
+    file = {"name": name, "mimeType": media_type, "buffer": content}
+    await one.page.get_by_label("Photo (optional)").set_input_files(file)  # type: ignore[arg-type]
+    await one.click("Send the message")
+    assert await one.notice() == "The message is sent."
+    assert await one.page.locator(".thread img").count() == 1
+    await wait_until(one.page, IMAGES_ARE_LOADED)
+    await one.check_page()
+    sent = (await messages(market, users, conversation))[0]
+    image = await market.http.get(sent["imageUrl"], headers=users.buyer.headers)
+    assert (sent["text"], image.headers["content-type"]) == ("Photo", "image/webp")
+
+
+async def test_a_vendor_offers_a_variant(visitor: Arrival, market: Marketplace, users: Users) -> None:
+    product, conversation = await opened_conversation(market, users, "In large?")
+    variants = [{"values": {"Size": size}, "priceMinor": 90_000, "stock": 3, "active": True} for size in "ML"]
+    saved = await market.http.put(
+        f"/api/products/{product['id']}/variants",
+        json={"options": [{"name": "Size", "values": ["M", "L"]}], "variants": variants},
+        headers={**users.vendor.headers, "If-Match": f'"{product["revision"]}"'},
+    )
+    large = next(one for one in saved.json()["data"]["variants"] if one["values"] == {"Size": "L"})
+    one = await visitor("vendor")
+    await one.open(f"/conversations/{conversation['id']}")
+    await one.page.get_by_label(f"Variant of {product['name']}").select_option(label="L (₦900.00, 3 in stock)")
+    await one.fill("Price of one in naira", "750")
+    await one.click("Make the offer")
+    assert await one.notice() == "The offer is made. The buyer accepts it by paying."
+    offer = (await messages(market, users, conversation))[0]["offer"]
+    assert (offer["variantId"], offer["unitPriceMinor"]) == (large["id"], 75_000)
     await one.check_page()

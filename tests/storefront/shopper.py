@@ -1,10 +1,12 @@
 """A buyer's phone: a browser of 360 pixels with the checks that every page must pass."""
 
+import io
 import json
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
+from PIL import Image
 from playwright.async_api import Browser
 
 from operations.journey import Marketplace, SignedInUser
@@ -40,6 +42,13 @@ async def new_shopper(browser: Browser, site: Site, user: SignedInUser | None = 
         tokens = json.dumps({"accessToken": user.access_token, "refreshToken": user.refresh_token})
         await page.evaluate("([name, text]) => sessionStorage.setItem(name, text)", [TOKENS, tokens])
     return visitor
+
+
+def photo() -> tuple[str, bytes, str]:
+    """Return a photograph as its name, content and media type."""
+    written = io.BytesIO()
+    Image.new("RGB", (320, 240), (200, 120, 40)).save(written, "JPEG")
+    return "photo.jpg", written.getvalue(), "image/jpeg"
 
 
 async def fill_cart(

@@ -10,7 +10,7 @@ from playwright.async_api import expect
 
 from operations.journey import Marketplace, SignedInUser
 from tests.storefront.conftest import Arrival
-from tests.storefront.shopper import order_id_in
+from tests.storefront.shopper import order_id_in, photo
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -34,7 +34,9 @@ async def test_a_buyer_writes_live_and_accepts_an_offer_by_a_checkout(
     await page.wait_for_url("**/messages/*")
     conversation = f"/api/conversations/{page.url.rsplit('/', 1)[1]}"
     await at_shop.fill("Your message", "Less for two? My PIN is 482 913")
-    await page.keyboard.press("Tab")
+    # Past the photo, to the button.
+    for _ in range(2):
+        await page.keyboard.press("Tab")
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("log")).to_contain_text("Less for two?")
     await expect(page.get_by_role("log")).to_contain_text("was hidden")
@@ -103,4 +105,26 @@ async def test_a_buyer_reports_a_message_and_blocks_the_seller(
     assert refused.status_code == 403
     await at_shop.click("Accept messages of this seller")
     await expect(page.get_by_label("Your message")).to_be_visible()
+    await at_shop.check_page()
+
+
+async def test_a_buyer_sends_a_photo_and_sees_the_sellers(
+    shopper: Arrival, market: Marketplace, buyer: SignedInUser, vendor: SignedInUser, product: dict[str, Any]
+) -> None:
+    opened = await market.post("/api/conversations", {"productId": product["id"]}, buyer)
+    path = f"/api/conversations/{opened['id']}"
+    at_shop = await shopper(buyer, path=f"/messages/{opened['id']}")
+    log = at_shop.page.get_by_role("log")
+    name, content, media_type = photo()
+    chosen = {"name": name, "mimeType": media_type, "buffer": content}
+    await at_shop.page.get_by_label("Photo (optional)").set_input_files(chosen)  # type: ignore[arg-type]
+    await at_shop.click("Send")
+    await expect(log.get_by_role("img", name="Photo of the buyer")).to_be_visible()
+    [sent] = await market.get(f"{path}/messages", vendor)
+    assert (sent["text"], sent["imageUrl"]) == ("Photo", f"{path}/images/{sent['imageId']}")
+
+    added = await market.http.post(f"{path}/images", files={"file": photo()}, headers=vendor.headers)
+    body = {"text": "Like this one", "imageId": added.json()["data"]["id"]}
+    await market.post(f"{path}/messages", body, vendor)
+    await expect(log.get_by_role("img", name="Photo of the seller")).to_be_visible()
     await at_shop.check_page()

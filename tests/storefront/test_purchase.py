@@ -234,6 +234,9 @@ async def test_a_cart_of_two_vendors_is_paid_once(
     await at_shop.check_page()
     await at_shop.click("Check out everything", "link")
     await expect(at_shop.page.get_by_role("heading", name="Ada's Kitchen, Bola Gadgets")).to_be_visible()
+    at_bola = at_shop.page.get_by_role("group", name="Bola Gadgets: where do you collect it?")
+    await at_bola.get_by_role("radio", name="Moremi Hall").check()
+    await at_shop.fill("Note for Ada's Kitchen (optional)", "Call me at the gate")
     await at_shop.check_page()
     await pay(at_shop, "purchases")
     page = at_shop.page
@@ -247,6 +250,8 @@ async def test_a_cart_of_two_vendors_is_paid_once(
     assert {order["purchaseId"] for order in orders} == {payment["purchaseId"]}
     assert payment["amountMinor"] == sum(order["totalMinor"] for order in orders)
 
+    notes = {order["vendorId"]: (order["hubId"] is not None, order["deliveryNote"]) for order in orders}
+    assert notes == {str(ADA.id): (False, "Call me at the gate"), str(BOLA.id): (True, None)}
     of_ada = next(order for order in orders if order["vendorId"] == str(ADA.id))
     await market.dispatch(vendor, of_ada["id"])
     await expect(page.get_by_role("region", name="From Ada's Kitchen").get_by_text("On its way")).to_be_visible()

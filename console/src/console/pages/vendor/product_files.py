@@ -36,4 +36,5 @@ async def import_products(visit: Visit) -> Response:
         content_headers=CSV,
         params={"atomic": "true" if is_atomic else "false"},
     )
-    return visit.render("vendor/product_files.html", result=result, name=name, is_atomic=is_atomic)
+    title = "Products as a file"
+    return visit.render("vendor/product_files.html", title=title, result=result, name=name, is_atomic=is_atomic)

@@ -23,6 +23,11 @@ def _active(text: str) -> object:
     return _ACTIVE.get(text.strip().lower(), text)
 
 
+def _reason_of(message: str) -> str:
+    """Return a message of the validation for a vendor, who reads it beside the column."""
+    return message.removeprefix("Value error, ").replace("Input should be", "must be").replace("String should", "must")
+
+
 class _Row(RequestBody):
     """A row of the file; an empty cell is its default."""
 
@@ -67,7 +72,7 @@ def read_import(content: bytes) -> tuple[list[ImportedRow], ImportResult]:
             rows.append(_row(number, columns, cells))
         except ValidationError as error:
             for fault in error.errors():
-                result.add_fault(number, f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}")
+                result.add_fault(number, f"{'.'.join(map(str, fault['loc']))}: {_reason_of(fault['msg'])}")
         except ValueError as error:
             result.add_fault(number, str(error))
     return rows, result
