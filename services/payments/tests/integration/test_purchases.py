@@ -10,6 +10,7 @@ from common.messaging.messages import Received
 from common.primitives.ids import new_id
 from contracts.orders import OrderCancelled, OrderExpired, OrderPlaced
 from payments.consumers import WebhookWork, on_webhook_queued
+from payments.store import intents
 
 from .conftest import PaymentsApp
 from .purchases import (
@@ -102,6 +103,24 @@ async def test_an_order_of_a_purchase_is_not_paid_alone(app: PaymentsApp) -> Non
     intent = await app.open_intent(one.order_id)
     assert (intent["amountMinor"], intent["orderIds"]) == (500_000, [str(one.order_id)])
     assert await open_purchase_intent(app, purchase) == intent
+
+
+async def test_a_payment_during_a_cancellation_is_of_the_orders_left(
+    app: PaymentsApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    purchase, record = await place_purchase(app), intents.record_claimed_intent_if_new
+    await open_purchase_intent(app, purchase)
+
+    async def cancel_first(*arguments: Any) -> Any:
+        """Close the live payment after it kept another one from being recorded."""
+        monkeypatch.setattr(intents, "record_claimed_intent_if_new", record)
+        recorded = await record(*arguments)
+        await _end(app, purchase.orders[0])
+        return recorded
+
+    monkeypatch.setattr(intents, "record_claimed_intent_if_new", cancel_first)
+    intent = await open_purchase_intent(app, purchase)
+    assert (intent["amountMinor"], len(intent["orderIds"])) == (500_000, 2)
 
 
 async def test_the_events_of_a_purchase_may_arrive_in_any_order(app: PaymentsApp) -> None:

@@ -109,10 +109,8 @@ async def prepare_intent(
             return await _prepare_new(uow, new, requested.email, buyer_id, now)
         intent = await _bind_to_live_intent(uow, request, orders[0].id, buyer_id, now)
         if intent is None:
-            if not requested.email:
-                return Waiting()
-            # The order ended between the two statements.
-            raise OrderNotPayable
+            # The profile is missing, or an order ended between the two statements: the orders are read again.
+            return Waiting()
     if intent.status == "closed" and intent.authorization_url is None:
         raise OrderNotPayable
     if intent.status != "opening":
