@@ -92,10 +92,10 @@ async def with_pin(market: Marketplace, order: Facts, buyer: User = BUYER) -> Fa
     return {**order, "pin": (await market.get(f"/api/orders/{order['id']}/delivery-pin", buyer))["pin"]}
 
 
-async def deliver(market: Marketplace, order: Facts, vendor: User = VENDOR) -> None:
+async def deliver(market: Marketplace, order: Facts, vendor: User = VENDOR, buyer: User = BUYER) -> None:
     """Dispatch, and confirm the delivery with the PIN."""
     await DISPATCH.run(market, vendor, order)
-    await VERIFY_DELIVERY.run(market, vendor, await with_pin(market, order))
+    await VERIFY_DELIVERY.run(market, vendor, await with_pin(market, order, buyer))
 
 
 async def resolve(market: Marketplace, order_id: str, outcome: str, refund_minor: int | None = None) -> Facts:

@@ -4,21 +4,24 @@ from collections.abc import Mapping
 from typing import Final
 
 from lab.stepped.marketplace import USERS
-from lab.stepped.scenarios import balances, keys, orders, payouts, users
+from lab.stepped.scenarios import balances, keys, orders, payouts, purchases, transfers, users
 from lab.stepped.scenarios.steps import (
     Scenario,
     delivered_order,
     own_product,
     paid_order,
     placed_order,
-    products_of_each_vendor,
     unpaid_order,
 )
 
 SCENARIOS: Final[Mapping[str, Scenario]] = {
     "purchase": Scenario(orders.purchase),
-    "purchase-of-two-vendors": Scenario(orders.purchase_of_two_vendors, products_of_each_vendor),
-    "bank-transfer": Scenario(orders.bank_transfer, unpaid_order),
+    "purchase-of-two-vendors": Scenario(purchases.purchase_of_two_vendors, purchases.products_of_each_vendor),
+    "purchase-dispute-lost": Scenario(purchases.dispute_lost, purchases.half_delivered_purchase),
+    "purchase-dispute-won": Scenario(purchases.dispute_won, purchases.half_delivered_purchase),
+    "bank-transfer": Scenario(transfers.two_into_one_account, unpaid_order),
+    "bank-transfer-after-account-end": Scenario(transfers.after_account_end, transfers.order_without_others_due),
+    "bank-transfer-after-order-end": Scenario(transfers.after_order_end, transfers.order_without_others_due),
     "balance-with-gateway-part": Scenario(balances.balance_with_gateway_part, balances.refund_in_balance),
     "refund-split": Scenario(balances.refund_split, balances.refund_in_balance),
     "withdrawal": Scenario(balances.withdrawal, balances.refund_in_balance),

@@ -9,7 +9,6 @@ from lab.stepped.actions import (
     DISPUTE,
     Command,
     Facts,
-    deliver,
     pay,
     place_order,
     prepare_and_approve,
@@ -17,7 +16,7 @@ from lab.stepped.actions import (
     resolve,
     wallet,
 )
-from lab.stepped.actors import BUYER, CHECKER, MAKER, SUPPORT, VENDOR, VENDORS
+from lab.stepped.actors import BUYER, CHECKER, MAKER, SUPPORT, VENDOR
 from lab.stepped.marketplace import Marketplace
 from lab.stepped.scenarios.steps import (
     NET_MINOR,
@@ -59,46 +58,12 @@ async def purchase(market: Marketplace, given: Facts) -> End:
     return _end(market, before, order, "paid", {"availableMinor": NET_MINOR})
 
 
-async def purchase_of_two_vendors(market: Marketplace, given: Facts) -> End:
-    """Check out two vendors' products at once, and pay them by one charge."""
-    before = await wallet(market)
-    items = [{"productId": given[str(number)], "quantity": 1} for number in range(len(VENDORS))]
-    placed = await market.post("/api/purchases", BUYER, {"items": items})
-    await market.run_until_idle()
-    intent = await market.post("/api/payments/intent", BUYER, {"purchaseId": placed["id"]})
-    await pay(market, intent)
-    first = placed["orders"][0]
-    await deliver(market, first)
-
-    async def end() -> None:
-        shown = await market.get(f"/api/purchases/{placed['id']}", BUYER)
-        assert shown["status"] == "paid"
-        assert [order["status"] for order in shown["orders"]] == ["paid", "paid_escrow"]
-        assert added(before, await wallet(market)) == {"availableMinor": NET_MINOR}
-        charges = [line for line in await market.listed("transaction") if line["reference"] == intent["reference"]]
-        assert [line["amount"] for line in charges] == [len(VENDORS) * PRICE_MINOR]
-
-    return end
-
-
-async def bank_transfer(market: Marketplace, order: Facts) -> End:
-    """Open an account for the order, transfer the amount to it, and once more: the second transfer goes back."""
-    before = await wallet(market)
-    intent = await market.post("/api/payments/intent", BUYER, {"orderId": order["id"], "channel": "bank_transfer"})
-    for _ in range(2):
-        await market.act(f"charges/{intent['reference']}/transfer")
-        await market.run_until_idle()
-    paid = {**order, "reference": intent["reference"]}
-    await pay_out_refunds(market, paid)
-    return _end(market, before, paid, "paid_escrow", {"lockedMinor": NET_MINOR}, PRICE_MINOR)
-
-
 async def expiry(market: Marketplace, given: Facts) -> End:
     """Free the stock of an unpaid order once."""
     stock = await _stock(market, given["productId"])
     order = await place_order(market, given["productId"])
     market.clock.advance(_WINDOW)
-    await market.run_timers("orders-worker", "timers")
+    await market.run_timers("orders-worker", "fire-timers")
     await market.run_until_idle()
 
     async def end() -> None:

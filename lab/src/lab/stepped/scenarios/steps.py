@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from lab.stepped.actions import Facts, check_out, create_product, deliver, pay, place_order
-from lab.stepped.actors import BUYER, VENDOR, VENDORS
+from lab.stepped.actors import BUYER, VENDOR
 from lab.stepped.marketplace import Marketplace
 
 End = Callable[[], Awaitable[None]]
@@ -51,11 +51,6 @@ async def product(market: Marketplace) -> str:
 async def own_product(market: Marketplace) -> Facts:
     """Return a product that no earlier order has, whose stock only this run changes."""
     return {"productId": await create_product(market, VENDOR, PRICE_MINOR)}
-
-
-async def products_of_each_vendor(market: Marketplace) -> Facts:
-    """Return a product of each vendor, by its number."""
-    return {str(number): await create_product(market, own, PRICE_MINOR) for number, own in enumerate(VENDORS)}
 
 
 async def unpaid_order(market: Marketplace) -> Facts:
