@@ -67,6 +67,11 @@ class Script:
             "final", what="order", id=order_id, status=status, key=key, at=at, timeline=timeline, credits=released
         )
 
+    def purchase(self, *, key: str = KEY, at: float = 0) -> None:
+        """Add the final read of a purchase, and of an order of it."""
+        self.write("final", what="order", id=OTHER, status="Processing", key=None, at=at, timeline=[PLACED], credits=0)
+        self.write("final", what="purchase", id=ORDER, key=key, at=at)
+
     def wallet(self, *lines: str) -> None:
         self.write("final", what="wallet", id="vendor", lines=lines)
 
@@ -102,6 +107,20 @@ def whole(script: Script) -> None:
 def test_a_purchase_with_a_lost_response_is_explained(script: Script) -> None:
     whole(script)
     assert script.anomalies() == []
+
+
+def test_the_key_of_a_purchase_explains_its_orders(script: Script) -> None:
+    script.post("/api/orders/checkout", kind="fail", key=OTHER_KEY)
+    script.post("/api/purchases", "unpaid", key=KEY)
+    script.purchase(at=3)
+    assert script.anomalies() == []
+
+
+def test_a_purchase_under_a_key_without_a_request_is_a_double_effect(script: Script) -> None:
+    script.post("/api/purchases", "unpaid", key=KEY)
+    script.purchase(key=OTHER_KEY, at=3)
+    [anomaly] = script.anomalies()
+    assert anomaly.startswith(f"double effect: purchase {ORDER} exists under key {OTHER_KEY}")
 
 
 def test_concurrent_reads_may_see_either_state(script: Script) -> None:

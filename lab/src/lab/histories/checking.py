@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +12,7 @@ from lab.histories.reading import (
     ABSENT,
     FinalOrder,
     FinalPayout,
+    FinalPurchase,
     FinalReads,
     Operation,
     Recorded,
@@ -21,8 +22,11 @@ from lab.histories.reading import (
 from orders.domain.transitions import ORDER
 
 CHECKOUT: Final = "/api/orders/checkout"
+PURCHASE: Final = "/api/purchases"
 REQUEST_PAYOUT: Final = "/api/payouts"
 STATEMENT: Final = "/api/wallets/current/statement"
+
+_Stored = Mapping[str, FinalOrder] | Mapping[str, FinalPurchase] | Mapping[str, FinalPayout]
 
 
 def check_file(path: Path) -> list[str]:
@@ -34,7 +38,12 @@ def check(recorded: Recorded) -> Iterator[str]:
     """Yield the anomalies of a history."""
     final = recorded.final or FinalReads()
     is_whole = recorded.final is not None
-    for path, stored in ((CHECKOUT, final.orders), (REQUEST_PAYOUT, final.payouts)):
+    stored_of: Mapping[str, _Stored] = {
+        CHECKOUT: final.orders,
+        PURCHASE: final.purchases,
+        REQUEST_PAYOUT: final.payouts,
+    }
+    for path, stored in stored_of.items():
         created = [one for one in recorded.operations if (one.method, one.path) == ("POST", path)]
         yield from _keys(path, created, stored if is_whole else None)
     yield from _orders(recorded.operations, final, is_whole=is_whole)
@@ -44,9 +53,7 @@ def check(recorded: Recorded) -> Iterator[str]:
         yield from _transfers(recorded.operations, final, final.transfers)
 
 
-def _keys(
-    path: str, created: Sequence[Operation], stored: Mapping[str, FinalOrder] | Mapping[str, FinalPayout] | None
-) -> Iterator[str]:
+def _keys(path: str, created: Sequence[Operation], stored: _Stored | None) -> Iterator[str]:
     """At most one effect for each key, none of a rejected request, and each acknowledged one at the end."""
     returned: dict[str | None, list[str]] = defaultdict(list)
     for one in created:
@@ -54,7 +61,8 @@ def _keys(
             returned[one.key].append(one.value["id"])
     by_key: dict[str | None, list[str]] = defaultdict(list)
     for subject, row in (stored or {}).items():
-        by_key[row.key].append(subject)
+        if row.key is not None:
+            by_key[row.key].append(subject)
     for one in merged_by_key(created):
         effects = sorted({*returned[one.key], *by_key[one.key]})
         if one.key is not None and len(effects) > 1:
@@ -63,14 +71,19 @@ def _keys(
             yield f"failed operation took effect: {one} was rejected with {one.status}, and {effects[0]} exists"
         if one.type == "ok" and path == REQUEST_PAYOUT and stored is not None and one.value["id"] not in stored:
             yield f"lost acknowledged write: {one} returned {one.value['id']}, which is missing at the end"
+    yield from _unrequested(path, created, stored or {}, returned.keys() | {one.key for one in created})
+
+
+def _unrequested(
+    path: str, created: Sequence[Operation], stored: _Stored, requested: Collection[str | None]
+) -> Iterator[str]:
+    """No order or purchase under a key that no request had, since the first one of them."""
     first = min((one.invoked_at for one in created), default=math.inf)
-    for subject, row in (stored or {}).items():
-        if (
-            isinstance(row, FinalOrder)
-            and row.at > first
-            and row.key not in returned.keys() | {one.key for one in created}
-        ):
-            yield f"double effect: order {subject} exists under key {row.key}, which no request of {path} had"
+    for subject, row in stored.items():
+        if isinstance(row, FinalPayout) or row.key is None or row.at <= first or row.key in requested:
+            continue
+        noun = "purchase" if isinstance(row, FinalPurchase) else "order"
+        yield f"double effect: {noun} {subject} exists under key {row.key}, which no request of {path} had"
 
 
 def _orders(operations: Sequence[Operation], final: FinalReads, *, is_whole: bool) -> Iterator[str]:

@@ -48,14 +48,20 @@ class Operation:
 @dataclass(frozen=True, slots=True)
 class FinalOrder:
     """An order as its database has it at the end. `timeline`: pairs of event and status; `credits`: its wallet
-    lines.
+    lines. One of a purchase has no key of its own.
     """
 
     status: str
-    key: str
+    key: str | None
     at: float
     timeline: Sequence[tuple[str, str | None]]
     credits: int
+
+
+@dataclass(frozen=True, slots=True)
+class FinalPurchase:
+    key: str
+    at: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +78,7 @@ class FinalReads:
     """
 
     orders: dict[str, FinalOrder] = field(default_factory=dict)
+    purchases: dict[str, FinalPurchase] = field(default_factory=dict)
     payouts: dict[str, FinalPayout] = field(default_factory=dict)
     wallets: dict[str, list[str]] = field(default_factory=dict)
     transfers: list[int] | None = None
@@ -146,6 +153,8 @@ def _add_final(final: FinalReads, line: dict[str, Any]) -> None:
         case "order":
             timeline = [(event, status) for event, status in line["timeline"]]
             final.orders[line["id"]] = FinalOrder(line["status"], line["key"], line["at"], timeline, line["credits"])
+        case "purchase":
+            final.purchases[line["id"]] = FinalPurchase(line["key"], line["at"])
         case "payout":
             final.payouts[line["id"]] = FinalPayout(line["status"], line["key"], line["amountMinor"])
         case "wallet":

@@ -1,4 +1,4 @@
-"""Record the calls about orders, payouts and wallets: a line before each request, and one for its outcome.
+"""Record the calls about orders, purchases, payouts and wallets: a line before each request, and one for its outcome.
 
 `ok`: a success; `fail`: a definite rejection, without effect; `info`: unknown, such as a lost response or a 5xx. A line
 has no body of a request and no token, and of a response only the fields that the checker reads.
@@ -17,7 +17,7 @@ from typing import Any, Final
 import httpx
 
 FOLDER: Final = Path("build/histories")
-_RECORDED: Final = ("/api/orders", "/api/payouts", "/api/wallets")
+_RECORDED: Final = ("/api/orders", "/api/payouts", "/api/purchases", "/api/wallets")
 _FIELDS: Final = ("id", "status", "event", "amountMinor")
 
 

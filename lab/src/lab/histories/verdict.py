@@ -15,8 +15,14 @@ ANOMALIES: Final = "anomalies of the history"
 Rows = Callable[[str, str], Awaitable[Sequence[Any]]]
 """Returns the rows of a statement in the database of a service."""
 
+# The key of a purchase is that of all its orders.
 _ORDERS: Final = """
-SELECT id, status, idempotency_key AS key, extract(epoch FROM created_at)::float8 AS at FROM orders ORDER BY created_at
+SELECT id, status, CASE WHEN purchase_id IS NULL THEN idempotency_key END AS key,
+       extract(epoch FROM created_at)::float8 AS at
+FROM orders ORDER BY created_at
+"""
+_PURCHASES: Final = """
+SELECT id, idempotency_key AS key, extract(epoch FROM created_at)::float8 AS at FROM purchases ORDER BY created_at
 """
 _TIMELINES: Final = "SELECT order_id, event, status FROM order_history ORDER BY order_id, id"
 _LINES: Final = "SELECT id, vendor_id, order_id, kind FROM wallet_lines ORDER BY position"
@@ -39,7 +45,7 @@ async def record_verdict(report: Report, system: System, market: Marketplace) ->
 
 
 async def record_final_reads(history: History, rows: Rows, transfers: Sequence[int] | None) -> None:
-    """Append every order, payout and wallet. `transfers`: kobo of each successful transfer; None: they are not
+    """Append every order, purchase, payout and wallet. `transfers`: kobo of each successful transfer; None: they are not
     compared.
     """
     timelines: dict[Any, list[tuple[str, str | None]]] = {}
@@ -54,6 +60,8 @@ async def record_final_reads(history: History, rows: Rows, transfers: Sequence[i
     for row in await rows("orders", _ORDERS):
         timeline = [("placed", "Processing"), *timelines.get(row["id"], ())]
         history.write("final", what="order", **row, timeline=timeline, credits=released.get(row["id"], 0))
+    for row in await rows("orders", _PURCHASES):
+        history.write("final", what="purchase", **row)
     for vendor_id, lines in wallets.items():
         history.write("final", what="wallet", id=vendor_id, lines=lines)
     for row in await rows("payouts", _PAYOUTS):
