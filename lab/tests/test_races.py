@@ -169,7 +169,7 @@ async def test_an_error_of_a_preparation_is_raised() -> None:
 def test_a_pair_is_chosen_by_its_name_or_by_a_part_of_names() -> None:
     names = [pair.name for pair in chosen(["paid: staff_release/chargeback", "queried as otp: quarantine"])]
     assert names == ["paid: staff_release/chargeback", "queried as otp: quarantine/quarantine"]
-    assert len(chosen(None)) == 318
+    assert len(chosen(None)) == 426
 
 
 def test_a_combination_of_three_is_chosen_by_its_whole_name_or_among_its_like() -> None:

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from campus_tools.children import open_log
 from lab.counts import one_or_more
-from lab.races import orders, payouts
+from lab.races import balances, orders, payouts, purchases
 from lab.races.actions import Combination, pairs_of
 from lab.races.exploration import Explored, explore, run_schedule
 from lab.races.marketplace import RacingMarketplace
@@ -21,7 +21,7 @@ from lab.stepped.scheduler import parse_schedule
 from lab.stepped.wrappers import ObservedConnection
 from lab.systems import logger
 
-SITUATIONS: Final = (*orders.SITUATIONS, *payouts.SITUATIONS)
+SITUATIONS: Final = (*orders.SITUATIONS, *payouts.SITUATIONS, *purchases.SITUATIONS, *balances.SITUATIONS)
 SCHEDULES: Final = 200
 SCHEDULES_OF_SELF_CHECK: Final = 10
 # The audit and the gateway's lists take longer with each order, so that a new system is opened now and then.

@@ -74,14 +74,14 @@ def timer(name: str, causes: str, process: str, loop: str, prepare: Preparation)
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """A state of an order or a payout, and the actions that are possible in it.
+    """A state of an order, payout, purchase or balance, and the actions that are possible in it.
 
     `settle` lets minutes pass for all races of a batch, `read` returns the end of one of them, and `check` raises
     AssertionError for an end that no order of actions has.
     """
 
     name: str
-    subject: Literal["order", "payout"]
+    subject: Literal["order", "payout", "purchase", "balance"]
     state: str
     prepare: Callable[[RacingMarketplace], Awaitable[Facts]]
     actions: Sequence[Action]

@@ -30,14 +30,14 @@ from lab.stepped.actions import (
 from lab.stepped.actors import BUYER, CHECKER, MAKER, SUPPORT, VENDOR, User
 from lab.stepped.scenarios.steps import PRICE_MINOR, paid_order, placed_order, product
 
-_AUDITOR: Final = User.of("AUDITOR")
+AUDITOR: Final = User.of("AUDITOR")
 _BUYER2: Final = User.of("BUYER2")
 _UNITS: Final = 2
 _TIMES: Final = 2
 # As many races share the passing of time and the audit.
 _BATCH: Final = 20
 # Where an order has nothing left in escrow.
-_WITHOUT_ESCROW: Final = ("Processing", "expired", "cancelled", "paid", "refunded", "refund_pending")
+WITHOUT_ESCROW: Final = ("Processing", "expired", "cancelled", "paid", "refunded", "refund_pending")
 
 
 # The actions
@@ -56,7 +56,7 @@ def _timer(name: str, kind: str) -> Action:
     return timer(name, name, "orders-worker", "fire-timers", prepare)
 
 
-def _at_gateway(act: str, key: str) -> Any:
+def at_gateway(act: str, key: str) -> Any:
     """Return the preparation in which this happens to the charge, and whose webhook is on its way."""
 
     async def prepare(market: RacingMarketplace, order: Facts) -> None:
@@ -86,7 +86,7 @@ def _return(name: str, causes: str, number: int) -> Action:
     return command(name, causes, VENDOR, Command(f"/api/return-requests/{{return{number}}}/approve"))
 
 
-_paid_at_gateway = _at_gateway("pay", "charge")
+_paid_at_gateway = at_gateway("pay", "charge")
 BUYER_CANCELS: Final = command("buyer_cancels", "buyer_cancels", BUYER, CANCEL_ORDER)
 VENDOR_CANCELS: Final = command("vendor_cancels", "vendor_cancels", VENDOR, CANCEL_ORDER)
 STAFF_CANCELS: Final = command("staff_cancels", "staff_cancels", SUPPORT, CANCEL_ORDER)
@@ -98,7 +98,7 @@ REJECT: Final = command("resolution_rejected", "", CHECKER, REJECT_RESOLUTION)
 CHARGE: Final = _webhook("charge", "escrow_held", "charge", prepare=_paid_at_gateway)
 LATE_CHARGE: Final = _webhook("charge", "escrow_held_without_stock", "charge", prepare=_paid_at_gateway)
 CHARGEBACK: Final = _webhook(
-    "chargeback", "chargeback_opened", "chargeback", prepare=_at_gateway("dispute", "chargeback")
+    "chargeback", "chargeback_opened", "chargeback", prepare=at_gateway("dispute", "chargeback")
 )
 DASHBOARD_REFUND: Final = _webhook("dashboard_refund", "", "dashboard refund", prepare=_refunded_in_the_dashboard)
 REFUND_SETTLED: Final = _webhook("refund_settled", "refund_settled", "refunded")
@@ -183,7 +183,7 @@ async def _return_failed(market: RacingMarketplace) -> Facts:
 
 
 async def _refund_ended(market: RacingMarketplace, order: Facts, end: str) -> Facts:
-    [refund_id] = await _pending_refunds(market, order)
+    [refund_id] = await pending_refunds(market, order)
     await market.act(f"refunds/{refund_id}/{end}")
     key = "refunded" if end == "process" else "refund failed"
     return {**order, key: await market.webhooks.claim(order["reference"])}
@@ -206,7 +206,7 @@ async def _refund_returned(market: RacingMarketplace) -> Facts:
 # The end
 
 
-async def _pending_refunds(market: RacingMarketplace, order: Facts) -> list[str]:
+async def pending_refunds(market: RacingMarketplace, order: Facts) -> list[str]:
     rows = await market.listed("refund", reference=order["reference"])
     return [str(row["id"]) for row in rows if row["status"] == "pending"]
 
@@ -221,8 +221,8 @@ async def read(market: RacingMarketplace, order: Facts) -> End:
         {
             "status": found["status"],
             "refunded": found["refundedMinor"],
-            "payments": await _balances(market, f"/api/transactions?limit=100&orderId={order['id']}"),
-            "wallets": await _balances(market, f"/api/wallet-transactions?orderId={order['id']}"),
+            "payments": balances_of(await ledger_entries(market, f"/api/transactions?limit=100&orderId={order['id']}")),
+            "wallets": balances_of(await ledger_entries(market, f"/api/wallet-transactions?orderId={order['id']}")),
             "refunds": sorted((refund["amountMinor"], refund["status"]) for refund in refunds),
             "gateway": sorted((refund["amount"], refund["status"]) for refund in gateway),
             "disputed": sum(dispute["amountMinor"] for dispute in disputes),
@@ -236,7 +236,7 @@ async def settle(market: RacingMarketplace, orders: Sequence[Facts]) -> None:
         if "refund returned" in order:
             await market.send_webhook(order["refund returned"])
     for _ in range(_TIMES):
-        for pending in await asyncio.gather(*(_pending_refunds(market, order) for order in orders)):
+        for pending in await asyncio.gather(*(pending_refunds(market, order) for order in orders)):
             for refund_id in pending:
                 await market.act(f"refunds/{refund_id}/process")
         await market.run_until_idle()
@@ -248,7 +248,7 @@ def check(end: End) -> None:
     facts = end.facts
     payments = facts["payments"]
     escrow, cash = payments.get("escrow", 0), payments.get("gateway_cash", 0)
-    if facts["status"] in _WITHOUT_ESCROW:
+    if facts["status"] in WITHOUT_ESCROW:
         assert escrow == 0, f"{escrow} kobo in the escrow of an order that is {facts['status']}"
     else:
         assert escrow < 0, f"no escrow for an order that is {facts['status']}"
@@ -267,15 +267,31 @@ def check(end: End) -> None:
     assert len(facts["refunds"]) >= len(facts["gateway"]), "a refund that no row explains"
 
 
-async def _balances(market: RacingMarketplace, path: str) -> dict[str, int]:
-    """Return the balances that the order caused in a ledger, by the kind of account, in kobo, debit positive."""
+async def charged_minor(market: RacingMarketplace, *references: str) -> int:
+    """Return the sum of the gateway's paid charges with these references, in kobo."""
+    charges = await market.listed("transaction", status="success")
+    return sum(int(charge["amount"]) for charge in charges if charge["reference"] in references)
+
+
+async def ledger_entries(market: RacingMarketplace, *paths: str) -> list[tuple[str, int]]:
+    """Return the entries of all listed transactions: the account, and the amount in kobo, debit positive."""
+    listed = {one["id"]: one for path in paths for one in await market.get(path, AUDITOR)}
+    # The fee of the gateway depends on the time of its report.
+    return [
+        (entry["account"], int(entry["amountMinor"]))
+        for transaction in listed.values()
+        if transaction["type"] != "gateway_fee"
+        for entry in transaction["entries"]
+    ]
+
+
+def balances_of(entries: Sequence[tuple[str, int]]) -> dict[str, int]:
+    """Return the balances by the kind of account, in kobo, debit positive, without those that are zero."""
     sums: dict[str, int] = {}
-    for transaction in await market.get(path, _AUDITOR):
-        # The fee of the gateway depends on the time of its report.
-        for entry in () if transaction["type"] == "gateway_fee" else transaction["entries"]:
-            kind = entry["account"].split(":", 1)[0]
-            sums[kind] = sums.get(kind, 0) + entry["amountMinor"]
-    return {kind: amount for kind, amount in sorted(sums.items()) if amount}
+    for account, amount_minor in entries:
+        kind = account.split(":", 1)[0]
+        sums[kind] = sums.get(kind, 0) + amount_minor
+    return {kind: amount_minor for kind, amount_minor in sorted(sums.items()) if amount_minor}
 
 
 def _situation(name: str, state: str, prepare: Any, *actions: Action) -> Situation:
