@@ -8,7 +8,8 @@ import pytest
 from lab.replay.gateway import GatewayRecord
 from lab.replay.payments import PaymentsIds, PaymentsLedger
 from lab.replay.postings import NoInput
-from lab.replay.recording import Command, RecordedEvent, RecordedUnit
+from lab.replay.recording import _UNSENT_REFUNDS, Command, RecordedEvent, RecordedUnit
+from payments.store import chargebacks
 
 ORDER, VENDOR, REFUND, LATER_REFUND, CHARGEBACK = "o", "v", "r", "s", "c"
 RELEASE = "018cc251-f400-7003-8000-000000000001"
@@ -176,6 +177,78 @@ def test_a_refund_after_a_lost_chargeback_posts_the_difference(gateway: GatewayR
     assert entries_after(paid, refund_requested(4, LATER_REFUND, 50_000)) == [
         {"escrow:o": 50_000, "refund_payable:s": -50_000}
     ]
+
+
+@pytest.fixture
+def purchase(gateway: GatewayRecord, paid: PaymentsLedger) -> PaymentsLedger:
+    """Charge `ch-2` paid the orders p, q and s of 400,000, 300,000 and 200,000 kobo, whose dispute 2 is lost."""
+    for order_id, total_minor in (("p", 400_000), ("q", 300_000), ("s", 200_000)):
+        terms = {"vendorId": f"of {order_id}", "commissionMinor": 0, "deliveryFeeMinor": 0}
+        paid.of_event(event("order_placed", 1, orderId=order_id, totalMinor=total_minor, **terms))
+    paid.ids = PaymentsIds(
+        orders_of_reference={"ch-2": "p,q,s"}, dispute_of_chargeback={"first": "2", "second": "2/q", "third": "2/s"}
+    )
+    gateway.charges["ch-2/8"] = charge(900_000, settlement_minor=900_000, reference="ch-2")
+    paid.of_key("charge:ch-2/8", UNIT)
+    return paid
+
+
+def purchase_dispute_is_lost(gateway: GatewayRecord, amount_minor: int) -> None:
+    dispute_is_lost(gateway, amount_minor)
+    gateway.disputes["2"] = dict(gateway.disputes.pop("1")) | {"transaction": {"reference": "ch-2", "id": 8}}
+
+
+def test_a_lost_dispute_is_shared_in_proportion_to_what_each_order_has(
+    gateway: GatewayRecord, purchase: PaymentsLedger
+) -> None:
+    """The postings come in any order. The remainder is on the last of the purchase."""
+    purchase_dispute_is_lost(gateway, 100_001)
+    assert entries_of(purchase, "chargeback:third") == {"escrow:s": 22_224, "gateway_cash": -22_224}
+    assert entries_of(purchase, "chargeback:first") == {"escrow:p": 44_444, "gateway_cash": -44_444}
+    assert entries_of(purchase, "chargeback:second") == {"escrow:q": 33_333, "gateway_cash": -33_333}
+
+
+def test_a_refunded_order_bears_no_part_of_a_lost_dispute(gateway: GatewayRecord, purchase: PaymentsLedger) -> None:
+    refunded = event("refund_requested", 3, orderId="p", refundId=REFUND, amountMinor=400_000)
+    assert entries_after(purchase, refunded) == [{"escrow:p": 400_000, "refund_payable:r": -400_000}]
+    purchase_dispute_is_lost(gateway, 100_001)
+    assert entries_of(purchase, "chargeback:second") == {"escrow:q": 60_000, "gateway_cash": -60_000}
+    assert entries_of(purchase, "chargeback:third") == {"escrow:s": 40_001, "gateway_cash": -40_001}
+    assert entries_of(purchase, "chargeback:first") == {}
+
+
+def test_an_unsent_refund_of_an_order_is_in_the_posting_of_its_chargeback(
+    gateway: GatewayRecord, purchase: PaymentsLedger
+) -> None:
+    purchase.of_event(event("refund_requested", 3, orderId="q", refundId=REFUND, amountMinor=300_000))
+    purchase_dispute_is_lost(gateway, 900_000)
+    unit = RecordedUnit(unsent_refunds=[REFUND])  # type: ignore[list-item]
+    assert entries_of(purchase, "chargeback:first", unit) == {"escrow:p": 400_000, "gateway_cash": -400_000}
+    assert entries_of(purchase, "chargeback:second", unit) == {"refund_payable:r": 300_000, "gateway_cash": -300_000}
+
+
+def test_a_refund_counts_only_what_the_bank_took_from_its_own_order(
+    gateway: GatewayRecord, purchase: PaymentsLedger
+) -> None:
+    purchase_dispute_is_lost(gateway, 90_000)
+    entries_of(purchase, "chargeback:first")
+    refunded = event("refund_requested", 3, orderId="s", refundId=REFUND, amountMinor=50_000)
+    assert entries_after(purchase, refunded) == [{"escrow:s": 30_000, "refund_payable:r": -30_000}]
+
+
+def test_a_lost_dispute_beyond_the_orders_is_a_loss_on_the_first(
+    gateway: GatewayRecord, purchase: PaymentsLedger
+) -> None:
+    for order_id, amount_minor in (("p", 400_000), ("q", 300_000)):
+        refunded = event("refund_requested", 3, orderId=order_id, refundId=order_id, amountMinor=amount_minor)
+        purchase.of_event(refunded)
+    purchase_dispute_is_lost(gateway, 250_000)
+    assert entries_of(purchase, "chargeback:first") == {"chargeback_loss": 50_000, "gateway_cash": -50_000}
+    assert entries_of(purchase, "chargeback:third") == {"escrow:s": 200_000, "gateway_cash": -200_000}
+
+
+def test_the_recording_finds_the_unsent_refunds_of_a_lost_chargeback() -> None:
+    assert _UNSENT_REFUNDS.search(chargebacks._LOCK_UNSENT)
 
 
 def test_a_sent_refund_failed_after_a_lost_chargeback_offsets_its_uncovered_part(

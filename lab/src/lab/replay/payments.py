@@ -6,7 +6,7 @@ from typing import Any, Final
 from uuid import UUID, uuid5
 
 from lab.replay.gateway import GatewayRecord, charge_of
-from lab.replay.postings import NAIRA, DerivedPosting, NoInput, Parts, Rules, derived, found
+from lab.replay.postings import NAIRA, DerivedPosting, NoInput, Parts, Rules, derived, found, shares_of
 from lab.replay.recording import Command, RecordedEvent
 
 _NAMESPACE: Final = UUID("6f1c7a0e-53d2-5c58-9c4b-2f0d9b1f6a11")
@@ -37,20 +37,38 @@ class _Escrow:
     locked: Parts
     released: Parts = field(default_factory=Parts)
 
+    @property
+    def left_minor(self) -> int:
+        """The money of the charge that the order still has."""
+        return self.locked.total_minor + self.released.total_minor
+
+    def take(self, amount_minor: int) -> tuple[Parts, Parts]:
+        """Remove an amount, first of what is locked; return its parts of locked and of released money."""
+        from_locked = self.locked.share(min(amount_minor, self.locked.total_minor))
+        from_released = self.released.share(amount_minor - from_locked.total_minor)
+        self.locked, self.released = self.locked.minus(from_locked), self.released.minus(from_released)
+        return from_locked, from_released
+
 
 @dataclass(slots=True)
 class _Refund:
-    """A refund of a charge, and what of it is still due to the payer."""
+    """A refund of a charge, and what of it is still due to the payer. A surplus is of no order."""
 
     charge: str
     due_minor: int
+    order_id: str | None = None
 
 
 @dataclass(slots=True)
 class _Loss:
-    """A lost chargeback: what it took from an order and no refund counted since, and what nothing covered."""
+    """A lost chargeback: what it took from an order and no refund counted since, and what nothing covered.
+
+    `debits` are those of its posting.
+    """
 
     charge: str
+    order_id: str | None
+    debits: Mapping[str, int]
     from_locked: Parts
     from_released: Parts
     loss_minor: int
@@ -99,10 +117,10 @@ class PaymentsLedger(Rules):
             if refund["status"] == "processed":
                 attempt = str(UUID(hex=str(refund["merchant_note"]).removeprefix("re-")))
                 yield f"refund {refund['id']} of the gateway", (f"refund_settled:{attempt}",)
-        chargebacks = {dispute: chargeback for chargeback, dispute in self.ids.dispute_of_chargeback.items()}
         for dispute in self._gateway.disputes:
             if self._gateway.is_lost(dispute):
-                yield f"lost dispute {dispute}", (f"chargeback:{chargebacks.get(dispute)}",)
+                keys = tuple(f"chargeback:{chargeback}" for chargeback, _ in self._chargebacks_of(dispute))
+                yield f"lost dispute {dispute}", keys or ("chargeback:None",)
         for quarantined, charge in self.ids.charge_of_quarantined.items():
             if self._is_returned(quarantined):
                 yield f"approved return of charge {charge}", (f"quarantine_release:{charge}",)
@@ -157,8 +175,8 @@ class PaymentsLedger(Rules):
         if refund_id in self._refunds:
             return None
         escrow = self._escrow(order_id)
-        rest -= self._count_charged_back(escrow.charge, rest)
-        self._refunds[refund_id] = _Refund(escrow.charge, rest)
+        rest -= self._count_charged_back(escrow.charge, order_id, rest)
+        self._refunds[refund_id] = _Refund(escrow.charge, rest, order_id)
         if not rest:
             return None
         from_locked, from_released = _refunded_parts(event, escrow, rest)
@@ -166,11 +184,11 @@ class PaymentsLedger(Rules):
         debits = {f"escrow:{order_id}": from_locked.total_minor, **_receivers(escrow, from_released)}
         return derived(refund_id, "refund", debits, {f"refund_payable:{refund_id}": rest}, str(event))
 
-    def _count_charged_back(self, charge: str, amount_minor: int) -> int:
+    def _count_charged_back(self, charge: str, order_id: str, amount_minor: int) -> int:
         """Count what banks took from the order as refunded: no money moves for it."""
         rest = amount_minor
         for _, loss in sorted(self._losses.items()):
-            if loss.charge == charge:
+            if loss.charge == charge and loss.order_id == order_id:
                 from_locked = loss.from_locked.share(min(rest, loss.from_locked.total_minor))
                 rest -= from_locked.total_minor
                 from_released = loss.from_released.share(min(rest, loss.from_released.total_minor))
@@ -242,32 +260,53 @@ class PaymentsLedger(Rules):
         return derived(f"refund_settled:{attempt}", "refund_settled", due, {"gateway_cash": paid_minor}, source)
 
     def _chargeback(self, chargeback: str) -> DerivedPosting:
-        dispute_id = found(self.ids.dispute_of_chargeback, chargeback, "dispute of this chargeback")
+        identity = found(self.ids.dispute_of_chargeback, chargeback, "dispute of this chargeback")
+        dispute_id = identity.partition("/")[0]
         dispute = found(self._gateway.disputes, dispute_id, "dispute of the gateway")
         if not self._gateway.is_lost(dispute_id):
             raise NoInput(f"dispute {dispute_id} is not lost at the gateway")
-        charge, amount_minor = charge_of(dispute), int(dispute["refund_amount"])
-        rest, debits = amount_minor, dict[str, int]()
-        for refund_id in map(str, self.unit.unsent_refunds):
-            part = min(rest, self._due_refund(refund_id).due_minor)
-            self._due_refund(refund_id).due_minor -= part
-            debits[f"refund_payable:{refund_id}"] = part
-            rest -= part
-        loss = _Loss(charge, Parts(), Parts(), 0)
-        for order_id, escrow in self._escrows.items():
-            if escrow.charge == charge:
-                loss.from_locked = escrow.locked.share(min(rest, escrow.locked.total_minor))
-                rest -= loss.from_locked.total_minor
-                loss.from_released = escrow.released.share(min(rest, escrow.released.total_minor))
-                rest -= loss.from_released.total_minor
-                escrow.locked = escrow.locked.minus(loss.from_locked)
-                escrow.released = escrow.released.minus(loss.from_released)
-                debits |= {f"escrow:{order_id}": loss.from_locked.total_minor}
-                debits |= _receivers(escrow, loss.from_released)
-        loss.loss_minor = debits["chargeback_loss"] = rest
-        self._losses[chargeback] = loss
+        if chargeback not in self._losses:
+            self._lose(dispute_id, charge_of(dispute), int(dispute["refund_amount"]))
+        debits = self._losses[chargeback].debits
         source = f"lost dispute {dispute_id} of the gateway"
-        return derived(f"chargeback:{chargeback}", "chargeback", debits, {"gateway_cash": amount_minor}, source)
+        cash = {"gateway_cash": sum(debits.values())}
+        return derived(f"chargeback:{chargeback}", "chargeback", debits, cash, source)
+
+    def _chargebacks_of(self, dispute_id: str) -> list[tuple[str, str | None]]:
+        """Return the chargebacks of a dispute, each with its order: that of the first one is not named."""
+        named = [(key, *its.split("/")) for key, its in self.ids.dispute_of_chargeback.items()]
+        return [(key, order[0] if order else None) for key, dispute, *order in named if dispute == dispute_id]
+
+    def _lose(self, dispute_id: str, charge: str, amount_minor: int) -> None:
+        """Take an amount from unsent refunds, each beside its order, and the rest from the orders of the charge in
+        proportion to what each still has of it. What nothing covers, and a refund of no order, is on the first.
+        """
+        orders: list[str | None] = [order_id for order_id, its in self._escrows.items() if its.charge == charge]
+        chargebacks = {order_id: key for key, order_id in self._chargebacks_of(dispute_id)}
+        first = found(chargebacks, None, "first chargeback of the dispute")
+        debits_of: dict[str | None, dict[str, int]] = {order_id: {} for order_id in orders or [None]}
+        first_order = orders[0] if orders else None
+        rest = amount_minor
+        for refund_id in map(str, self.unit.unsent_refunds):
+            refund = self._due_refund(refund_id)
+            part = min(rest, refund.due_minor)
+            refund.due_minor -= part
+            rest -= part
+            place = refund.order_id if refund.order_id in debits_of else first_order
+            debits_of[place][f"refund_payable:{refund_id}"] = part
+        left = [self._escrow(str(order_id)).left_minor for order_id in orders]
+        shares = dict(zip(orders, shares_of(min(rest, sum(left)), left), strict=True))
+        uncovered_minor = rest - sum(shares.values())
+        for order_id, debits in debits_of.items():
+            key = first if order_id == first_order else found(chargebacks, order_id, "chargeback of order")
+            loss_minor = uncovered_minor if order_id == first_order else 0
+            from_locked = from_released = Parts()
+            if order_id is not None:
+                from_locked, from_released = self._escrow(order_id).take(shares[order_id])
+                debits[f"escrow:{order_id}"] = from_locked.total_minor
+                debits.update(_receivers(self._escrow(order_id), from_released))
+            debits["chargeback_loss"] = loss_minor
+            self._losses[key] = _Loss(charge, order_id, debits, from_locked, from_released, loss_minor)
 
     def _offset_refund(self, subject: str) -> DerivedPosting:
         """Return a refund that was to be sent after a lost chargeback, whose uncovered part has returned the money."""

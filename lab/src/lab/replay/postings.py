@@ -7,6 +7,7 @@ from typing import ClassVar, Final, NamedTuple, TypeVar
 
 from lab.replay.recording import RecordedEvent, RecordedUnit
 
+Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 NAIRA: Final = "NGN"
@@ -26,6 +27,17 @@ class NoInput(Exception):
     """No recorded input causes the posting."""
 
 
+def shares_of(amount_minor: int, parts_minor: Sequence[int]) -> list[int]:
+    """Return an amount within the sum of the parts in proportion to them, rounded down; what is missing is added to the
+    last parts that have it.
+    """
+    whole_minor = sum(parts_minor)
+    shares = [amount_minor * part // whole_minor if whole_minor else 0 for part in parts_minor]
+    for index in reversed(range(len(shares))):
+        shares[index] += min(amount_minor - sum(shares), parts_minor[index] - shares[index])
+    return shares
+
+
 class Parts(NamedTuple):
     """An amount by owner: the vendor's share, the commission, the delivery fee."""
 
@@ -41,11 +53,7 @@ class Parts(NamedTuple):
         """Return the amount in proportion to the parts, rounded down; what is missing is added to the last parts that
         have it.
         """
-        whole_minor = self.total_minor
-        shares = [amount_minor * part // whole_minor if whole_minor else 0 for part in self]
-        for index in (2, 1, 0):
-            shares[index] += min(amount_minor - sum(shares), self[index] - shares[index])
-        return Parts(*shares)
+        return Parts(*shares_of(amount_minor, self))
 
     def fitted(self, limit: Sequence[int]) -> "Parts":
         """Return the parts cut at their limits; what is cut off is added to the first parts with room."""
@@ -102,7 +110,7 @@ def derived(
     return DerivedPosting(key, type_, entries, source)
 
 
-def found(among: Mapping[str, Value], key: str, what: str) -> Value:
+def found(among: Mapping[Key, Value], key: Key, what: str) -> Value:
     """Return the value of the key. Raises NoInput, which names what is absent."""
     if key not in among:
         raise NoInput(f"no {what} {key}")

@@ -22,7 +22,9 @@ _INBOX_EVENT: Final = re.compile(r"'([0-9a-f-]{36})'::uuid")
 # Of messages that are partly new.
 _NEW_OF_INBOX: Final = "FROM inbox"
 # The read of a lost chargeback: which refunds of its charge were not sent yet.
-_UNSENT_REFUNDS: Final = re.compile(r"SELECT id, amount_minor FROM refunds\s+WHERE charge_id = \$1 AND status = ANY")
+_UNSENT_REFUNDS: Final = re.compile(
+    r"SELECT id, amount_minor, order_id FROM refunds\s+WHERE charge_id = \$1 AND status = ANY"
+)
 # The events from which a ledger's content follows.
 EVENT_TYPES: Final = frozenset(
     {
