@@ -79,9 +79,11 @@ SCOPES: Final = {
         _service(
             "payments",
             store=(
+                "balances",
                 "chargeback_responses",
                 "chargebacks",
                 "charges",
+                "closed_intents",
                 "decisions",
                 "escrow",
                 "intents",
@@ -91,6 +93,7 @@ SCOPES: Final = {
                 "revisions",
                 "statements",
                 "webhooks",
+                "withdrawals",
             ),
         ),
         _service(

@@ -187,9 +187,11 @@ def check(end: End) -> None:
     assert facts["held"] == live_minor, f"{facts['held']} kobo held, {live_minor} of live payments"
     returned_minor = sum(amount for amount, status in facts["gateway"] if status == "processed")
     paid_in_minor = _BALANCE_MINOR + facts["charged"] - returned_minor - facts["withdrawn"]
-    owed_minor = facts["available"] + facts["held"] + facts["escrow"]
+    liability_minor = facts["available"] + facts["held"] + facts["escrow"]
     quarantined = [status for _, status in facts["payments"] if status == "quarantined"]
-    assert quarantined or paid_in_minor == owed_minor, f"{paid_in_minor} kobo received, {owed_minor} owed"
+    assert quarantined or paid_in_minor == liability_minor, (
+        f"{paid_in_minor} kobo received, {liability_minor} due to the buyer"
+    )
     assert all(status in ("settled", "failed") for _, status in facts["refunds"]), "a refund that did not end"
 
 

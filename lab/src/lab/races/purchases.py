@@ -44,7 +44,7 @@ async def _disputed(market: RacingMarketplace, purchase: Facts) -> None:
     purchase["opened"] = await market.webhooks.claim(purchase["reference"])
 
 
-async def _lost(market: RacingMarketplace, purchase: Facts) -> None:
+async def _decided(market: RacingMarketplace, purchase: Facts) -> None:
     """Decide the dispute for the payer. Of its webhooks only the last one is on its way, or both."""
     if "dispute" not in purchase:
         await _disputed(market, purchase)
@@ -67,7 +67,7 @@ PAYMENT_WINDOWS: Final = timer("payment_windows_ended", "", "orders-worker", "fi
 SETTLE_REFUNDS: Final = timer("settle_refunds", "", "payments-worker", "settle-refunds", _refunds_are_due)
 CHARGE: Final = webhook("charge", "", lambda purchase: bytes(purchase["charge"]), prepare=at_gateway("pay", "charge"))
 DISPUTE_OPENED: Final = webhook("dispute_opened", "", lambda purchase: bytes(purchase["opened"]), prepare=_disputed)
-DISPUTE_LOST: Final = webhook("dispute_lost", "", lambda purchase: bytes(purchase["lost"]), prepare=_lost)
+DISPUTE_LOST: Final = webhook("dispute_lost", "", lambda purchase: bytes(purchase["lost"]), prepare=_decided)
 DASHBOARD_REFUND: Final = webhook(
     "dashboard_refund",
     "",

@@ -42,7 +42,7 @@ class _Escrow:
         """The money of the charge that the order still has."""
         return self.locked.total_minor + self.released.total_minor
 
-    def take(self, amount_minor: int) -> tuple[Parts, Parts]:
+    def withdraw(self, amount_minor: int) -> tuple[Parts, Parts]:
         """Remove an amount, first of what is locked; return its parts of locked and of released money."""
         from_locked = self.locked.share(min(amount_minor, self.locked.total_minor))
         from_released = self.released.share(amount_minor - from_locked.total_minor)
@@ -266,7 +266,7 @@ class PaymentsLedger(Rules):
         if not self._gateway.is_lost(dispute_id):
             raise NoInput(f"dispute {dispute_id} is not lost at the gateway")
         if chargeback not in self._losses:
-            self._lose(dispute_id, charge_of(dispute), int(dispute["refund_amount"]))
+            self._record_loss(dispute_id, charge_of(dispute), int(dispute["refund_amount"]))
         debits = self._losses[chargeback].debits
         source = f"lost dispute {dispute_id} of the gateway"
         cash = {"gateway_cash": sum(debits.values())}
@@ -277,7 +277,7 @@ class PaymentsLedger(Rules):
         named = [(key, *its.split("/")) for key, its in self.ids.dispute_of_chargeback.items()]
         return [(key, order[0] if order else None) for key, dispute, *order in named if dispute == dispute_id]
 
-    def _lose(self, dispute_id: str, charge: str, amount_minor: int) -> None:
+    def _record_loss(self, dispute_id: str, charge: str, amount_minor: int) -> None:
         """Take an amount from unsent refunds, each beside its order, and the rest from the orders of the charge in
         proportion to what each still has of it. What nothing covers, and a refund of no order, is on the first.
         """
@@ -302,7 +302,7 @@ class PaymentsLedger(Rules):
             loss_minor = uncovered_minor if order_id == first_order else 0
             from_locked = from_released = Parts()
             if order_id is not None:
-                from_locked, from_released = self._escrow(order_id).take(shares[order_id])
+                from_locked, from_released = self._escrow(order_id).withdraw(shares[order_id])
                 debits[f"escrow:{order_id}"] = from_locked.total_minor
                 debits.update(_receivers(self._escrow(order_id), from_released))
             debits["chargeback_loss"] = loss_minor

@@ -19,13 +19,13 @@ async def replay_disputes(market: SimulatedMarketplace) -> list[str]:
     runs = [await Run.begin(market) for _ in range(2)]
     delivered = await _paid_purchase(market, runs)
     await deliver(market, delivered["orders"][0], runs[0].vendor, runs[0].buyers[0])
-    await _lose(market, delivered)
+    await _decide_for_payer(market, delivered)
     refunded = await _paid_purchase(market, runs)
     await CANCEL_ORDER.run(market, SUPPORT, refunded["orders"][1])
     for refund in await market.listed("refund", reference=refunded["reference"]):
         await market.act(f"refunds/{refund['id']}/fail")
     await market.run_until_idle()
-    await _lose(market, refunded)
+    await _decide_for_payer(market, refunded)
     return await market.replay()
 
 
@@ -43,7 +43,7 @@ async def _paid_purchase(market: SimulatedMarketplace, runs: list[Run]) -> Facts
     return {**purchase, "orders": orders, "reference": intent["reference"]}
 
 
-async def _lose(market: SimulatedMarketplace, purchase: Facts) -> None:
+async def _decide_for_payer(market: SimulatedMarketplace, purchase: Facts) -> None:
     opened = await market.act(f"charges/{purchase['reference']}/dispute", {"amount": _DISPUTED_MINOR})
     await market.run_until_idle()
     await market.act(f"disputes/{opened['id']}/lose")
