@@ -639,24 +639,31 @@ CREATE TABLE staff_grants (
     user_id uuid NOT NULL,
     role text NOT NULL,
     status text DEFAULT 'prepared'::text NOT NULL,
-    prepared_by uuid NOT NULL,
+    prepared_by uuid,
     prepared_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     decided_by uuid,
     decided_at timestamp with time zone,
+    proposed_by text,
     CONSTRAINT staff_grants_pkey PRIMARY KEY (id),
     CONSTRAINT staff_grants_user FOREIGN KEY (user_id) REFERENCES profiles(id),
     CONSTRAINT staff_grants_approved_by_a_second_person CHECK (((status <> 'approved'::text) OR ((decided_by <> prepared_by) AND (decided_by <> user_id)))),
     CONSTRAINT staff_grants_decided_by_somebody CHECK ((((status = ANY (ARRAY['approved'::text, 'rejected'::text])) = (decided_by IS NOT NULL)) AND ((decided_by IS NULL) = (decided_at IS NULL)))),
     CONSTRAINT staff_grants_never_to_oneself CHECK ((prepared_by <> user_id)),
-    CONSTRAINT staff_grants_status_known CHECK ((status = ANY (ARRAY['prepared'::text, 'approved'::text, 'rejected'::text, 'expired'::text])))
+    CONSTRAINT staff_grants_prepared_by_an_admin CHECK (
+CASE
+    WHEN (prepared_by IS NULL) THEN ((proposed_by IS NOT NULL) AND (status = ANY (ARRAY['proposed'::text, 'rejected'::text, 'expired'::text])))
+    ELSE (status <> 'proposed'::text)
+END),
+    CONSTRAINT staff_grants_status_known CHECK ((status = ANY (ARRAY['proposed'::text, 'prepared'::text, 'approved'::text, 'rejected'::text, 'expired'::text])))
 );
 CREATE INDEX staff_grants_newest ON staff_grants USING btree (prepared_at, id);
 CREATE UNIQUE INDEX staff_grants_one_open ON staff_grants USING btree (user_id, role) WHERE (status = 'prepared'::text);
+CREATE UNIQUE INDEX staff_grants_one_proposed ON staff_grants USING btree (user_id, role) WHERE (status = 'proposed'::text);
 CREATE INDEX staff_grants_open_by ON staff_grants USING btree (prepared_by) WHERE (status = 'prepared'::text);
 ALTER TABLE staff_grants ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON staff_grants TO campus_identity_api;
-GRANT SELECT, INSERT, UPDATE (status, decided_by, decided_at) ON staff_grants TO campus_identity_service;
+GRANT SELECT, INSERT, UPDATE (status, prepared_by, prepared_at, expires_at, decided_by, decided_at) ON staff_grants TO campus_identity_service;
 CREATE POLICY staff_grants_read ON staff_grants FOR SELECT
     USING (app_may('staff:read'::text));
 

@@ -49,6 +49,8 @@ class OidcProvider:
     metadata: dict[str, Any] = field(default_factory=dict)
     # The user's address is in the user info only.
     hides_email: bool = False
+    # So are their groups.
+    hides_groups: bool = False
     is_down: bool = False
     # The path of each request, oldest first.
     requests: list[str] = field(default_factory=list)
@@ -153,6 +155,8 @@ class OidcProvider:
         user = dict(self.user)
         if self.hides_email:
             user = {name: value for name, value in user.items() if not name.startswith("email")}
+        if self.hides_groups:
+            user.pop("groups", None)
         authenticated_at = int(self.clock.now().timestamp())
         id_token = self.sign(
             {**user, "nonce": requested["nonce"], "auth_time": authenticated_at, **self.claims},

@@ -24,6 +24,7 @@ WorkKindName = Literal[
     "reports_to_decide",
     "return_requests_to_decide",
     "staff_grants_to_approve",
+    "staff_grants_to_prepare",
     "tickets_to_answer",
     "vendor_applications_to_decide",
     "withdrawals_to_approve",

@@ -19,5 +19,5 @@ ALTER TABLE staff_grants ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON staff_grants TO campus_identity_api;
 -- Written once: the service may change only the columns named here.
 REVOKE UPDATE, DELETE ON staff_grants FROM campus_identity_service;
-GRANT UPDATE (status, decided_by, decided_at) ON staff_grants TO campus_identity_service;
+GRANT UPDATE (status, prepared_by, prepared_at, expires_at, decided_by, decided_at) ON staff_grants TO campus_identity_service;
 CREATE POLICY staff_grants_read ON staff_grants FOR SELECT USING (app_may('staff:read'));

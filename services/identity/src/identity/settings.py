@@ -7,6 +7,7 @@ A wrong `CREDENTIALS_KEY` stops the start (runbook rotate-sealing-keys). Browser
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Self
 from urllib.parse import urlsplit
 
@@ -19,6 +20,7 @@ from common.primitives.encryption import FurtherKey, PurposeKey
 from common.process.settings import Countries, Origins, SharedAddressSettings
 from identity.domain.addresses import domain_of, normal_email
 from identity.domain.oidc import ProviderRules
+from identity.domain.staff import PROPOSABLE_ROLES
 
 DemoTotpSecret = Annotated[
     str,
@@ -27,6 +29,22 @@ DemoTotpSecret = Annotated[
         examples=["JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"],
     ),
 ]
+
+
+class GroupsClaim(BaseModel):
+    """The claim with a user's groups, and the role that each of them proposes. Groups without a role propose none."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    claim: str = Field(min_length=1, max_length=255)
+    roles: Mapping[str, str] = Field(min_length=1)
+
+    @field_validator("roles")
+    @classmethod
+    def check_roles(cls, value: Mapping[str, str]) -> Mapping[str, str]:
+        if not PROPOSABLE_ROLES.issuperset(value.values()):
+            raise ValueError(f"must be staff roles of no campus or hub: {', '.join(sorted(PROPOSABLE_ROLES))}")
+        return value
 
 
 class OidcProviderEntry(BaseModel):
@@ -40,13 +58,19 @@ class OidcProviderEntry(BaseModel):
     client_secret: SecretStr = Field(min_length=1)
     email_domains: tuple[str, ...] = Field(min_length=1)
     aal2_acr: tuple[str, ...] = ()
-    # Accepted and not read yet: two administrators grant roles, whatever the provider's groups are.
-    groups_claim: str = ""
+    groups_claim: GroupsClaim | None = None
 
     @field_validator("email_domains", "aal2_acr", mode="before")
     @classmethod
     def one_text_is_a_list_of_one(cls, value: object) -> object:
         return (value,) if isinstance(value, str) else value
+
+    @field_validator("groups_claim", mode="before")
+    @classmethod
+    def a_name_alone_maps_groups_named_as_roles(cls, value: object) -> object:
+        if isinstance(value, str):
+            return {"claim": value, "roles": {role: role for role in PROPOSABLE_ROLES}} if value else None
+        return value
 
     @field_validator("email_domains")
     @classmethod
@@ -59,7 +83,10 @@ class OidcProviderEntry(BaseModel):
     @property
     def rules(self) -> ProviderRules:
         domains, aal2_acr = frozenset(self.email_domains), frozenset(self.aal2_acr)
-        return ProviderRules(self.name, self.issuer, self.client_id, domains, aal2_acr)
+        rules = ProviderRules(self.name, self.issuer, self.client_id, domains, aal2_acr)
+        if self.groups_claim is None:
+            return rules
+        return replace(rules, groups_claim=self.groups_claim.claim, role_by_group=self.groups_claim.roles)
 
 
 class Settings(SharedAddressSettings):
@@ -149,10 +176,12 @@ class Settings(SharedAddressSettings):
         default=(),
         description="JSON list of the identity providers that staff sign in by: `{name, issuer, clientId, "
         "clientSecret, "
-        "emailDomains, aal2Acr, groupsClaim}`. It holds secrets. `groupsClaim` is not read yet",
+        "emailDomains, aal2Acr, groupsClaim}`. It holds secrets. `groupsClaim` is a claim whose groups are named as "
+        "staff roles, or `{claim, roles: {GROUP: ROLE}}`; a group proposes its role, which two administrators grant",
         examples=[
             '[{"name": "school", "issuer": "https://login.school.example", "clientId": "campus", "clientSecret": '
-            '"c2VjcmV0LW9mLXRoZS1jbGllbnQ", "emailDomains": ["school.example"], "aal2Acr": ["mfa"]}]'
+            '"c2VjcmV0LW9mLXRoZS1jbGllbnQ", "emailDomains": ["school.example"], "aal2Acr": ["mfa"], '
+            '"groupsClaim": {"claim": "groups", "roles": {"it-audit": "auditor"}}}]'
         ],
     )
     allowed_origins: Origins = Field(

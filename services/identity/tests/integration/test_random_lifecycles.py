@@ -17,13 +17,16 @@ from common.primitives.lifecycles import Lifecycle, Rejection
 from contracts import orders, payments, payouts
 from identity.domain.erasure import ERASURE
 from identity.domain.erasure import evaluate as verdict_of
+from identity.domain.staff import STAFF_GRANT
 from identity.domain.vendor_applications import APPLICATION
 from identity.domain.vendors import VENDOR
+from identity.store.staff import lock_staff
+from identity.use_cases.staff.propose_roles import propose_roles
 from testkit.state_changes import StateChanges
 from testkit.walks import SEEDS, walk
 
 from .conftest import PASSWORD, IdentityApp
-from .staff_steps import StaffAdministration
+from .staff_steps import TESTING, StaffAdministration
 from .steps import APPLICATION as DETAILS
 from .steps import CHANGES, PATH
 
@@ -32,7 +35,7 @@ LIFECYCLES: dict[str, Lifecycle[Any, Any]] = {
     "vendors": VENDOR,
     "erasure_requests": ERASURE,
     "commission_changes": DECISION,
-    "staff_grants": DECISION,
+    "staff_grants": STAFF_GRANT,
 }
 ROLE: Final = "finance_maker"
 DECIDERS = {
@@ -52,6 +55,7 @@ STEPS = [
     ("prepare_commission", (None, 100, 250)),
     *[("decide_on_commission", PICKED, EITHER)] * 2,
     ("prepare_grant",),
+    ("sign_in_with_group", EITHER),
     *[("decide_on_grant", PICKED, EITHER)] * 2,
     ("revoke_role",),
     ("request_erasure",),
@@ -161,6 +165,13 @@ class UserWalker:
     async def prepare_grant(self) -> None:
         path = f"/api/staff/{self.user_id}/grant"
         assert await self.send("POST", path, {"role": ROLE}, "ADMIN") is not await self.is_erased()
+
+    async def sign_in_with_group(self, is_member: bool) -> None:
+        """Propose the role or withdraw the proposal, as a sign-in at an identity provider does."""
+        now, roles = self.staff.app.clock.now(), {ROLE} if is_member else set()
+        async with self.staff.app.dependencies.database.unit_of_work(acting_as=TESTING) as uow:
+            await lock_staff(uow)
+            await propose_roles(uow, self.user_id, "school", roles, now=now)
 
     async def decide_on_grant(self, picked: int, approves: bool) -> None:
         """Decide on the grant; an erased user has none to approve or reject."""

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from identity.settings import Settings
+from identity.domain.oidc import proposed_roles
+from identity.settings import OidcProviderEntry, Settings
 
 SECRET = "a secret of the client"
 VALUES = {
@@ -49,6 +50,15 @@ BAD: dict[str, tuple[str, str]] = {
     "a name twice": (json.dumps([provider(), provider()]), "listed once"),
     "an issuer by http": (json.dumps([provider(issuer="http://login.school.example")]), "https address"),
     "an issuer of this machine": (json.dumps([provider(issuer="http://127.0.0.1:9000")]), "https address"),
+    "a group of a role that needs a campus": (
+        json.dumps([provider(groupsClaim={"claim": "groups", "roles": {"deans": "campus_admin"}})]),
+        "no campus or hub",
+    ),
+    "a group of a role of buyers": (
+        json.dumps([provider(groupsClaim={"claim": "groups", "roles": {"students": "buyer"}})]),
+        "no campus or hub",
+    ),
+    "a claim without a role": (json.dumps([provider(groupsClaim={"claim": "groups", "roles": {}})]), "at least 1"),
     "an issuer with a query": (json.dumps([provider(issuer="https://login.school.example?a=b")]), "pattern"),
 }
 
@@ -83,3 +93,24 @@ def test_development_may_have_a_provider_on_its_own_machine(monkeypatch: pytest.
     providers = json.dumps([provider(issuer=f"http://{host}:9000")])
     set_environment(monkeypatch, providers, oidc_allow_loopback="true")
     assert Settings.from_environment().oidc_providers[0].issuer == f"http://{host}:9000"
+
+
+def test_groups_propose_the_roles_that_the_settings_map() -> None:
+    mapped = OidcProviderEntry.model_validate(
+        provider(groupsClaim={"claim": "groups", "roles": {"it-audit": "auditor"}})
+    ).rules
+    assert (mapped.groups_claim, mapped.role_by_group) == ("groups", {"it-audit": "auditor"})
+    claims = {"groups": ["it-audit", "students", 7]}
+    assert proposed_roles(mapped, claims) == {"auditor"}
+    assert proposed_roles(mapped, {"groups": "it-audit"}) == {"auditor"}
+    assert proposed_roles(mapped, {}) == frozenset()
+
+
+def test_a_claim_alone_maps_groups_named_as_roles() -> None:
+    named = OidcProviderEntry.model_validate(provider(groupsClaim="roles")).rules
+    claims = {"roles": ["finance_maker", "campus_admin", "hub_agent", "buyer", "merchant"]}
+    assert proposed_roles(named, claims) == {"finance_maker"}
+
+
+def test_groups_propose_nothing_without_the_setting() -> None:
+    assert proposed_roles(OidcProviderEntry.model_validate(provider()).rules, {"": ["auditor"]}) == frozenset()

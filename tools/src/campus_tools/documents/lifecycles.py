@@ -5,6 +5,7 @@ from typing import Any, Final
 from common.primitives.decisions import DECISION
 from common.primitives.lifecycles import Lifecycle
 from identity.domain.erasure import ERASURE
+from identity.domain.staff import STAFF_GRANT
 from identity.domain.vendor_applications import APPLICATION
 from identity.domain.vendors import VENDOR
 from notifications.deliveries.domain.statuses import ATTEMPT, DELIVERY
@@ -36,8 +37,8 @@ LIFECYCLES: Final[dict[Lifecycle[Any, Any], tuple[str, ...]]] = {
         "payouts.bank_detail_releases",
         "orders.dispute_resolutions",
         "identity.commission_changes",
-        "identity.staff_grants",
     ),
+    STAFF_GRANT: ("identity.staff_grants",),
     PAYOUT: ("payouts.payout_requests",),
     TRANSFER: ("payouts.payout_transfers",),
     HOLD: ("payouts.transfer_holds",),

@@ -24,6 +24,7 @@ WORK_NAMES: Final = {
     "chargebacks_to_answer": "Chargebacks to answer",
     "commission_changes_to_approve": "Commission changes to approve",
     "staff_grants_to_approve": "Staff grants to approve",
+    "staff_grants_to_prepare": "Proposed roles to decide",
     "dead_letters": "Dead letters",
     "dead_webhooks": "Dead webhooks",
     "disputes_to_resolve": "Disputes to resolve",

@@ -1,6 +1,7 @@
 """Grants of roles that need a second admin, and the audit trail of staff."""
 
 import asyncio
+from typing import Final
 
 from starlette.responses import Response
 
@@ -15,20 +16,22 @@ from console.visit import Visit
 
 SCREENS = Screens()
 
+OPEN: Final = ("proposed", "prepared")
 GRANTS = ListView(
     "/api/staff-grants",
     columns=(
         Column("Role", lambda one: spoken(one["role"]), link="/staff-grants/{id}"),
         Column("For", "userId", link="/staff/{userId}"),
         Column("Status", "status", "badge"),
+        Column("Proposed by", "proposedBy"),
         Column("Prepared by", "preparedBy", link="/staff/{preparedBy}"),
         Column("Prepared", "preparedAt", "time"),
-        Column("Expires", lambda one: one["expiresAt"] if one["status"] == "prepared" else None, "left"),
+        Column("Expires", lambda one: one["expiresAt"] if one["status"] in OPEN else None, "left"),
         Column("Decided by", "decidedBy", link="/staff/{decidedBy}"),
     ),
     filters=(
-        Filter("status", "Status", choices("prepared", "approved", "rejected", "expired")),
-        Filter("awaiting", "Awaiting", choices("approval")),
+        Filter("status", "Status", choices("proposed", "prepared", "approved", "rejected", "expired")),
+        Filter("awaiting", "Awaiting", choices("approval", "preparation")),
     ),
     empty="No grant needed a second person yet. Roles that move money, and platform admin, need one.",
 )
@@ -55,7 +58,15 @@ async def grant_page(visit: Visit) -> Response:
         decider=decider,
         campuses=await campus_names(visit) if grant["campusId"] else {},
         may_decide=may_decide(visit, "staff:manage", grant, grant["userId"]),
+        may_prepare=grant["status"] == "proposed" and visit.may("staff:manage") and visit.user.id != grant["userId"],
     )
+
+
+@SCREENS.action("/staff-grants/{id:uuid}/prepare", any_of=("staff:manage",), page=grant_page)
+async def prepare_grant(visit: Visit) -> Response:
+    grant: Json = await visit.api.get(f"/api/staff-grants/{visit['id']}")
+    await visit.api.post(f"/api/staff/{grant['userId']}/grant", {"role": grant["role"]})
+    return visit.go(f"/staff-grants/{visit['id']}", "The grant is prepared. A second platform admin approves it.")
 
 
 @SCREENS.action("/staff-grants/{id:uuid}/approve", any_of=("staff:manage",), page=grant_page)

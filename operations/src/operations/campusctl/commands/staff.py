@@ -64,14 +64,14 @@ STAFF: Final[Commands] = {
     ),
     "grants": Call(
         "GET /api/staff-grants",
-        "List role grants: prepared, approved or rejected.",
+        "List role grants: proposed by an identity provider, prepared, approved or rejected.",
         (Value("status"),),
         ("id", "userId", "role", "status", "preparedBy", "preparedAt", "expiresAt"),
         ("--status prepared",),
     ),
     "grant": Call(
         "POST /api/staff/{user_id}/grant",
-        "Grant a role. Roles that move money, and platform_admin, wait for a checker.",
+        "Grant a role. Roles that move money, platform_admin and proposed roles wait for a checker.",
         (
             _USER,
             _ROLE_ARGUMENT,

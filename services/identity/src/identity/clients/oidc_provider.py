@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -41,6 +41,7 @@ class Metadata:
     token_endpoint: str
     userinfo_endpoint: str | None
     acr_values: frozenset[str]
+    scopes: frozenset[str]
     authenticates_by_basic: bool
     sends_issuer: bool
 
@@ -78,7 +79,7 @@ class OidcProvider:
             "response_type": "code",
             "client_id": self.rules.client_id,
             "redirect_uri": redirect_uri,
-            "scope": "openid email",
+            "scope": " ".join(["openid", "email", *({self.rules.groups_claim} & metadata.scopes)]),
             "state": flow.state,
             "nonce": flow.nonce,
             "code_challenge": flow.challenge,
@@ -119,8 +120,11 @@ class OidcProvider:
             claims = await self._verified(id_token, _ID_TOKEN_TYPES, refetch_seconds=0)
             # Checked before the user info is requested: nothing is fetched for a token that is not ours.
             identity_of(self.rules, claims, flow.nonce, self._clock.now())
-            if "email" not in claims and metadata.userinfo_endpoint and isinstance(access_token, str):
-                claims |= await self._user_info(metadata.userinfo_endpoint, access_token, claims["sub"])
+            absent = {"email", self.rules.groups_claim} - claims.keys() - {""}
+            if absent and metadata.userinfo_endpoint and isinstance(access_token, str):
+                if "email" in absent:
+                    absent.add("email_verified")
+                claims |= await self._user_info(metadata.userinfo_endpoint, access_token, claims["sub"], absent)
             return identity_of(self.rules, claims, flow.nonce, self._clock.now())
         except Unauthorized:
             raise SignInFailed("invalid_response") from None
@@ -141,12 +145,12 @@ class OidcProvider:
             raise Unauthorized
         return read.claims
 
-    async def _user_info(self, url: str, access_token: str, sub: str) -> dict[str, Any]:
-        """Return the address that the provider reports outside of the ID token, of the same user."""
+    async def _user_info(self, url: str, access_token: str, sub: str, names: Collection[str]) -> dict[str, Any]:
+        """Return the claims of these names that the provider reports outside of the ID token, of the same user."""
         found = await self._call("GET", url, headers={"Authorization": f"Bearer {access_token}"})
         if found.get("sub") != sub:
             raise Unauthorized
-        return {name: found.get(name) for name in ("email", "email_verified")}
+        return {name: found.get(name) for name in names}
 
     async def _discovered(self) -> Metadata:
         if self._metadata is not None and self._is_fresh():
@@ -184,6 +188,7 @@ class OidcProvider:
             self._address(found.get("token_endpoint")),
             None if user_info is None else self._address(user_info),
             _texts_of(found.get("acr_values_supported")),
+            _texts_of(found.get("scopes_supported")),
             "client_secret_basic" in methods,
             found.get("authorization_response_iss_parameter_supported") is True,
         )

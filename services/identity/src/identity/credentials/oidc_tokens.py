@@ -16,6 +16,7 @@ from identity.domain.oidc import (
     ProviderIdentity,
     ProviderRules,
     Subject,
+    proposed_roles,
     stepped_up_at,
 )
 
@@ -73,6 +74,7 @@ def identity_of(rules: ProviderRules, claims: Mapping[str, object], nonce: str, 
         # Some providers write the flag as a text.
         verified is True or verified == "true",
         stepped_up_at(rules, claims, authenticated_at, now),
+        proposed_roles(rules, claims),
     )
 
 

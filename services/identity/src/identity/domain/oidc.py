@@ -1,7 +1,7 @@
 """Sign-in by an institution's identity provider (OpenID Connect): the named user, and the proof of their address."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
@@ -42,7 +42,7 @@ class SignInFailed(Exception):
 @dataclass(frozen=True, slots=True)
 class ProviderRules:
     """A configured provider without its secret. `aal2_acr` names values of `acr` or `amr` that stand for two
-    factors.
+    factors. Groups in `groups_claim` propose roles, and never give one.
     """
 
     name: str
@@ -50,6 +50,9 @@ class ProviderRules:
     client_id: str
     email_domains: frozenset[str]
     aal2_acr: frozenset[str] = frozenset()
+    # Without a claim, groups propose no role.
+    groups_claim: str = ""
+    role_by_group: Mapping[str, str] = field(default_factory=dict)
 
     def accepts(self, email: str) -> bool:
         """Return whether the normal address belongs to one of the provider's domains, subdomains apart."""
@@ -73,6 +76,7 @@ class ProviderIdentity:
     email: str | None
     email_verified: bool
     stepped_up_at: datetime | None
+    proposed_roles: frozenset[str] = frozenset()
 
     def proven_email(self, rules: ProviderRules) -> str:
         """Return the normal address that the provider has verified. Raises SignInFailed."""
@@ -82,6 +86,15 @@ class ProviderIdentity:
         if not rules.accepts(email):
             raise SignInFailed("email_domain_not_accepted")
         return email
+
+
+def proposed_roles(rules: ProviderRules, claims: Mapping[str, object]) -> frozenset[str]:
+    """Return the roles of the user's groups; groups without a role, and values that are no text, propose none."""
+    named = claims.get(rules.groups_claim)
+    groups = named if isinstance(named, list) else [named]
+    return frozenset(
+        rules.role_by_group[group] for group in groups if isinstance(group, str) and group in rules.role_by_group
+    )
 
 
 def stepped_up_at(

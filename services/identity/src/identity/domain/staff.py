@@ -3,10 +3,17 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 from uuid import UUID
 
-from common.primitives.decisions import PreparedDecision, content_hash
+from common.primitives.decisions import (
+    AlreadyDecided,
+    NothingPrepared,
+    PreparedDecision,
+    content_hash,
+    evaluate_rejection,
+)
+from common.primitives.lifecycles import Lifecycle, Rejection, Rule
 from common.primitives.problems import ValidationFailed
 from contracts.permissions import MONEY_ROLES, STAFF_ROLES
 from identity.domain.errors import AppointedElsewhere, ConflictingRoles, OwnGrant
@@ -14,6 +21,34 @@ from identity.domain.errors import AppointedElsewhere, ConflictingRoles, OwnGran
 ADMIN: Final = "platform_admin"
 # A grant without an approval within a day was not intended.
 GRANT_LIFE: Final = timedelta(hours=24)
+# Longer than a holiday of every administrator. A sign-in after it proposes the role again.
+PROPOSAL_LIFE: Final = timedelta(days=30)
+# A rejected proposal is not repeated at each sign-in of a user whose group stays.
+REJECTION_HOLDS: Final = timedelta(days=90)
+LOCAL_ROLES: Final = frozenset({"campus_admin", "hub_agent"})
+"""Roles at one campus or hub, which a group of an identity provider does not name."""
+PROPOSABLE_ROLES: Final = STAFF_ROLES - LOCAL_ROLES
+"""Staff roles that a group of an identity provider may propose."""
+GrantStatus = Literal["proposed", "prepared", "approved", "rejected", "expired"]
+
+STAFF_GRANT: Final = Lifecycle[GrantStatus, Literal["prepared", "approved", "rejected", "expired"]](
+    "StaffGrant",
+    "A role for which one administrator prepares a grant and another approves it. An identity provider may propose it.",
+    get_args(GrantStatus),
+    {
+        "prepared": Rule({"proposed": "prepared"}, repeated={"prepared"}, by="a platform_admin"),
+        "approved": Rule({"prepared": "approved"}, repeated={"approved"}, by="the checker"),
+        "rejected": Rule(
+            {"proposed": "rejected", "prepared": "rejected"},
+            repeated={"rejected"},
+            by="the checker; a proposal: any other platform_admin",
+        ),
+        "expired": Rule(
+            {"proposed": "expired", "prepared": "expired"},
+            by="timer, the erasure of the user, or a sign-in without the group of the proposal",
+        ),
+    },
+)
 # No user both prepares and approves, and no user who appoints staff moves money.
 _EXCLUDE_EACH_OTHER: Final = frozenset(
     {frozenset({"finance_maker", "finance_checker"}), *(frozenset({ADMIN, role}) for role in MONEY_ROLES)}
@@ -50,14 +85,16 @@ class StaffUser:
 
 @dataclass(frozen=True, slots=True)
 class PreparedGrant:
-    """A grant that needs a second approver."""
+    """A grant that needs a second approver; without `prepared_by` the proposal of an identity provider."""
 
     id: UUID
     user_id: UUID
     role: str
-    status: Literal["prepared", "approved", "rejected", "expired"]
-    prepared_by: UUID
+    status: GrantStatus
+    prepared_by: UUID | None
     expires_at: datetime
+    # The name of an identity provider.
+    proposed_by: str | None = None
 
     @property
     def hash(self) -> str:
@@ -68,12 +105,34 @@ class PreparedGrant:
                 "role": self.role,
                 "preparedBy": self.prepared_by,
                 "expiresAt": self.expires_at,
+                # Absent from the content of other grants, whose hashes stay.
+                **({} if self.proposed_by is None else {"proposedBy": self.proposed_by}),
             }
         )
 
+    def status_at(self, now: datetime) -> GrantStatus:
+        is_open = STAFF_GRANT.allows(self.status, "expired")
+        return "expired" if is_open and self.expires_at <= now else self.status
+
     def decision_at(self, now: datetime) -> PreparedDecision:
-        is_expired = self.status == "prepared" and self.expires_at <= now
-        return PreparedDecision("expired" if is_expired else self.status, self.prepared_by, self.hash)
+        """Return the decision that a checker makes. Raises NothingPrepared (409) for a proposal."""
+        status = self.status_at(now)
+        if status == "proposed" or self.prepared_by is None:
+            raise NothingPrepared
+        return PreparedDecision(status, self.prepared_by, self.hash)
+
+    def allows_rejection(self, by: UUID, now: datetime) -> bool:
+        """Return whether the rejection takes effect now; False for a repetition.
+
+        One administrator is enough for a proposal. Raises AlreadyDecided, and the errors of `evaluate_rejection`.
+        """
+        if self.prepared_by is not None:
+            return evaluate_rejection(self.decision_at(now), by)
+        status = self.status_at(now)
+        after = STAFF_GRANT.next_state(status, "rejected")
+        if after is Rejection.FORBIDDEN:
+            raise AlreadyDecided(status)
+        return after is not Rejection.REPEATED
 
 
 def requires_second_approver(role: str) -> bool:

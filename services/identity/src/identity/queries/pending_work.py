@@ -4,7 +4,7 @@ from typing import Final
 
 from common.standard_endpoints.pending_work import WorkKind
 from identity.queries.commission_changes import AWAITING_CHANGE
-from identity.queries.staff import AWAITING_GRANT
+from identity.queries.staff import AWAITING_GRANT, AWAITING_PREPARATION
 from identity.queries.vendor_applications import AWAITING_APPLICATION
 
 PENDING_WORK: Final = (
@@ -19,6 +19,12 @@ PENDING_WORK: Final = (
         ("staff:read", "staff:manage"),
         "/api/staff-grants?awaiting=approval",
         f"SELECT prepared_at AS since, expires_at AS due FROM staff_grants WHERE {AWAITING_GRANT}",
+    ),
+    WorkKind(
+        "staff_grants_to_prepare",
+        ("staff:read", "staff:manage"),
+        "/api/staff-grants?awaiting=preparation",
+        f"SELECT prepared_at AS since, expires_at AS due FROM staff_grants WHERE {AWAITING_PREPARATION}",
     ),
     WorkKind(
         "commission_changes_to_approve",

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, Literal
 from uuid import UUID
 
 import asyncpg
@@ -35,9 +35,10 @@ SELECT user_id, role, campus_id, hub_id, granted_at AS since FROM role_grants WH
 """
 
 _GRANT: Final = """
-SELECT id, user_id, role, prepared_by, prepared_at, expires_at, decided_by, decided_at, shown_status AS status
+SELECT id, user_id, role, proposed_by, prepared_by, prepared_at, expires_at, decided_by, decided_at,
+    shown_status AS status
 FROM staff_grants, LATERAL (
-    SELECT CASE WHEN status = 'prepared' AND expires_at <= $1 THEN 'expired' ELSE status END AS shown_status
+    SELECT CASE WHEN status IN ('proposed', 'prepared') AND expires_at <= $1 THEN 'expired' ELSE status END AS shown_status
 ) AS shown
 """
 _GRANTS_FILTER: Final = "WHERE ($2::text IS NULL OR shown_status = $2) AND ($3::uuid IS NULL OR user_id = $3)"
@@ -45,11 +46,16 @@ _GRANTS_FILTER: Final = "WHERE ($2::text IS NULL OR shown_status = $2) AND ($3::
 AWAITING_GRANT: Final = """
 staff_grants.status = 'prepared' AND expires_at > $1 AND prepared_by <> (SELECT app_user_id()) AND user_id <> (SELECT app_user_id())
 """
+# No user prepares a grant to themselves.
+AWAITING_PREPARATION: Final = """
+staff_grants.status = 'proposed' AND expires_at > $1 AND user_id <> (SELECT app_user_id())
+"""
+_AWAITING: Final = {"approval": AWAITING_GRANT, "preparation": AWAITING_PREPARATION}
 _GRANT_PAGE: Final = f"{_GRANT} {_GRANTS_FILTER} {{1}} ORDER BY prepared_at {{0}}, id {{0}} LIMIT $4 OFFSET $5"
 _GRANTS_TOTAL: Final = f"SELECT count(*) FROM ({_GRANT} {_GRANTS_FILTER} {{0}}) AS matching"
 _ONE_GRANT: Final = f"{_GRANT} WHERE id = $2"
 _HELD: Final = """
-SELECT user_id, role, campus_id, hub_id, granted_by AS prepared_by, granted_at AS prepared_at FROM role_grants
+SELECT user_id, role, campus_id, hub_id, NULL AS proposed_by, granted_by AS prepared_by, granted_at AS prepared_at FROM role_grants
 WHERE user_id = $1 AND role = $2
 """
 
@@ -108,17 +114,17 @@ async def page_of_grants(
     status: str | None,
     user_id: UUID | None,
     *,
-    awaiting_approval: bool = False,
+    awaiting: Literal["approval", "preparation"] | None = None,
     now: datetime,
     page: OffsetPage,
 ) -> Found[StaffGrant]:
-    """Return one page and the total of the grants that needed a second approver; with `awaiting_approval` those that
-    the caller may approve.
+    """Return one page and the total of the grants that needed a second approver; with `awaiting` those that the caller
+    may approve or prepare.
     """
-    awaiting = f"AND {AWAITING_GRANT}" if awaiting_approval else ""
-    statement = _GRANT_PAGE.format("DESC" if page.descending else "ASC", awaiting)
+    condition = "" if awaiting is None else f"AND {_AWAITING[awaiting]}"
+    statement = _GRANT_PAGE.format("DESC" if page.descending else "ASC", condition)
     rows = await uow.fetch(statement, now, status, user_id, page.limit, page.offset)
-    total = await uow.fetch_value(_GRANTS_TOTAL.format(awaiting), now, status, user_id)
+    total = await uow.fetch_value(_GRANTS_TOTAL.format(condition), now, status, user_id)
     return [_grant_response(row) for row in rows], total
 
 
@@ -181,6 +187,7 @@ def _member_response(row: asyncpg.Record, appointments: Sequence[asyncpg.Record]
 
 
 def _grant_response(row: asyncpg.Record) -> StaffGrant:
-    grant = PreparedGrant(row["id"], row["user_id"], row["role"], row["status"], row["prepared_by"], row["expires_at"])
+    names = ("id", "user_id", "role", "status", "prepared_by", "expires_at", "proposed_by")
+    grant = PreparedGrant(**{name: row[name] for name in names})
     # Roles that need a second approver are held for the whole platform.
     return StaffGrant.from_row(row, campus_id=None, hub_id=None, hash=grant.hash)

@@ -46,7 +46,7 @@ class StaffName(ResponseModel):
 
 class StaffGrant(ResponseModel):
     """`granted` needed no second approver and has no id. `prepared` waits for a second platform_admin until
-    `expiresAt`.
+    `expiresAt`. `proposed` comes from an identity provider and waits for two.
     """
 
     id: UUID | None
@@ -54,10 +54,13 @@ class StaffGrant(ResponseModel):
     role: StaffRole
     campus_id: UUID | None
     hub_id: UUID | None
-    status: Literal["granted", "prepared", "approved", "rejected", "expired"]
+    status: Literal["granted", "proposed", "prepared", "approved", "rejected", "expired"]
     hash: DecisionHash | None
+    proposed_by: Annotated[
+        str | None, Meta(description="The identity provider that proposed the role; null without one.")
+    ]
     prepared_by: UUID | None
-    prepared_at: Timestamp
+    prepared_at: Annotated[Timestamp, Meta(description="The time of the preparation; of a proposal, its own.")]
     expires_at: Timestamp | None
     decided_by: UUID | None
     decided_at: Timestamp | None

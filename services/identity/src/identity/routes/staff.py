@@ -160,17 +160,18 @@ async def list_staff_grants(
     request: Request,
     caller: CurrentCaller,
     page: Page,
-    status: Literal["prepared", "approved", "rejected", "expired"] | None = None,
+    status: Literal["proposed", "prepared", "approved", "rejected", "expired"] | None = None,
     user_id: UserIdFilter = None,
     awaiting: Annotated[
-        Literal["approval"] | None, Query(description="Only prepared ones that the caller may approve.")
+        Literal["approval", "preparation"] | None,
+        Query(description="Only prepared ones that the caller may approve, or proposed ones that they may prepare."),
     ] = None,
 ) -> Response:
     """List the grants that needed a second platform_admin."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        found = await page_of_grants(uow, status, user_id, awaiting_approval=awaiting is not None, now=now, page=page)
+        found = await page_of_grants(uow, status, user_id, awaiting=awaiting, now=now, page=page)
     return respond_offset_page(request, page, found)
 
 
@@ -212,7 +213,7 @@ async def approve_staff_grant(
 async def reject_staff_grant(
     request: Request, caller: CurrentCaller, grant_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
-    """Rejects the grant; the user's roles stay as they are."""
+    """Rejects the grant or the proposal; the user's roles stay as they are."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
 

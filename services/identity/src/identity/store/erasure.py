@@ -10,6 +10,7 @@ from common.database.state_changes import StateChanged, allows_change, change_st
 from common.database.unit_of_work import UnitOfWork
 from contracts.permissions import STAFF_ROLES
 from identity.domain.erasure import ERASURE, EVALUATING_SERVICES, Status
+from identity.domain.staff import STAFF_GRANT
 from identity.domain.vendors import VENDOR
 
 # Decisions on the user's application and provisioning lock the profile too.
@@ -57,7 +58,7 @@ _DELETE: Final = (
     "DELETE FROM accounts WHERE user_id = $1",
     "DELETE FROM vendor_applications WHERE user_id = $1",
     "DELETE FROM role_grants WHERE user_id = $1",
-    "UPDATE staff_grants SET status = 'expired' WHERE user_id = $1 AND status = 'prepared'",
+    f"UPDATE staff_grants SET status = 'expired' WHERE user_id = $1 AND status IN {states_before(STAFF_GRANT, 'expired')}",
     # The suspension stays. Its reason remains only in the audit trail.
     "UPDATE suspensions SET reason = NULL WHERE user_id = $1",
     # The referral stays counted. The stored hash prevents a second reward for the mailbox.

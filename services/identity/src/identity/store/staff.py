@@ -4,17 +4,17 @@
 callers write in their own name only. It holds ids, but no names or addresses, and is kept after an erasure.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from common.database.state_changes import allows_change, change_state
+from common.database.state_changes import allows_change, change_state, states_before
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.decisions import DECISION, Verdict
+from common.primitives.decisions import Verdict
 from common.primitives.ids import new_id
 from contracts.work import StaffActionSubject
-from identity.domain.staff import ADMIN, Appointment, PreparedGrant, StaffUser
+from identity.domain.staff import ADMIN, STAFF_GRANT, Appointment, PreparedGrant, StaffUser
 
 _RECORD_ACTION: Final = """
 INSERT INTO staff_acts (id, actor_id, act, subject_kind, subject_id, detail, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -44,14 +44,34 @@ _RECORD_APPOINTMENT: Final = """
 INSERT INTO role_grants (user_id, role, campus_id, hub_id, granted_by, granted_at) VALUES ($1, $2, $3, $4, $5, $6)
 """
 _END_APPOINTMENT: Final = "DELETE FROM role_grants WHERE user_id = $1 AND role = $2"
-_EXPIRE_GRANTS: Final = "UPDATE staff_grants SET status = 'expired' WHERE status = 'prepared' AND expires_at <= $1"
-_FIND_OPEN_GRANT: Final = "SELECT id FROM staff_grants WHERE user_id = $1 AND role = $2 AND status = 'prepared'"
+_OPEN: Final = f"status IN {states_before(STAFF_GRANT, 'expired')}"
+_EXPIRE_GRANTS: Final = f"UPDATE staff_grants SET status = 'expired' WHERE {_OPEN} AND expires_at <= $1"
+_FIND_OPEN_GRANT: Final = f"SELECT id, status FROM staff_grants WHERE user_id = $1 AND role = $2 AND {_OPEN}"
 _RECORD_GRANT: Final = """
 INSERT INTO staff_grants (id, user_id, role, prepared_by, prepared_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)
 """
-_FIND_GRANT: Final = "SELECT id, user_id, role, status, prepared_by, expires_at FROM staff_grants WHERE id = $1"
+_PREPARE_PROPOSAL: Final = f"""
+UPDATE staff_grants SET status = 'prepared', prepared_by = $2, prepared_at = $3, expires_at = $4
+WHERE id = $1 AND status IN {states_before(STAFF_GRANT, "prepared")}
+"""
+_WITHDRAW_PROPOSALS: Final = """
+UPDATE staff_grants SET status = 'expired'
+WHERE user_id = $1 AND proposed_by = $2 AND status = 'proposed' AND role <> ALL ($3::text[])
+"""
+# One open grant of a role is enough, also one of an administrator; a rejection holds for a while.
+_RECORD_PROPOSAL: Final = f"""
+INSERT INTO staff_grants (id, user_id, role, status, proposed_by, prepared_at, expires_at)
+SELECT $1, $2, $3::text, 'proposed', $4::text, $5, $6 WHERE NOT EXISTS (
+    SELECT FROM staff_grants WHERE user_id = $2 AND role = $3
+        AND ({_OPEN} OR (status = 'rejected' AND proposed_by = $4 AND decided_at > $7))
+)
+RETURNING true
+"""
+_FIND_GRANT: Final = """
+SELECT id, user_id, role, status, prepared_by, expires_at, proposed_by FROM staff_grants WHERE id = $1
+"""
 _SAVE_DECISION: Final = f"""
-UPDATE staff_grants SET status = $2, decided_by = $3, decided_at = $4 WHERE id = $1 AND {allows_change(DECISION, "$2")}
+UPDATE staff_grants SET status = $2, decided_by = $3, decided_at = $4 WHERE id = $1 AND {allows_change(STAFF_GRANT, "$2")}
 """
 _REJECT_GRANTS_OF: Final = """
 UPDATE staff_grants SET status = 'rejected', decided_by = $2, decided_at = $3
@@ -131,14 +151,53 @@ async def revoke_appointment(uow: UnitOfWork, user_id: UUID, role: str) -> None:
 async def record_grant_if_new(
     uow: UnitOfWork, user_id: UUID, role: str, *, by: UUID, now: datetime, expires_at: datetime
 ) -> tuple[UUID, bool]:
-    """Return the open grant of this role to this user, and whether it is new. Call `lock_staff` before."""
+    """Return the prepared grant of this role to this user, and whether it is new; a proposal becomes prepared.
+
+    Call `lock_staff` before.
+    """
     await uow.execute(_EXPIRE_GRANTS, now)
-    open_grant_id: UUID | None = await uow.fetch_value(_FIND_OPEN_GRANT, user_id, role)
-    if open_grant_id is not None:
-        return open_grant_id, False
+    open_grant = await uow.fetch_row(_FIND_OPEN_GRANT, user_id, role)
+    if open_grant is not None and open_grant["status"] == "prepared":
+        return open_grant["id"], False
+    if open_grant is not None:
+        await change_state(uow, _PREPARE_PROPOSAL, open_grant["id"], by, now, expires_at)
+        return open_grant["id"], True
     grant_id = new_id()
     await uow.execute(_RECORD_GRANT, grant_id, user_id, role, by, now, expires_at)
     return grant_id, True
+
+
+async def has_open_grant(uow: UnitOfWork, user_id: UUID, role: str, now: datetime) -> bool:
+    """Return whether a proposal or a prepared grant waits. Call `lock_staff` before."""
+    await uow.execute(_EXPIRE_GRANTS, now)
+    return await uow.fetch_row(_FIND_OPEN_GRANT, user_id, role) is not None
+
+
+async def withdraw_proposals(uow: UnitOfWork, user_id: UUID, provider: str, kept_roles: Collection[str]) -> None:
+    """Expire the provider's open proposals of other roles. Call `lock_staff` before."""
+    await uow.execute(_WITHDRAW_PROPOSALS, user_id, provider, list(kept_roles))
+
+
+async def record_proposal_if_new(
+    uow: UnitOfWork,
+    user_id: UUID,
+    role: str,
+    provider: str,
+    *,
+    now: datetime,
+    expires_at: datetime,
+    not_rejected_since: datetime,
+) -> UUID | None:
+    """Record the proposal and return its id; None beside an open grant of the role, or after a rejection since then.
+
+    Call `lock_staff` before.
+    """
+    await uow.execute(_EXPIRE_GRANTS, now)
+    grant_id = new_id()
+    is_new = await uow.fetch_value(
+        _RECORD_PROPOSAL, grant_id, user_id, role, provider, now, expires_at, not_rejected_since
+    )
+    return grant_id if is_new else None
 
 
 async def find_grant(uow: UnitOfWork, grant_id: UUID) -> PreparedGrant | None:

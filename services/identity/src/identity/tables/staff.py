@@ -29,11 +29,14 @@ sa.Table(
     sa.Column("user_id", sa.Uuid, sa.ForeignKey("profiles.id", name="staff_grants_user"), nullable=False),
     sa.Column("role", sa.Text, nullable=False),
     sa.Column("status", sa.Text, nullable=False, server_default=sa.text("'prepared'")),
-    sa.Column("prepared_by", sa.Uuid, nullable=False),
+    sa.Column("prepared_by", sa.Uuid),
+    # Of a proposal: its time.
     sa.Column("prepared_at", INSTANT, nullable=False),
     sa.Column("expires_at", INSTANT, nullable=False),
     sa.Column("decided_by", sa.Uuid),
     sa.Column("decided_at", INSTANT),
+    # The name of an identity provider.
+    sa.Column("proposed_by", sa.Text),
     sa.CheckConstraint(
         "status <> 'approved' OR (decided_by <> prepared_by AND decided_by <> user_id)",
         name="staff_grants_approved_by_a_second_person",
@@ -44,8 +47,18 @@ sa.Table(
         name="staff_grants_decided_by_somebody",
     ),
     sa.CheckConstraint("prepared_by <> user_id", name="staff_grants_never_to_oneself"),
-    sa.CheckConstraint("status IN ('prepared', 'approved', 'rejected', 'expired')", name="staff_grants_status_known"),
+    sa.CheckConstraint(
+        "status IN ('proposed', 'prepared', 'approved', 'rejected', 'expired')", name="staff_grants_status_known"
+    ),
+    sa.CheckConstraint(
+        "CASE WHEN prepared_by IS NULL THEN proposed_by IS NOT NULL AND status IN ('proposed', 'rejected', 'expired') "
+        "ELSE status <> 'proposed' END",
+        name="staff_grants_prepared_by_an_admin",
+    ),
     sa.Index("staff_grants_one_open", "user_id", "role", unique=True, postgresql_where=sa.text("status = 'prepared'")),
+    sa.Index(
+        "staff_grants_one_proposed", "user_id", "role", unique=True, postgresql_where=sa.text("status = 'proposed'")
+    ),
     sa.Index("staff_grants_newest", "prepared_at", "id"),
     sa.Index("staff_grants_open_by", "prepared_by", postgresql_where=sa.text("status = 'prepared'")),
 )

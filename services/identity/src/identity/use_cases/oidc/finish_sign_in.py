@@ -14,8 +14,9 @@ from identity.credentials.oidc_tokens import flow_secrets_of
 from identity.credentials.tokens import stored_hash
 from identity.domain.errors import UnknownSignIn
 from identity.domain.oidc import CODE_LIFE, ProviderIdentity, ProviderRules, SignInError, SignInFailed
-from identity.store import accounts, codes, oidc, profiles
+from identity.store import accounts, codes, oidc, profiles, staff
 from identity.use_cases.accounts.steps import confirm_email
+from identity.use_cases.staff.propose_roles import propose_roles
 
 SIGNING_IN = ServiceItself("sign-in by an identity provider")
 
@@ -48,7 +49,7 @@ async def finish_sign_in(
     *,
     now: datetime,
 ) -> FinishedSignIn:
-    """Redeem the provider's code and return a one-time code for the linked account.
+    """Redeem the provider's code and return a one-time code for the linked account; its groups propose roles.
 
     Raises UnknownSignIn for a `state` that is unknown, used, expired or of another provider.
     """
@@ -60,7 +61,12 @@ async def finish_sign_in(
         identity = await _redeem(provider, hashes, callback, redirect_uri)
         code = new_secret()
         async with database.unit_of_work(acting_as=SIGNING_IN) as uow:
+            if provider.rules.groups_claim:
+                # Before any row of a user, in the order of every change of staff.
+                await staff.lock_staff(uow)
             user_id = await _find_or_link(uow, hashes, provider.rules, identity, now)
+            if provider.rules.groups_claim:
+                await propose_roles(uow, user_id, provider.rules.name, identity.proposed_roles, now=now)
             stored = oidc.StoredCode(user_id, identity.subject, identity.stepped_up_at, now + CODE_LIFE)
             await oidc.record_code(uow, stored_hash(code), stored)
     except SignInFailed as failed:

@@ -6,6 +6,10 @@ and apply when another platform_admin than the maker and the grantee approves wi
 have a second factor (409): otherwise an attacker with the password could enrol one. Other roles are granted at once.
 No user grants to, revokes from or suspends themselves (403).
 
+**A group of an identity provider proposes a role** (`groupsClaim`) at its member's sign-in, and gives none. One
+platform_admin prepares the proposed grant, another one approves it, also for a role that needs no second approver
+otherwise. One of them may reject it; the provider then repeats it after 90 days at the earliest (decision 170).
+
 **Conflicting roles.** `finance_maker` and `finance_checker`, and `platform_admin` and any money role, are never held
 by one user (409, and two unique indexes). All appointments of a user are at one campus (409), because a token names
 one campus. `merchant` comes from an application, `buyer` from a sign-up; neither is granted (422).
@@ -30,6 +34,7 @@ __all__ = [
     "approve_staff_grant",
     "ensure_first_admin",
     "grant_role",
+    "propose_roles",
     "reinstate_user",
     "reject_staff_grant",
     "revoke_role",

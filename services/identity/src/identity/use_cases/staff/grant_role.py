@@ -30,6 +30,7 @@ async def grant_role(
 ) -> UUID | None:
     """Grant the role from the user's next token on; prepare it if it needs a second approver and return the grant's id.
 
+    A role that an identity provider proposed needs one too.
     A repetition changes nothing. Raises OwnGrant (403), NotFound, ValidationFailed for an unfit or unknown campus or
     hub, and AppointedElsewhere, ConflictingRoles, SuspendedGrantee, GranteeEmailNotConfirmed, NoLongerAdmin (409).
     """
@@ -48,7 +49,7 @@ async def grant_role(
     if not user.email_confirmed:
         raise GranteeEmailNotConfirmed
     check_roles_compatible(user.appointments, appointment)
-    if requires_second_approver(appointment.role):
+    if requires_second_approver(appointment.role) or await staff.has_open_grant(uow, user_id, appointment.role, now):
         return await _prepare(uow, caller, user_id, appointment.role, now)
     await staff.record_appointment(uow, user_id, appointment, by=caller.id, now=now)
     detail = {"role": appointment.role, "campusId": appointment.campus_id, "hubId": appointment.hub_id}
