@@ -1,5 +1,7 @@
 """The operators' command line against a small real server: help, JSON, exit codes, tokens, confirmations."""
 
+import base64
+import hashlib
 import json
 import stat
 import threading
@@ -10,6 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -189,6 +192,75 @@ def test_a_refused_sign_in_keeps_nothing(gateway: Gateway, tmp_path: Path) -> No
     code, document = call_json("login", "ops@campus.example", input=f"{PASSWORD}\n{CODE}\n")
     assert (code, document["error"]["detail"]) == (1, "The code is wrong.")
     assert not (tmp_path / "campusctl.json").exists()
+
+
+def visit(address: str, **result: str) -> None:
+    """Return from the provider to the program, after a page of another sign-in."""
+    page = httpx.URL(httpx.URL(address).params["returnTo"])
+    assert httpx.get(page.copy_with(path="/another"), params={"code": "stolen"}, trust_env=False).status_code == 404
+    assert httpx.get(page, params=result, trust_env=False).status_code == 200
+
+
+@pytest.fixture
+def provider(gateway: Gateway, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
+    """Yield the result with which the browser returns; the addresses that it opened are added."""
+    gateway.responses["/api/auth/oidc"] = (200, [{"name": "school"}])
+    gateway.responses["/api/auth/oidc/exchange"] = (200, {**tokens(gateway, "aal2"), "mfaRequired": False})
+    gateway.responses["/api/profiles/current"] = (200, {"email": "ops@campus.example"})
+    result = {"code": "one-time"}
+    threads: list[threading.Thread] = []
+
+    def open_browser(address: str) -> bool:
+        threads.append(threading.Thread(target=visit, args=(address,), kwargs=result))
+        threads[-1].start()
+        return True
+
+    monkeypatch.setattr("webbrowser.open", open_browser)
+    yield result
+    for thread in threads:
+        thread.join()
+
+
+def test_a_sign_in_in_the_browser_returns_to_this_machine(
+    gateway: Gateway, provider: dict[str, str], tmp_path: Path
+) -> None:
+    code, out, err = call("login", "--provider", "school", "--json")
+    assert (code, json.loads(out)["data"]["email"]) == (0, "ops@campus.example")
+    [body] = gateway.bodies("/api/auth/oidc/exchange")
+    address = httpx.URL(next(word for word in err.split() if word.startswith("http")))
+    digest = hashlib.sha256(body["codeVerifier"].encode()).digest()
+    assert base64.urlsafe_b64encode(digest).rstrip(b"=").decode() == address.params["codeChallenge"]
+    assert body["code"] == "one-time"
+    assert httpx.URL(address.params["returnTo"]).host == "127.0.0.1"
+    assert body["codeVerifier"] not in out + err
+    assert stat.S_IMODE((tmp_path / "campusctl.json").stat().st_mode) == 0o600
+
+
+def test_a_sign_in_in_the_browser_includes_the_own_factor(gateway: Gateway, provider: dict[str, str]) -> None:
+    gateway.responses["/api/auth/oidc/exchange"] = (200, tokens(gateway, "aal1"))
+    code, document = call_json("login", "--provider", "school", input=f"{CODE}\n")
+    assert (code, document["data"]["aal"]) == (0, "aal2")
+    assert gateway.bodies("/api/auth/mfa/verify") == [{"code": CODE}]
+
+
+def test_a_failed_sign_in_in_the_browser_shows_its_reason(
+    gateway: Gateway, provider: dict[str, str], tmp_path: Path
+) -> None:
+    provider.clear()
+    provider["error"] = "no_account"
+    code, document = call_json("login", "--provider", "school")
+    assert code == 1
+    assert "no account has your mail address" in document["error"]["detail"]
+    assert not (tmp_path / "campusctl.json").exists()
+
+
+def test_an_unknown_provider_is_named_with_the_known_ones(provider: dict[str, str]) -> None:
+    code, document = call_json("login", "--provider", "another")
+    assert (code, document["error"]["advice"]) == (1, "Known ones: school")
+
+
+def test_a_sign_in_without_a_user_is_wrong_usage(gateway: Gateway) -> None:
+    assert call_json("login")[0] == 2
 
 
 def test_a_token_is_never_given_to_another_address(signed_in: Gateway) -> None:

@@ -27,6 +27,7 @@ CONDITION = r"(?<!excluded\.)\b{0}\b\s*(?:=|IN\b)|\({0}, \$\d+::text\) IN\b|allo
 OF_ANY_ROWS = {
     "identity/src/identity/store/commission_changes.py:_EXPIRE": "a vendor may have no change that has expired",
     "identity/src/identity/store/staff.py:_EXPIRE_GRANTS": "no grant may have expired",
+    "identity/src/identity/store/staff.py:_WITHDRAW_PROPOSALS": "a user may have no proposal of another role",
     "notifications/src/notifications/deliveries/store/deliveries.py:_LOG_CLAIM": "a status was reported before the outcome",
     "notifications/src/notifications/deliveries/store/statuses.py:_REQUEUE_AS_TEMPLATE": "a repetition: the template is queued already",
     "notifications/src/notifications/support/store/tickets.py:_EMPTY_TICKETS": "an erased user may have no ticket",

@@ -1,7 +1,14 @@
 """Sign-in of staff by the identity provider of their institution: `oidc-provider`, a certified one (contract 10.6)."""
 
+import json
+import os
 import re
+import stat
+import sys
+from asyncio import create_subprocess_exec
+from asyncio.subprocess import PIPE, Process
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 
 import pytest
 
@@ -82,3 +89,30 @@ async def test_a_code_of_another_browser_is_refused(visitor: Arrival, flow: str)
     response = await one.open(f"/sign-in/provider?flow={flow}&next=/&code=stolen")
     assert response.status == 403
     assert "not started in this browser" in await one.text()
+
+
+async def test_campusctl_signs_in_by_the_provider_and_out_again(
+    visitor: Arrival, system: System, tmp_path: Path
+) -> None:
+    one = await visitor()
+    environment = {**os.environ, "STATE_DIR": str(tmp_path), "CAMPUS_URL": system.base_url}
+
+    async def campusctl(*arguments: str) -> Process:
+        program = Path(sys.executable).with_name("campusctl")
+        return await create_subprocess_exec(program, *arguments, env=environment, stdout=PIPE, stderr=PIPE)
+
+    async with provider_of(system, "support@campus.example"):
+        login = await campusctl("login", "--provider", PROVIDER, "--no-browser", "--json")
+        assert login.stderr is not None
+        await login.stderr.readline()
+        await one.page.goto((await login.stderr.readline()).decode().strip())
+        assert "You can close this page" in await one.text()
+    out, _ = await login.communicate()
+    assert json.loads(out)["data"]["aal"] == "aal2"
+    kept = tmp_path / "campusctl.json"
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    listed = await campusctl("quotas", "show", "--json")
+    assert json.loads((await listed.communicate())[0])["ok"] is True
+    left = await campusctl("logout", "--json")
+    assert json.loads((await left.communicate())[0])["ok"] is True
+    assert json.loads(kept.read_text()) == {}

@@ -308,6 +308,7 @@ CREATE TABLE oidc_codes (
     sid text,
     stepped_up_at timestamp with time zone,
     expires_at timestamp with time zone NOT NULL,
+    code_challenge text,
     CONSTRAINT oidc_codes_pkey PRIMARY KEY (code_hash),
     CONSTRAINT oidc_codes_account FOREIGN KEY (user_id) REFERENCES accounts(user_id)
 );
@@ -321,6 +322,7 @@ CREATE TABLE oidc_flows (
     provider text NOT NULL,
     return_to text NOT NULL,
     expires_at timestamp with time zone NOT NULL,
+    code_challenge text,
     CONSTRAINT oidc_flows_pkey PRIMARY KEY (state_hash)
 );
 CREATE INDEX oidc_flows_expiry ON oidc_flows USING btree (expires_at);

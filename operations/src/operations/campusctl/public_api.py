@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
+from urllib.parse import urlencode
 from uuid import uuid4
 
 import httpx
@@ -34,6 +35,15 @@ class ApiResult:
     data: Any
     meta: Mapping[str, Any]
     headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSession:
+    """The tokens of a sign-in by an identity provider, its level, and whether the account's own factor is needed."""
+
+    sign_in: SignIn
+    aal: str
+    needs_code: bool
 
 
 class PublicApi:
@@ -75,9 +85,29 @@ class PublicApi:
         """Verify an authenticator code and store the tokens."""
         result = self._call("POST", "/api/auth/mfa/verify", first.access_token, json={"code": code})
         sign_in = _sign_in(first.email, result)
+        self.store(sign_in)
+        return sign_in
+
+    def provider_start(self, provider: str, return_to: str, code_challenge: str) -> str:
+        """Return the address at which the browser starts a sign-in by an identity provider. Raises Refused."""
+        known = [one["name"] for one in self._call("GET", "/api/auth/oidc", None).data]
+        if provider not in known:
+            advice = f"Known ones: {', '.join(known)}" if known else "The administrator sets OIDC_PROVIDERS"
+            raise Refused(f"{self._base_url} has no identity provider {provider!r}.", advice)
+        query = urlencode({"returnTo": return_to, "codeChallenge": code_challenge})
+        return f"{self._base_url}/api/auth/oidc/{provider}/start?{query}"
+
+    def sign_in_by_provider(self, code: str, verifier: str) -> ProviderSession:
+        """Exchange the code of a sign-in by an identity provider; nothing is stored yet."""
+        body = {"code": code, "codeVerifier": verifier}
+        result = self._call("POST", "/api/auth/oidc/exchange", None, json=body)
+        profile = self._call("GET", "/api/profiles/current", result.data["accessToken"]).data
+        return ProviderSession(_sign_in(profile["email"], result), result.data["aal"], result.data["mfaRequired"])
+
+    def store(self, sign_in: SignIn) -> None:
+        """Store the tokens of this address."""
         with self._sign_ins.held():
             self._sign_ins.keep(self._base_url, sign_in)
-        return sign_in
 
     def sign_out(self) -> None:
         """End the session and delete its tokens."""

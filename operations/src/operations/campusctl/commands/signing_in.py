@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from operations.campusctl.exits import Refused
+from operations.campusctl.exits import MISUSED, Refused
+from operations.campusctl.provider_sign_in import sign_in_by_browser
 from operations.campusctl.registering import Operator, command
 from operations.campusctl.showing import Output
 
@@ -17,6 +18,7 @@ def register(app: typer.Typer) -> None:
         app,
         "login",
         "campusctl login ops@campus.example",
+        "campusctl login --provider school",
         "CAMPUS_EMAIL=… CAMPUS_PASSWORD=… CAMPUS_TOTP=… campusctl login --json",
     )(login)
     command(app, "logout", "campusctl logout")(logout)
@@ -26,13 +28,35 @@ def register(app: typer.Typer) -> None:
 
 
 def login(
-    operator: Operator, email: Annotated[str, typer.Argument(envvar="CAMPUS_EMAIL", help="Your address.")]
+    operator: Operator,
+    email: Annotated[str | None, typer.Argument(envvar="CAMPUS_EMAIL", help="Your address.")] = None,
+    provider: Annotated[
+        str | None,
+        typer.Option("--provider", metavar="NAME", help="Sign in by this identity provider, in the browser."),
+    ] = None,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the browser, or only print the address.")
+    ] = True,
 ) -> Output:
-    """Sign in with password and authenticator code.
+    """Sign in with password and authenticator code, or by the identity provider of your institution.
 
-    Both are prompted, or read from CAMPUS_PASSWORD and CAMPUS_TOTP. The tokens are stored in a file that only you can
-    read, under STATE_DIR or the XDG state folder, and are refreshed automatically.
+    Password and code are prompted, or read from CAMPUS_PASSWORD and CAMPUS_TOTP. With --provider the browser returns to
+    a port of this machine; a code is prompted where the provider asked for no second factor and you have one. The
+    tokens are stored in a file that only you can read, under STATE_DIR or the XDG state folder, and are refreshed
+    automatically.
     """
+    if provider is not None:
+        session = sign_in_by_browser(operator.api, provider, opens_browser=browser)
+        if session.needs_code:
+            operator.api.second_step(session.sign_in, _secret("CAMPUS_TOTP", "Code of the authenticator"))
+        else:
+            operator.api.store(session.sign_in)
+        aal = "aal2" if session.needs_code else session.aal
+        return Output({"email": session.sign_in.email, "baseUrl": operator.base_url, "aal": aal})
+    if not email:
+        raise Refused(
+            "The command names no user.", "Name your address, or an identity provider with --provider", MISUSED
+        )
     first = operator.api.sign_in(email, _secret("CAMPUS_PASSWORD", "Password"))
     second = operator.api.second_step(first, _secret("CAMPUS_TOTP", "Code of the authenticator"))
     return Output({"email": second.email, "baseUrl": operator.base_url, "aal": "aal2"})

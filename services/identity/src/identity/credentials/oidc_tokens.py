@@ -38,7 +38,7 @@ class FlowSecrets:
     @property
     def challenge(self) -> str:
         """The code challenge of PKCE, method S256 (RFC 7636)."""
-        return _base64url(hashlib.sha256(self.verifier.encode()).digest())
+        return challenge_of(self.verifier)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,11 @@ class Logout:
     sid: str | None
     token_id: str
     expires_at: datetime
+
+
+def challenge_of(verifier: str) -> str:
+    """Return the code challenge of PKCE, method S256 (RFC 7636)."""
+    return _base64url(hashlib.sha256(verifier.encode()).digest())
 
 
 def flow_secrets_of(hashes: KeyedHashes, state: str) -> FlowSecrets:

@@ -60,6 +60,14 @@ class ProviderRules:
 
 
 @dataclass(frozen=True, slots=True)
+class ReturnAddress:
+    """The page that a user returns to. With `code_challenge` (S256) its code is exchanged with the verifier only."""
+
+    url: str
+    code_challenge: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Subject:
     """A user of a provider, in one of the provider's sessions if it names them."""
 

@@ -18,6 +18,7 @@ from common.web.responses import WebhookReceipt
 from identity.clients.oidc_provider import OidcProvider
 from identity.dependencies import Dependencies
 from identity.domain.errors import InvalidLogoutToken, ReturnNotAllowed, UnknownProvider, WrongOneTimeCode
+from identity.domain.oidc import ReturnAddress
 from identity.responses.sessions import SignInProvider, Tokens
 from identity.routes.service_callers import AUTHENTICATING
 from identity.schemas.sessions import ExchangeCodeRequest
@@ -30,6 +31,8 @@ from identity.use_cases.oidc.start_sign_in import start_sign_in as start
 endpoint = Endpoints("auth")
 
 LOGOUT_BYTES_MAX: Final = 16 * KIB
+# A program listens on a port that it got. Its code is of use to the holder of the verifier only.
+LOOPBACK: Final = ("http://127.0.0.1:*", "http://[::1]:*")
 _NO_STORE: Final = {"Cache-Control": "no-store"}
 _LOGOUT_FORM: Final[dict[str, Any]] = {
     "requestBody": {
@@ -51,7 +54,20 @@ _CHARACTERS_MAX: Final = 4_096
 Name = Annotated[QueryText, Path(description="The provider's name in `OIDC_PROVIDERS`.")]
 ReturnTo = Annotated[
     QueryText,
-    Query(alias="returnTo", min_length=1, max_length=2_048, description="A page on an origin of `ALLOWED_ORIGINS`."),
+    Query(
+        alias="returnTo",
+        min_length=1,
+        max_length=2_048,
+        description="A page on an origin of `ALLOWED_ORIGINS`; with `codeChallenge` also `http://127.0.0.1:PORT`.",
+    ),
+]
+CodeChallenge = Annotated[
+    str | None,
+    Query(
+        alias="codeChallenge",
+        pattern="^[A-Za-z0-9_-]{43}$",
+        description="The challenge (S256, RFC 7636) whose verifier the exchange of the code then needs.",
+    ),
 ]
 State = Annotated[QueryText, Query(max_length=_CHARACTERS_MAX, description="The `state` of the redirect.")]
 Code = Annotated[QueryText | None, Query(max_length=_CHARACTERS_MAX, description="The provider's code.")]
@@ -75,20 +91,24 @@ async def list_providers(request: Request) -> Response:
     for_clients=False,
     response_class=Response,
 )
-async def start_sign_in(request: Request, name: Name, return_to: ReturnTo) -> Response:
+async def start_sign_in(
+    request: Request, name: Name, return_to: ReturnTo, code_challenge: CodeChallenge = None
+) -> Response:
     """Redirect the browser to the identity provider, which sends it back to the callback.
 
-    `returnTo` is the page that then gets `code` or `error`. Put a random value into it and compare it there.
+    `returnTo` is the page that then gets `code` or `error`. Put a random value into it and compare it there. A program
+    of the user's own machine returns to a port of `127.0.0.1` (RFC 8252) and sends `codeChallenge`.
     """
     dependencies = dependencies_of(request, Dependencies)
     provider = _provider_of(dependencies, name)
-    if not is_on_allowed_origin(return_to, dependencies.allowed_origins):
+    origins = dependencies.allowed_origins if code_challenge is None else (*dependencies.allowed_origins, *LOOPBACK)
+    if not is_on_allowed_origin(return_to, origins):
         raise ReturnNotAllowed
     address = await start(
         dependencies.database,
         dependencies.hashes,
         provider,
-        return_to,
+        ReturnAddress(return_to, code_challenge),
         _redirect_uri_of(dependencies, name),
         now=dependencies.clock.now(),
     )
@@ -143,6 +163,7 @@ async def exchange_code(request: Request, body: ExchangeCodeRequest) -> Response
             uow,
             dependencies.token_issuer,
             body.code,
+            body.code_verifier,
             user_agent=request.headers.get("user-agent"),
             now=dependencies.clock.now(),
         )

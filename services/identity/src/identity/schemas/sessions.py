@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import StringConstraints
+from pydantic import Field, StringConstraints
 
 from common.web.schemas import RequestBody
 from identity.schemas.fields import AnyAddress, Email, FullName, NewPassword, Phone, ReferralToken
@@ -23,6 +23,10 @@ class LogInRequest(RequestBody):
 
 class ExchangeCodeRequest(RequestBody):
     code: Annotated[str, StringConstraints(min_length=1, max_length=512)]
+    code_verifier: Annotated[
+        Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._~-]{43,128}$")] | None,
+        Field(description="The verifier (RFC 7636) of the sign-in's `codeChallenge`; absent without one."),
+    ] = None
 
 
 class RefreshRequest(RequestBody):

@@ -6,11 +6,14 @@ from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from identity.domain.oidc import Subject
+from identity.domain.oidc import ReturnAddress, Subject
 
-_RECORD_FLOW: Final = "INSERT INTO oidc_flows (state_hash, provider, return_to, expires_at) VALUES ($1, $2, $3, $4)"
+_RECORD_FLOW: Final = """
+INSERT INTO oidc_flows (state_hash, provider, return_to, code_challenge, expires_at) VALUES ($1, $2, $3, $4, $5)
+"""
 _CLAIM_FLOW: Final = """
-DELETE FROM oidc_flows WHERE state_hash = $1 AND provider = $2 RETURNING return_to, expires_at > $3 AS is_current
+DELETE FROM oidc_flows WHERE state_hash = $1 AND provider = $2
+RETURNING return_to, code_challenge, expires_at > $3 AS is_current
 """
 _FIND_LINK: Final = "SELECT user_id FROM oidc_links WHERE issuer = $1 AND sub = $2"
 # A concurrent sign-in of the same user waits here, and then finds its link.
@@ -18,11 +21,12 @@ _RECORD_LINK: Final = """
 INSERT INTO oidc_links (issuer, sub, user_id, linked_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING
 """
 _RECORD_CODE: Final = """
-INSERT INTO oidc_codes (code_hash, user_id, issuer, sub, sid, stepped_up_at, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO oidc_codes (code_hash, user_id, issuer, sub, sid, stepped_up_at, code_challenge, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 """
 _CLAIM_CODE: Final = """
-DELETE FROM oidc_codes WHERE code_hash = $1 RETURNING user_id, issuer, sub, sid, stepped_up_at, expires_at
+DELETE FROM oidc_codes WHERE code_hash = $1
+RETURNING user_id, issuer, sub, sid, stepped_up_at, code_challenge, expires_at
 """
 _RECORD_SESSION: Final = "INSERT INTO oidc_sessions (session_id, issuer, sub, sid) VALUES ($1, $2, $3, $4)"
 _RECORD_LOGOUT: Final = """
@@ -48,17 +52,20 @@ class StoredCode:
     user_id: UUID
     subject: Subject
     stepped_up_at: datetime | None
+    code_challenge: str | None
     expires_at: datetime
 
 
-async def record_flow(uow: UnitOfWork, state_hash: bytes, provider: str, return_to: str, expires_at: datetime) -> None:
-    await uow.execute(_RECORD_FLOW, state_hash, provider, return_to, expires_at)
+async def record_flow(
+    uow: UnitOfWork, state_hash: bytes, provider: str, return_to: ReturnAddress, expires_at: datetime
+) -> None:
+    await uow.execute(_RECORD_FLOW, state_hash, provider, return_to.url, return_to.code_challenge, expires_at)
 
 
-async def claim_flow(uow: UnitOfWork, state_hash: bytes, provider: str, now: datetime) -> str | None:
+async def claim_flow(uow: UnitOfWork, state_hash: bytes, provider: str, now: datetime) -> ReturnAddress | None:
     """Delete the flow and return its page; None for an unknown, used or expired one, and one of another provider."""
     row = await uow.fetch_row(_CLAIM_FLOW, state_hash, provider, now)
-    return row["return_to"] if row and row["is_current"] else None
+    return ReturnAddress(row["return_to"], row["code_challenge"]) if row and row["is_current"] else None
 
 
 async def find_linked_user(uow: UnitOfWork, subject: Subject) -> UUID | None:
@@ -73,7 +80,8 @@ async def record_link_if_new(uow: UnitOfWork, subject: Subject, user_id: UUID, n
 
 async def record_code(uow: UnitOfWork, code_hash: bytes, code: StoredCode) -> None:
     subject = (code.subject.issuer, code.subject.sub, code.subject.sid)
-    await uow.execute(_RECORD_CODE, code_hash, code.user_id, *subject, code.stepped_up_at, code.expires_at)
+    times = (code.stepped_up_at, code.code_challenge, code.expires_at)
+    await uow.execute(_RECORD_CODE, code_hash, code.user_id, *subject, *times)
 
 
 async def claim_code(uow: UnitOfWork, code_hash: bytes) -> StoredCode | None:
@@ -82,7 +90,7 @@ async def claim_code(uow: UnitOfWork, code_hash: bytes) -> StoredCode | None:
     if row is None:
         return None
     subject = Subject(row["issuer"], row["sub"], row["sid"])
-    return StoredCode(row["user_id"], subject, row["stepped_up_at"], row["expires_at"])
+    return StoredCode(row["user_id"], subject, row["stepped_up_at"], row["code_challenge"], row["expires_at"])
 
 
 async def record_oidc_session(uow: UnitOfWork, session_id: UUID, subject: Subject) -> None:

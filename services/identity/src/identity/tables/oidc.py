@@ -12,6 +12,8 @@ sa.Table(
     sa.Column("provider", sa.Text, nullable=False),
     sa.Column("return_to", sa.Text, nullable=False),
     sa.Column("expires_at", INSTANT, nullable=False),
+    # Of a program that returns to its own machine: its code is exchanged with the verifier only (RFC 7636).
+    sa.Column("code_challenge", sa.Text),
     sa.Index("oidc_flows_expiry", "expires_at"),
 )
 
@@ -38,6 +40,7 @@ sa.Table(
     sa.Column("sid", sa.Text),
     sa.Column("stepped_up_at", INSTANT),
     sa.Column("expires_at", INSTANT, nullable=False),
+    sa.Column("code_challenge", sa.Text),
     sa.Index("oidc_codes_of_user", "user_id"),
     sa.Index("oidc_codes_expiry", "expires_at"),
 )

@@ -67,11 +67,13 @@ async def finish_sign_in(
             user_id = await _find_or_link(uow, hashes, provider.rules, identity, now)
             if provider.rules.groups_claim:
                 await propose_roles(uow, user_id, provider.rules.name, identity.proposed_roles, now=now)
-            stored = oidc.StoredCode(user_id, identity.subject, identity.stepped_up_at, now + CODE_LIFE)
+            stored = oidc.StoredCode(
+                user_id, identity.subject, identity.stepped_up_at, return_to.code_challenge, now + CODE_LIFE
+            )
             await oidc.record_code(uow, stored_hash(code), stored)
     except SignInFailed as failed:
-        return FinishedSignIn(return_to, error=failed.error)
-    return FinishedSignIn(return_to, code=code)
+        return FinishedSignIn(return_to.url, error=failed.error)
+    return FinishedSignIn(return_to.url, code=code)
 
 
 async def _redeem(

@@ -9,14 +9,20 @@ from identity.clients.oidc_provider import OidcProvider
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.oidc_tokens import flow_secrets_of
 from identity.credentials.tokens import stored_hash
-from identity.domain.oidc import STATE_LIFE
+from identity.domain.oidc import STATE_LIFE, ReturnAddress
 from identity.store import oidc
 
 STARTING = ServiceItself("start of a sign-in by an identity provider")
 
 
 async def start_sign_in(
-    database: Database, hashes: KeyedHashes, provider: OidcProvider, return_to: str, redirect_uri: str, *, now: datetime
+    database: Database,
+    hashes: KeyedHashes,
+    provider: OidcProvider,
+    return_to: ReturnAddress,
+    redirect_uri: str,
+    *,
+    now: datetime,
 ) -> str:
     """Record the flow and return the address at the provider. Raises ProviderUnavailable."""
     flow = flow_secrets_of(hashes, new_secret())
