@@ -28,7 +28,7 @@ from common.web.pages import CursorPage, CursorRequest
 from contracts.permissions import permissions_of
 from lab.bench import catalogs, seeds
 from lab.bench.figures import percentile
-from orders.domain.checkouts import Checkout
+from orders.domain.checkouts import Checkout, CheckoutRules
 from orders.domain.orders import Windows
 from orders.domain.quotes import RequestedItem
 from orders.domain.unpaid_limits import UnpaidLimits
@@ -41,7 +41,7 @@ from payments.domain import postings
 Call = Callable[[Database], Awaitable[Any]]
 _BUYER = frozenset({"buyer"})
 _WINDOWS = Windows(timedelta(minutes=15), timedelta(days=3), timedelta(days=14), timedelta(days=7))
-_LIMITS = UnpaidLimits(10, 50)
+_RULES = CheckoutRules(_WINDOWS, UnpaidLimits(10, 50), cells=None)
 _SIGNER = CursorSigner("a cursor key for the bench")
 _CONTACTS = ContactEncryption(Encryptor("orders: contacts", "a pin key for the bench"))
 _PAGE = 20
@@ -58,9 +58,7 @@ async def checkout(database: Database, product: int | None = None) -> None:
     requested = Checkout([RequestedItem(seeds.product_id(number), 1)], None, None, None, None)
     caller = buyer(new_id())
     async with database.unit_of_work(acting_as=caller) as uow:
-        await place_orders(
-            uow, caller, requested, key=new_id(), now=datetime.now(UTC), windows=_WINDOWS, limits=_LIMITS, cells=None
-        )
+        await place_orders(uow, caller, requested, key=new_id(), now=datetime.now(UTC), rules=_RULES)
 
 
 async def ledger_post(database: Database) -> None:

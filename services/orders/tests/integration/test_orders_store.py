@@ -47,7 +47,9 @@ async def test_the_escrow_of_an_order_is_that_of_the_highest_sequence(market: Ma
             order = await orders.lock_order(uow, order_id)
             assert order is not None
             reported = ReportedEscrow(minor, sequence)
-            await orders.save_transition(uow, order, "dispatched", "dispatched", now, WINDOWS, reported)
+            await orders.save_transition(
+                uow, order, "dispatched", "dispatched", now, WINDOWS, orders.TransitionFacts(reported)
+            )
         assert await escrow() == expected
     assert (await row_of(market, "orders", order_id))["revision"] == revision + 2
     assert await row_of(market, "orders", other["id"]) == before

@@ -27,7 +27,7 @@ from payments.dependencies import Dependencies
 from payments.domain.errors import DisputeUnconfirmed, MalformedEvent
 from payments.domain.escrow import Parts
 from payments.domain.queues import REFUND_QUEUE, WEBHOOK_QUEUE, WITHDRAWAL_QUEUE
-from payments.domain.refunds import RefundUpdate
+from payments.domain.refunds import RefundUpdate, RequestedRefund
 from payments.metrics import WEBHOOKS_PROCESSED
 from payments.store import erasure, projections, withdrawals
 from payments.use_cases.erasure.evaluate_erasure import evaluate_erasure
@@ -42,7 +42,7 @@ from payments.use_cases.refunds.submit_refund import submit_refund
 from payments.use_cases.rewards.credit_reward import credit_reward
 from payments.use_cases.webhooks.confirm_webhook import confirm_webhook
 from payments.use_cases.webhooks.dead_letter_webhook import dead_letter_webhook
-from payments.use_cases.webhooks.process_webhook import WebhookResult, process_webhook
+from payments.use_cases.webhooks.process_webhook import WebhookAttempt, WebhookResult, process_webhook
 from payments.use_cases.withdrawals.submit_withdrawal import submit_withdrawal
 
 
@@ -154,17 +154,15 @@ async def on_dispute_resolved(
 async def on_refund_requested(
     event: RefundRequested, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    now, of_items = dependencies.clock.now(), _parts_of_items(event)
-    await refund_order(
-        uow,
+    requested = RequestedRefund(
         event.order_id,
         event.refund_id,
         event.amount_minor,
         event.reason,
-        now,
-        of_items,
+        _parts_of_items(event),
         is_all_to_balance=event.refund_to == "balance",
     )
+    await refund_order(uow, requested, dependencies.clock.now())
 
 
 def _parts_of_items(event: RefundRequested) -> Parts | None:
@@ -204,16 +202,10 @@ async def _process(
     *,
     is_queried: bool = False,
 ) -> WebhookResult:
+    attempt = WebhookAttempt(item.webhook_id, received.is_last_attempt, refunds, is_queried)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         return await process_webhook(
-            uow,
-            dependencies.gateways,
-            item.webhook_id,
-            dependencies.surcharge_bound,
-            is_last_attempt=received.is_last_attempt,
-            now=dependencies.clock.now(),
-            refunds=refunds,
-            is_queried=is_queried,
+            uow, dependencies.gateways, dependencies.surcharge_bound, attempt, dependencies.clock.now()
         )
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 from common.primitives.ids import new_id
 from contracts.identity import EmailConfirmed
 from operations.audit.invariants import INVARIANTS
+from payments.domain.refunds import RequestedRefund
 from payments.use_cases.refunds.refund_order import refund_order
 
 from .conftest import PaymentsApp
@@ -37,10 +38,9 @@ async def statement_of(app: PaymentsApp, user: UUID | None = None) -> list[dict[
 async def credit_refund(app: PaymentsApp, amount_minor: int) -> None:
     """Credit the refund of another order, which its buyer chose to leave here."""
     placed = await app.paid_order(total_minor=amount_minor, commission_minor=0, delivery_fee_minor=0)
+    requested = RequestedRefund(placed.order_id, new_id(), amount_minor, "cancelled", is_all_to_balance=True)
     async with app.unit_of_work() as uow:
-        await refund_order(
-            uow, placed.order_id, new_id(), amount_minor, "cancelled", app.clock.now(), is_all_to_balance=True
-        )
+        await refund_order(uow, requested, app.clock.now())
 
 
 async def credit_reward(app: PaymentsApp, amount_minor: int, user: UUID | None = None) -> None:

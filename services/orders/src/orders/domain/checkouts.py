@@ -9,11 +9,13 @@ from uuid import UUID
 
 import msgspec
 
+from common.primitives.cells import Cells
 from common.primitives.ids import new_id
 from common.primitives.public_numbers import NumberKind, new_number
 from orders.domain.orders import NewItem, NewOrder, Windows
 from orders.domain.purchases import Delivery, NewPurchase
 from orders.domain.quotes import NamedHub, Offer, Quote, RequestedItem
+from orders.domain.unpaid_limits import UnpaidLimits
 
 
 class Destinations(NamedTuple):
@@ -22,6 +24,15 @@ class Destinations(NamedTuple):
     campus_id: UUID | None = None
     hub: NamedHub | None = None
     hub_of_vendor: Mapping[UUID, NamedHub] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class CheckoutRules:
+    """The settings of a checkout: the windows of its orders, the limits of unpaid ones, and the cells if any."""
+
+    windows: Windows
+    unpaid_limits: UnpaidLimits
+    cells: Cells | None
 
 
 @dataclass(frozen=True, slots=True)

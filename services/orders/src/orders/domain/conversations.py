@@ -41,9 +41,31 @@ class Parties:
         is_vendor = caller.vendor_id == self.vendor_id and caller.may("catalog:own")
         return "vendor" if is_vendor else None
 
-    def reader_of(self, author: Side) -> UUID | None:
-        """Return the user who reads what this side wrote."""
-        return self.vendor_owner_id if author == "buyer" else self.buyer_id
+
+@dataclass(frozen=True, slots=True)
+class Participant:
+    """A user who writes in a conversation, for one of its two sides."""
+
+    user_id: UUID
+    conversation_id: UUID
+    parties: Parties
+    side: Side
+
+    @property
+    def reader_id(self) -> UUID | None:
+        """The user who reads what this side writes."""
+        return self.parties.vendor_owner_id if self.side == "buyer" else self.parties.buyer_id
+
+
+@dataclass(frozen=True, slots=True)
+class OfferTerms:
+    """This quantity of a product or its variant at this price a unit (kobo), until `expires_at` if given."""
+
+    product_id: UUID
+    variant_id: UUID | None
+    quantity: int
+    unit_price_minor: int
+    expires_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
+from orders.domain.refund_destinations import RefundTo
 from orders.domain.transitions import State
 
 TimerKind = Literal["payment_window", "vendor_idle", "pin_window"]
@@ -84,6 +85,13 @@ class ReportedEscrow(NamedTuple):
 
     remaining_minor: int
     sequence: int
+
+
+class Cancellation(NamedTuple):
+    """A requested cancellation: its reason, and the destination that the buyer chose for the refund."""
+
+    reason: str
+    refund_to: RefundTo | None = None
 
 
 @dataclass(frozen=True, slots=True)

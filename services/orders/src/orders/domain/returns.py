@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal, get_args
+from typing import Final, Literal, NamedTuple, get_args
 from uuid import UUID
 
 from common.primitives.decisions import AlreadyDecided
@@ -43,6 +43,14 @@ class ReturnedItem:
 
     item_id: UUID
     quantity: int
+
+
+class NewReturn(NamedTuple):
+    """A return as the buyer requests it."""
+
+    items: Sequence[ReturnedItem]
+    reason: str
+    refund_to: RefundTo | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +95,16 @@ class ReturnRefund:
     # The commission of the refund's items; None where the refund is the rest of the order, and takes the rest of each
     # part.
     commission_minor: int | None = None
+
+
+class RequestedRefund(NamedTuple):
+    """The refund that a decision requests: its amount in kobo, and its id unless the amount is 0."""
+
+    amount_minor: int | None = None
+    id: UUID | None = None
+
+
+NO_REFUND: Final = RequestedRefund()
 
 
 def evaluate_decision(request: ReturnRequest, decision: Decision) -> bool:

@@ -1,14 +1,14 @@
 """A buyer's cart with the current prices of its products (contract section 11)."""
 
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final
 from uuid import UUID
 
 from asyncpg import Record
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import ValidationFailed
-from orders.domain.carts import cart_id_of
+from orders.domain.carts import CartOffer, cart_id_of
 from orders.domain.errors import VariantRequired
 from orders.domain.variants import named
 from orders.responses.carts import Cart, CartItem
@@ -44,14 +44,6 @@ LEFT JOIN LATERAL ({CURRENT_OFFER.format(variant_id="item.variant_id")} WHERE pr
     ON offer.variant_id IS NOT DISTINCT FROM item.variant_id AND offer.has_variants = (item.variant_id IS NOT NULL)
 ORDER BY item.added_at, item.product_id, item.variant_id
 """
-
-
-class CartOffer(NamedTuple):
-    """A listed product, or its variant, at its current price (kobo)."""
-
-    vendor_id: UUID
-    name: str
-    unit_price_minor: int
 
 
 async def find_cart_offer(

@@ -19,7 +19,7 @@ from common.web.schemas import EmptyRequest
 from common.web.uploads import read_image
 from orders.dependencies import Dependencies
 from orders.domain.conversation_errors import ConversationSubjectRequired
-from orders.domain.conversations import Parties, Side
+from orders.domain.conversations import OfferTerms, Participant
 from orders.domain.images import message_image_name
 from orders.queries.conversations import (
     find_conversation,
@@ -35,7 +35,7 @@ from orders.schemas.conversations import MakeOfferRequest, OpenConversationReque
 from orders.use_cases.conversations.add_message_image import add_message_image
 from orders.use_cases.conversations.block_conversation import block_conversation as block
 from orders.use_cases.conversations.check_conversation_access import check_conversation_access
-from orders.use_cases.conversations.find_side import find_side
+from orders.use_cases.conversations.find_participant import find_participant
 from orders.use_cases.conversations.make_offer import make_offer as make
 from orders.use_cases.conversations.open_conversation import open_conversation as open_or_find
 from orders.use_cases.conversations.post_message import post_message as post
@@ -117,15 +117,12 @@ async def post_message(
     hidden, and `maskedReason` says so.
     """
     dependencies = dependencies_of(request, Dependencies)
-    parties, side = await _side(request, caller, conversation_id)
+    author = await _participant(request, caller, conversation_id)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         message_id = await post(
             uow,
-            caller,
-            conversation_id,
-            parties,
-            side,
+            author,
             body.text,
             image_id=body.image_id,
             pin_digits=dependencies.settings.delivery_pin_length,
@@ -151,13 +148,11 @@ async def add_image(request: Request, caller: CurrentCaller, conversation_id: UU
     """
     dependencies = dependencies_of(request, Dependencies)
     content = await read_image(request)
-    parties, side = await _side(request, caller, conversation_id)
+    author = await _participant(request, caller, conversation_id)
     stored = (await dependencies.image_processor.render(content)).image
     image_id = new_id()
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await add_message_image(
-            uow, caller, conversation_id, parties, side, image_id, len(stored), now=dependencies.clock.now()
-        )
+        await add_message_image(uow, author, image_id, len(stored), now=dependencies.clock.now())
         image = await find_image(uow, image_id)
     # Outside of any transaction. A failed upload leaves a row that no message can name, because its id is unknown.
     await dependencies.media.put(message_image_name(image_id), stored)
@@ -194,20 +189,13 @@ async def make_offer(
     by a checkout or purchase with `offerId` in the item.
     """
     dependencies = dependencies_of(request, Dependencies)
-    parties, side = await _side(request, caller, conversation_id)
+    vendor = await _participant(request, caller, conversation_id)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         message_id = await make(
             uow,
-            caller,
-            conversation_id,
-            parties,
-            side,
-            body.product_id,
-            body.variant_id,
-            body.quantity,
-            body.unit_price_minor,
-            expires_at=body.expires_at,
+            vendor,
+            OfferTerms(**body.model_dump()),
             pin_digits=dependencies.settings.delivery_pin_length,
             now=now,
         )
@@ -233,15 +221,12 @@ async def withdraw_offer(
     effect.
     """
     dependencies = dependencies_of(request, Dependencies)
-    parties, side = await _side(request, caller, conversation_id)
+    vendor = await _participant(request, caller, conversation_id)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await withdraw(
             uow,
-            caller,
-            conversation_id,
-            parties,
-            side,
+            vendor,
             offer_id,
             pin_digits=dependencies.settings.delivery_pin_length,
             now=now,
@@ -255,9 +240,9 @@ async def read_conversation(
     request: Request, caller: CurrentCaller, conversation_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
     """Mark all messages as read by the caller's side."""
-    _, side = await _side(request, caller, conversation_id)
+    participant = await _participant(request, caller, conversation_id)
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await read(uow, conversation_id, side)
+        await read(uow, conversation_id, participant.side)
     return await _respond(request, caller, conversation_id)
 
 
@@ -266,24 +251,24 @@ async def block_conversation(
     request: Request, caller: CurrentCaller, conversation_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
     """Reject messages of the other party, in all conversations with it."""
-    _, side = await _side(request, caller, conversation_id)
+    participant = await _participant(request, caller, conversation_id)
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await block(uow, conversation_id, side)
+        await block(uow, conversation_id, participant.side)
     return await _respond(request, caller, conversation_id)
 
 
 @endpoint("DELETE", f"{ONE}/block", id="conversations.unblock", returns=VendorConversation, allow=PARTIES)
 async def unblock_conversation(request: Request, caller: CurrentCaller, conversation_id: UUID) -> Response:
     """Accept messages of the other party again. A block of the other party stays."""
-    _, side = await _side(request, caller, conversation_id)
+    participant = await _participant(request, caller, conversation_id)
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await unblock(uow, conversation_id, side)
+        await unblock(uow, conversation_id, participant.side)
     return await _respond(request, caller, conversation_id)
 
 
-async def _side(request: Request, caller: Caller, conversation_id: UUID) -> tuple[Parties, Side]:
+async def _participant(request: Request, caller: Caller, conversation_id: UUID) -> Participant:
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
-        return await find_side(uow, caller, conversation_id)
+        return await find_participant(uow, caller, conversation_id)
 
 
 async def _check_readable(request: Request, caller: Caller, conversation_id: UUID) -> None:

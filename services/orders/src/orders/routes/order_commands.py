@@ -13,7 +13,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import ValidationFailed
 from common.web.http import dependencies_of, ok, or_not_found
 from orders.dependencies import Dependencies
-from orders.domain.checkouts import Checkout, Placement
+from orders.domain.checkouts import Checkout, CheckoutRules, Placement
 from orders.domain.order_roles import OrderRole
 from orders.domain.quotes import RequestedItem
 from orders.domain.refund_destinations import RefundTo, check_destination
@@ -46,9 +46,7 @@ async def place(
         checkout,
         key=key,
         now=dependencies.clock.now(),
-        windows=dependencies.windows,
-        limits=dependencies.unpaid_limits,
-        cells=dependencies.cells,
+        rules=CheckoutRules(dependencies.windows, dependencies.unpaid_limits, dependencies.cells),
     )
 
 

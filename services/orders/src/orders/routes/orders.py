@@ -17,6 +17,7 @@ from common.web.pages import RequestedPage, respond_page
 from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
 from orders.domain.checkouts import Checkout, FromCart
+from orders.domain.orders import Cancellation
 from orders.queries.order_timeline import list_timeline
 from orders.queries.orders import ListRole, find_order, new_order_of, page_of_orders
 from orders.responses.orders import Order, OrderItem, OrderTimelineEntry
@@ -125,14 +126,13 @@ async def cancel_order(request: Request, caller: CurrentCaller, order_id: UUID, 
     """
     dependencies = dependencies_of(request, Dependencies)
     roles = await buyers_destination(request, caller, order_id, body.refund_to)
+    requested = Cancellation(body.reason, body.refund_to)
     now, windows = dependencies.clock.now(), dependencies.windows
     return await order_after(
         request,
         caller,
         order_id,
-        lambda uow: cancel(
-            uow, order_id, roles, body.reason, by=caller, now=now, windows=windows, refund_to=body.refund_to
-        ),
+        lambda uow: cancel(uow, order_id, roles, requested, by=caller, now=now, windows=windows),
     )
 
 

@@ -14,7 +14,7 @@ from common.web.http import CurrentCaller, dependencies_of, ok, or_not_found
 from common.web.idempotency import OptionalIdempotentCommand
 from common.web.pages import RequestedPage, respond_page
 from orders.dependencies import Dependencies
-from orders.domain.returns import ReturnedItem, ReturnStatus
+from orders.domain.returns import NewReturn, ReturnedItem, ReturnStatus
 from orders.queries.returns import find_return_request, page_of_return_requests, page_of_returns_of_order
 from orders.responses.returns import ReturnRequest
 from orders.routes.order_commands import buyers_destination
@@ -47,10 +47,11 @@ async def request_return(
     """For the buyer, within the return window (`returnDueAt` of the order)."""
     dependencies = dependencies_of(request, Dependencies)
     items = [ReturnedItem(line.item_id, line.quantity) for line in body.items]
+    new_return = NewReturn(items, body.reason, body.refund_to)
     roles = await buyers_destination(request, caller, order_id, body.refund_to)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         now = dependencies.clock.now()
-        request_id = await open_return(uow, order_id, roles, items, body.reason, now, command, refund_to=body.refund_to)
+        request_id = await open_return(uow, order_id, roles, new_return, now, command)
         requested = await find_return_request(uow, request_id)
     return ok(request, or_not_found(requested), status=201)
 

@@ -13,6 +13,7 @@ from common.web.http import CurrentCaller, dependencies_of, ok, or_not_found
 from common.web.pages import CursorRequest, RequestedPage, respond_page
 from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
+from orders.domain.reviews import ReviewContent
 from orders.queries.reviews import (
     find_public_review,
     find_rating,
@@ -23,7 +24,7 @@ from orders.queries.reviews import (
 from orders.responses.reviews import OwnReview, Review, ReviewList, ReviewMeta
 from orders.schemas.reviews import CreateReviewRequest, HideReviewRequest, ModerationQuery, ReplyToReviewRequest
 from orders.use_cases.reviews.hide_review import hide_review as hide
-from orders.use_cases.reviews.post_review import ReviewContent, post_review
+from orders.use_cases.reviews.post_review import post_review
 from orders.use_cases.reviews.reply_to_review import reply_to_review as reply
 from orders.use_cases.reviews.restore_review import restore_review as restore
 

@@ -5,6 +5,7 @@ from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from orders.domain.carts import CartOffer
 from orders.domain.quotes import RequestedItem
 from orders.store.erasure import refuse_during_erasure
 
@@ -51,24 +52,15 @@ ORDER BY added_at, product_id, variant_id
 
 
 async def save_item(
-    uow: UnitOfWork,
-    *,
-    buyer_id: UUID,
-    product_id: UUID,
-    variant_id: UUID | None,
-    vendor_id: UUID,
-    name: str,
-    price_seen_minor: int,
-    quantity: int,
-    now: datetime,
-    items_max: int,
+    uow: UnitOfWork, buyer_id: UUID, item: RequestedItem, offer: CartOffer, *, now: datetime, items_max: int
 ) -> bool:
-    """Save a line; False when the cart is full."""
-    values = (buyer_id, product_id, vendor_id, name, price_seen_minor, quantity, now, items_max)
+    """Save a line at the price of the offer; False when the cart is full."""
+    seen = (offer.vendor_id, offer.name, offer.unit_price_minor)
+    values = (buyer_id, item.product_id, *seen, item.quantity, now, items_max)
     with refuse_during_erasure():
-        if variant_id is None:
+        if item.variant_id is None:
             return await uow.execute(_SAVE_ITEM, *values) == 1
-        return await uow.execute(_SAVE_VARIANT, *values, variant_id) == 1
+        return await uow.execute(_SAVE_VARIANT, *values, item.variant_id) == 1
 
 
 async def remove_item(uow: UnitOfWork, buyer_id: UUID, product_id: UUID, variant_id: UUID | None) -> None:

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from orders.domain.conversations import Parties, Side
+from orders.domain.conversations import Participant, Parties, Side
 from orders.domain.message_texts import MaskedText
 from orders.store.erasure import refuse_during_erasure
 
@@ -159,9 +159,7 @@ async def lock_conversation(uow: UnitOfWork, conversation_id: UUID) -> NotifiedA
 async def record_message(
     uow: UnitOfWork,
     message_id: UUID,
-    conversation_id: UUID,
-    author: Side,
-    author_id: UUID,
+    author: Participant,
     text: MaskedText,
     *,
     masked: bool,
@@ -169,8 +167,10 @@ async def record_message(
     now: datetime,
 ) -> None:
     """Record a message, which is one more unread of the other side; `notifies` records a push to it."""
-    await uow.execute(_RECORD_MESSAGE, message_id, conversation_id, author, author_id, text, masked, now)
-    await uow.execute(_RECORD_ACTIVITY, conversation_id, author, now, notifies)
+    await uow.execute(
+        _RECORD_MESSAGE, message_id, author.conversation_id, author.side, author.user_id, text, masked, now
+    )
+    await uow.execute(_RECORD_ACTIVITY, author.conversation_id, author.side, now, notifies)
 
 
 async def list_images_added(
@@ -180,18 +180,18 @@ async def list_images_added(
     return [at for (at,) in await uow.fetch(_IMAGES_ADDED, user_id, now - window, most)]
 
 
-async def record_image(
-    uow: UnitOfWork, image_id: UUID, conversation_id: UUID, author_id: UUID, byte_count: int, now: datetime
-) -> None:
+async def record_image(uow: UnitOfWork, image_id: UUID, author: Participant, byte_count: int, now: datetime) -> None:
     """Record a stored image of this many bytes, which no message shows yet."""
-    await uow.execute(_RECORD_IMAGE, image_id, conversation_id, author_id, byte_count, now)
+    await uow.execute(_RECORD_IMAGE, image_id, author.conversation_id, author.user_id, byte_count, now)
 
 
 async def show_image(
-    uow: UnitOfWork, image_id: UUID, conversation_id: UUID, author_id: UUID, message_id: UUID, *, added_after: datetime
+    uow: UnitOfWork, image_id: UUID, author: Participant, message_id: UUID, *, added_after: datetime
 ) -> bool:
     """Show the author's unsent image with their message; False when there is none."""
-    return bool(await uow.execute(_SHOW_IMAGE, image_id, conversation_id, author_id, message_id, added_after))
+    return bool(
+        await uow.execute(_SHOW_IMAGE, image_id, author.conversation_id, author.user_id, message_id, added_after)
+    )
 
 
 async def save_read(uow: UnitOfWork, conversation_id: UUID, side: Side) -> None:

@@ -62,6 +62,22 @@ class Companion(NamedTuple):
     history_event: str | None = None
 
 
+class TransitionFacts(NamedTuple):
+    """What is saved with a transition.
+
+    The escrow that payments reported, as by `save_escrow`; the member of staff who caused it, for the order's history;
+    an event about the order, which is published; and a row of another table.
+    """
+
+    escrow: ReportedEscrow | None = None
+    staff_id: UUID | None = None
+    event: Event | None = None
+    also: Companion | None = None
+
+
+NO_FACTS: Final = TransitionFacts()
+
+
 async def find_order(reads: Reads, order_id: UUID) -> Order | None:
     """Return the order; None when it is absent or invisible to the caller."""
     return _order(await reads.fetch_row(_FIND_ORDER, order_id))
@@ -79,26 +95,22 @@ async def save_transition(
     trigger: Trigger,
     now: datetime,
     windows: Windows,
-    escrow: ReportedEscrow | None = None,
-    staff_id: UUID | None = None,
-    *,
-    event: Event | None = None,
-    also: Companion | None = None,
+    facts: TransitionFacts = NO_FACTS,
 ) -> Order:
     """Set the state of the locked order and return the order with it; stop its timer, start the timer of the new state,
-    and open the return window on delivery. `trigger` is recorded in the order's history, with the member of staff who
-    caused it; `escrow` is saved as by `save_escrow`. `event` about the order is published, and `also` is inserted, in
-    the same round trip.
+    and open the return window on delivery. `trigger` is recorded in the order's history. The facts are saved in the
+    same round trip.
 
     Raises:
         StateChanged: the order has another state.
-        Exception: the one of `also`, which inserted no row.
+        Exception: the one of the facts' companion, which inserted no row.
     """
     kind, due_at = timer_of(to, now, windows) or (None, None)
-    reported = escrow or (None, None)
-    values = (order.id, to, now, kind, due_at, now + windows.returns, *reported, trigger, staff_id, order.status)
+    reported, also = facts.escrow or (None, None), facts.also
+    returns_at, staff_id = now + windows.returns, facts.staff_id
+    values = (order.id, to, now, kind, due_at, returns_at, *reported, trigger, staff_id, order.status)
     writes = _transition() if also is None else _transition(also.insert, also.history_event)
-    row = await uow.fetch_row_and_publish(writes, *values, *(also.values if also else ()), event=event)
+    row = await uow.fetch_row_and_publish(writes, *values, *(also.values if also else ()), event=facts.event)
     if not row["is_saved"]:
         raise StateChanged(f"order {order.id} is no longer {order.status}")
     if also is not None and not row["is_inserted"]:

@@ -1,6 +1,5 @@
 """Return requests, touched only under the lock of the order's row."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -8,8 +7,17 @@ from uuid import UUID
 from common.database.state_changes import allows_change, change_state
 from common.database.unit_of_work import UnitOfWork
 from orders.domain.orders import Order
-from orders.domain.refund_destinations import RefundTo
-from orders.domain.returns import RETURN, Decision, OrderLine, PreviousRefunds, ReturnedItem, ReturnRequest
+from orders.domain.returns import (
+    NO_REFUND,
+    RETURN,
+    Decision,
+    NewReturn,
+    OrderLine,
+    PreviousRefunds,
+    RequestedRefund,
+    ReturnedItem,
+    ReturnRequest,
+)
 from orders.store.erasure import refuse_during_erasure
 
 _LINES: Final = """
@@ -50,29 +58,11 @@ async def list_order_lines(uow: UnitOfWork, order_id: UUID) -> dict[UUID, OrderL
     return {item_id: OrderLine(*line) for item_id, *line in await uow.fetch(_LINES, order_id)}
 
 
-async def record_request(
-    uow: UnitOfWork,
-    request_id: UUID,
-    order: Order,
-    reason: str,
-    items: Sequence[ReturnedItem],
-    now: datetime,
-    refund_to: RefundTo | None = None,
-) -> None:
-    ids, quantities = [item.item_id for item in items], [item.quantity for item in items]
+async def record_request(uow: UnitOfWork, request_id: UUID, order: Order, requested: NewReturn, now: datetime) -> None:
+    ids, quantities = [item.item_id for item in requested.items], [item.quantity for item in requested.items]
+    values = (order.id, order.buyer_id, order.vendor_id, requested.reason, now, ids, quantities, requested.refund_to)
     with refuse_during_erasure():
-        await uow.execute(
-            _RECORD_REQUEST,
-            request_id,
-            order.id,
-            order.buyer_id,
-            order.vendor_id,
-            reason,
-            now,
-            ids,
-            quantities,
-            refund_to,
-        )
+        await uow.execute(_RECORD_REQUEST, request_id, *values)
 
 
 async def find_order_of_request(uow: UnitOfWork, request_id: UUID) -> UUID | None:
@@ -104,8 +94,6 @@ async def save_decision(
     by: UUID,
     reason: str | None,
     now: datetime,
-    *,
-    refund_minor: int | None = None,
-    refund_id: UUID | None = None,
+    refund: RequestedRefund = NO_REFUND,
 ) -> None:
-    await change_state(uow, _SAVE_DECISION, request_id, decision, by, reason, now, refund_minor, refund_id)
+    await change_state(uow, _SAVE_DECISION, request_id, decision, by, reason, now, *refund)

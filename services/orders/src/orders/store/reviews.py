@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from orders.domain.reviews import ReviewContent
 from orders.store.erasure import refuse_during_erasure
 
 _FIND_REVIEWED_ORDER: Final = """
@@ -46,21 +47,16 @@ async def find_reviewed_order(uow: UnitOfWork, order_id: UUID) -> ReviewedOrder 
 
 
 async def record_review_if_new(
-    uow: UnitOfWork,
-    *,
-    review_id: UUID,
-    order_id: UUID,
-    buyer_id: UUID,
-    vendor_id: UUID,
-    product_id: UUID | None,
-    rating: int,
-    text: str,
-    now: datetime,
+    uow: UnitOfWork, review_id: UUID, order: ReviewedOrder, content: ReviewContent, *, now: datetime
 ) -> bool:
     """Record a review; False when the order already has one of this vendor or product."""
-    values = (review_id, order_id, buyer_id, vendor_id, product_id, rating, text, now)
+    written = (content.product_id, content.rating, content.text)
     with refuse_during_erasure():
-        return bool(await uow.fetch_value(_RECORD_REVIEW, *values))
+        return bool(
+            await uow.fetch_value(
+                _RECORD_REVIEW, review_id, content.order_id, order.buyer_id, order.vendor_id, *written, now
+            )
+        )
 
 
 async def lock_review(uow: UnitOfWork, review_id: UUID) -> bool | None:

@@ -48,6 +48,16 @@ class DisputeEvidence:
 
 
 @dataclass(frozen=True, slots=True)
+class RequestedResolution:
+    """A resolution as staff request it. `accept` without an amount returns all that is disputed."""
+
+    resolution: Resolution
+    message: str
+    amount_minor: int | None
+    attachment: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class DisputeResolution:
     """Our resolution of a dispute. `accept` returns `amount_minor` to the payer; `contest` returns nothing, and the
     bank decides.

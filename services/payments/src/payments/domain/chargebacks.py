@@ -53,6 +53,18 @@ class DisputedCharge:
 
 
 @dataclass(frozen=True, slots=True)
+class NewChargeback:
+    """A dispute over `amount_minor` of a charge; with `part_of` the part of another order in it."""
+
+    id: UUID
+    identity: str
+    order_id: UUID | None
+    amount_minor: int
+    reason: str | None
+    part_of: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
 class UnsentRefund:
     """An unsent refund, or a part of it; it is of the order, where that is known."""
 

@@ -1,12 +1,14 @@
 """Charges and their classification (contract section 7). Amounts in kobo."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal, NamedTuple
 from uuid import UUID
 
 from payments.domain.accounts import HOME_CURRENCY
+from payments.domain.balances import Parts as BalanceParts
 from payments.domain.gateways import PAYSTACK, GatewayName
 
 # `pending` is unpaid and undecided; `reversed` was paid, and refunded as a whole.
@@ -84,6 +86,29 @@ class SurchargeBound:
         """Return the smaller of share plus flat part and the absolute maximum; whole kobo, rounded down."""
         share_minor = principal_minor * self.basis_points_max // BASIS_POINTS
         return min(share_minor + SURCHARGE_FLAT_MINOR, self.minor_max)
+
+
+class Surcharge(NamedTuple):
+    """The surcharge of a charge in kobo, with the bound of its time, because settings change."""
+
+    amount_minor: int = 0
+    max_minor: int = 0
+
+
+NO_SURCHARGE: Final = Surcharge()
+
+
+@dataclass(frozen=True, slots=True)
+class CoveringPayment:
+    """The payment that covers orders; charge and channel are None where the balance alone pays.
+
+    `shares` are the parts of the orders that the buyer's balance has paid.
+    """
+
+    reference: str
+    charge_id: UUID | None = None
+    channel: str | None = None
+    shares: Mapping[UUID, BalanceParts] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

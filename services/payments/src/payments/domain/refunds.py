@@ -7,6 +7,7 @@ from uuid import UUID
 
 from payments.domain.accounts import HOME_CURRENCY, NO_CURRENCY
 from payments.domain.errors import RefundContradiction
+from payments.domain.escrow import Parts
 from payments.domain.transfers import TransferOutcome, TransferUpdate
 from payments.domain.transitions import RefundTrigger
 
@@ -42,6 +43,23 @@ def failed_alert_key(refund_id: UUID) -> str:
 def account_alert_key(refund_id: UUID) -> str:
     """Return the same of a refund that needs the payer's account."""
     return f"refund-needs-account:{refund_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedRefund:
+    """A refund of an order that orders requests, in kobo.
+
+    `of_items` are the parts of a refund of items; without them the refund takes each part in proportion. The money goes
+    back where it came from, the charge first; with `is_all_to_balance` to the buyer's balance, unless a bank disputes
+    the charge, which may return the money itself.
+    """
+
+    order_id: UUID
+    id: UUID
+    amount_minor: int
+    reason: str
+    of_items: Parts | None = None
+    is_all_to_balance: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,10 @@ from uuid import UUID
 
 from common.primitives.decisions import DecisionStatus, PreparedDecision, content_hash
 from payments.domain.balances import Parts
+from payments.domain.destinations import Recipient
+from payments.domain.gateways import GatewayName
 from payments.domain.refunds import RefundUpdate
-from payments.domain.transitions import WithdrawalTrigger
+from payments.domain.transitions import WithdrawalStatus, WithdrawalTrigger
 
 # A transfer is queried again at these times after its first end: a bank may return or send the money, and that webhook
 # may be lost.
@@ -17,6 +19,18 @@ POLLS_AFTER_END: Final = (timedelta(days=1), timedelta(days=7))
 WithdrawalOutcome = Literal["pay", "return"]
 # The steps of the decision about a withdrawal that waits for two people.
 WithdrawalStep = Literal["preparation", "approval"]
+
+
+@dataclass(frozen=True, slots=True)
+class NewWithdrawal:
+    """A withdrawal of `amount_minor` kobo to the account of the recipient, which the bank has confirmed."""
+
+    id: UUID
+    user_id: UUID
+    amount_minor: int
+    status: WithdrawalStatus
+    gateway: GatewayName
+    recipient: Recipient
 
 
 @dataclass(frozen=True, slots=True)

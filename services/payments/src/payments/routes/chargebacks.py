@@ -14,7 +14,7 @@ from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from payments.dependencies import Dependencies
-from payments.domain.chargeback_responses import DisputeEvidence
+from payments.domain.chargeback_responses import DisputeEvidence, RequestedResolution
 from payments.queries.chargebacks import find_chargeback, page_of_chargebacks
 from payments.responses.chargebacks import Chargeback, ChargebackDetail
 from payments.schemas.chargebacks import ResolveChargebackRequest, SubmitChargebackEvidenceRequest
@@ -84,18 +84,11 @@ async def submit_chargeback_evidence(
 async def resolve_chargeback(
     request: Request, caller: CurrentCaller, chargeback_id: UUID, body: ResolveChargebackRequest
 ) -> Response:
-    """Accept or contests the claim, once. The gateway's decision arrives later, and only it moves money."""
+    """Accept or contest the claim, once. The gateway's decision arrives later, and only it moves money."""
+    attachment = base64.b64decode(body.attachment)
+    requested = RequestedResolution(body.resolution, body.message, body.amount_minor, attachment)
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await resolve(
-            uow,
-            chargeback_id,
-            body.resolution,
-            body.message,
-            body.amount_minor,
-            base64.b64decode(body.attachment),
-            caller.id,
-            dependencies.clock.now(),
-        )
+        await resolve(uow, chargeback_id, requested, caller.id, dependencies.clock.now())
         chargeback = await find_chargeback(uow, chargeback_id)
     return ok(request, chargeback)

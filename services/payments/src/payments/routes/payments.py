@@ -1,5 +1,6 @@
 """Payments of a buyer."""
 
+from collections.abc import Mapping
 from typing import Annotated
 from uuid import UUID
 
@@ -25,6 +26,21 @@ from payments.use_cases.intents.prepare_intent import PaymentRequest
 from payments.use_cases.intents.start_payment import start_payment
 
 endpoint = Endpoints("payments")
+
+
+async def payment_filters(
+    status: Annotated[PaymentStatus | None, Query()] = None,
+    order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
+    purchase_id: Annotated[UUID | None, Query(alias="purchaseId")] = None,
+    start: Annotated[QueryInstant | None, Query(alias="from", description="Created at or after this.")] = None,
+    end: Annotated[QueryInstant | None, Query(alias="to", description="Created before this.")] = None,
+) -> Mapping[str, object]:
+    """Return the given filters by their public names."""
+    filters = {"status": status, "orderId": order_id, "purchaseId": purchase_id, "from": start, "to": end}
+    return {name: value for name, value in filters.items() if value is not None}
+
+
+PaymentFilters = Annotated[Mapping[str, object], Depends(payment_filters)]
 
 
 @endpoint(
@@ -61,17 +77,11 @@ async def create_payment_intent(
 async def list_payments(
     request: Request,
     caller: CurrentCaller,
+    filters: PaymentFilters,
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
-    status: Annotated[PaymentStatus | None, Query()] = None,
-    order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
-    purchase_id: Annotated[UUID | None, Query(alias="purchaseId")] = None,
-    start: Annotated[QueryInstant | None, Query(alias="from", description="Created at or after this.")] = None,
-    end: Annotated[QueryInstant | None, Query(alias="to", description="Created before this.")] = None,
 ) -> Response:
     """Return the caller's own payments; all for staff."""
     dependencies = dependencies_of(request, Dependencies)
-    given = {"status": status, "orderId": order_id, "purchaseId": purchase_id, "from": start, "to": end}
-    filters = {name: value for name, value in given.items() if value is not None}
     found = await page_of_payments(dependencies.database.reads_for(caller), page, filters)
     return respond_offset_page(request, page, found)
 

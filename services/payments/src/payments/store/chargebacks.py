@@ -11,7 +11,14 @@ import asyncpg
 from common.database.state_changes import allows_change, change_state
 from common.database.unit_of_work import Reads, UnitOfWork
 from payments.domain.chargeback_postings import loss_key
-from payments.domain.chargebacks import UNSENT_STATUSES, ChargebackAllocation, DisputedCharge, Outcome, UnsentRefund
+from payments.domain.chargebacks import (
+    UNSENT_STATUSES,
+    ChargebackAllocation,
+    DisputedCharge,
+    NewChargeback,
+    Outcome,
+    UnsentRefund,
+)
 from payments.domain.escrow import Parts
 from payments.domain.gateways import GatewayName
 from payments.domain.transitions import CHARGEBACK, ChargebackStatus
@@ -145,22 +152,10 @@ async def lock_lost_chargebacks(uow: UnitOfWork, charge_id: UUID) -> list[Charge
     return [_chargeback(row) for row in await uow.fetch(_LOCK_LOST, charge_id)]
 
 
-async def record_chargeback(
-    uow: UnitOfWork,
-    chargeback_id: UUID,
-    identity: str,
-    charge: DisputedCharge,
-    order_id: UUID | None,
-    amount_minor: int,
-    reason: str | None,
-    now: datetime,
-    part_of: UUID | None = None,
-) -> Chargeback:
-    """Record a dispute over `amount_minor`; with `part_of` the part of another order in it."""
-    await uow.execute(
-        _RECORD, chargeback_id, identity, charge.id, order_id, amount_minor, charge.currency, reason, now, part_of
-    )
-    return Chargeback(chargeback_id, amount_minor, charge.currency, "opened", ChargebackAllocation(), order_id)
+async def record_chargeback(uow: UnitOfWork, charge: DisputedCharge, new: NewChargeback, now: datetime) -> Chargeback:
+    dispute = (new.identity, charge.id, new.order_id, new.amount_minor, charge.currency, new.reason)
+    await uow.execute(_RECORD, new.id, *dispute, now, new.part_of)
+    return Chargeback(new.id, new.amount_minor, charge.currency, "opened", ChargebackAllocation(), new.order_id)
 
 
 async def count_losses(uow: UnitOfWork, chargeback_id: UUID) -> int:

@@ -9,7 +9,7 @@ from common.database.state_changes import allows_change
 from common.database.unit_of_work import UnitOfWork
 from common.ledger.posting import Effect
 from common.primitives.ids import new_id
-from payments.domain.charges import Charge, ExpectedPayment, QuarantineReason
+from payments.domain.charges import NO_SURCHARGE, Charge, ExpectedPayment, QuarantineReason, Surcharge
 from payments.domain.transitions import PAYMENT
 
 
@@ -119,19 +119,23 @@ async def fee_is_missing(uow: UnitOfWork, identity: str) -> bool:
     return bool(await uow.fetch_value(_FEE_MISSING, identity))
 
 
+class NewCharge(NamedTuple):
+    """The id of a charge, and the statement that records it."""
+
+    id: UUID
+    record: Effect
+
+
 def new_charge(
-    charge_id: UUID,
     charge: Charge,
     webhook_id: str,
     order_id: UUID | None,
     verdict: str,
     now: datetime,
-    surcharge_minor: int = 0,
-    surcharge_max_minor: int = 0,
-) -> Effect:
-    """Return the record of a charge, to be written with its posting. A surcharge keeps the bound of its time, because
-    settings change.
-    """
+    surcharge: Surcharge = NO_SURCHARGE,
+) -> NewCharge:
+    """Return the record of a charge, to be written with its posting."""
+    charge_id = new_id()
     values = (
         charge_id,
         charge.identity,
@@ -144,11 +148,10 @@ def new_charge(
         charge.channel,
         verdict,
         now,
-        surcharge_minor,
-        surcharge_max_minor,
+        *surcharge,
         charge.gateway,
     )
-    return Effect(_RECORD_CHARGE, values)
+    return NewCharge(charge_id, Effect(_RECORD_CHARGE, values))
 
 
 async def record_charge(
@@ -160,10 +163,9 @@ async def record_charge(
     now: datetime,
 ) -> UUID:
     """Record a charge and return its id."""
-    charge_id = new_id()
-    statement, values = new_charge(charge_id, charge, webhook_id, order_id, verdict, now)
-    await uow.execute(statement, *values)
-    return charge_id
+    new = new_charge(charge, webhook_id, order_id, verdict, now)
+    await uow.execute(new.record.statement, *new.record.values)
+    return new.id
 
 
 async def save_intent_spent(uow: UnitOfWork, intent_id: UUID, status: Literal["quarantined", "overpaid"]) -> None:

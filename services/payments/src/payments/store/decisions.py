@@ -7,6 +7,7 @@ from uuid import UUID
 from common.database.state_changes import allows_change, change_state, states_before
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.decisions import DECISION, DecisionStatus, Verdict
+from common.primitives.ids import new_id
 from payments.domain.decisions import QuarantineDecision, RefundDecision
 from payments.domain.destinations import Recipient
 from payments.domain.transitions import QUARANTINE, REFUND, QuarantinedChargeStatus
@@ -127,7 +128,6 @@ async def save_refund_unprepared(uow: UnitOfWork, refund_id: UUID) -> None:
 
 async def record_refund_decision(
     uow: UnitOfWork,
-    decision_id: UUID,
     refund_id: UUID,
     action: str,
     reason: str,
@@ -136,7 +136,7 @@ async def record_refund_decision(
     recipient: Recipient | None,
 ) -> None:
     account = (None,) * 5 if recipient is None else recipient
-    await uow.execute(_RECORD_REFUND_DECISION, decision_id, refund_id, action, reason, by, now, *account)
+    await uow.execute(_RECORD_REFUND_DECISION, new_id(), refund_id, action, reason, by, now, *account)
 
 
 async def find_refund_decision(uow: UnitOfWork, refund_id: UUID) -> tuple[DecisionStatus, RefundDecision] | None:

@@ -1,6 +1,6 @@
 """SQL for the escrow of each order and its releases."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -14,9 +14,10 @@ from common.database.unit_of_work import UnitOfWork
 from contracts.payments import EscrowHeld, EscrowReleased
 from payments.domain import balances
 from payments.domain.balances import PaidBy
-from payments.domain.escrow import Escrow, Parts
+from payments.domain.charges import CoveringPayment
+from payments.domain.escrow import Escrow, Parts, Release
 from payments.domain.transitions import PAYMENT
-from payments.store.charges import PayableOrder
+from payments.store.charges import PayableOrders
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,31 +132,29 @@ async def find_released_minor(uow: UnitOfWork, release_id: UUID) -> int:
 
 async def record_escrows(
     uow: UnitOfWork,
-    orders: Sequence[PayableOrder],
-    intent_id: UUID,
-    charge_id: UUID | None,
+    payable: PayableOrders,
+    payment: CoveringPayment,
     escrows: Sequence[Escrow],
-    channel: str | None,
     now: datetime,
-    shares: Mapping[UUID, balances.Parts],
     event: EscrowHeld | None,
 ) -> list[UUID]:
-    """Record the escrows of the locked orders, mark them and their intent paid, and close their other live intents.
+    """Record the escrows of the unpaid orders, mark them and their intent paid, and close their other live intents.
     `event` is published in the same round trip.
 
-    `shares` are the parts that the buyer's balance paid. Return the closed intents with a part of the balance.
+    Return the closed intents with a part of the balance.
     """
-    paid_parts = [shares.get(order.order_id, balances.NO_PARTS) for order in orders]
+    orders = payable.unpaid
+    paid_parts = [payment.shares.get(order.order_id, balances.NO_PARTS) for order in orders]
     recorded = await uow.fetch_row_and_publish(
         _RECORD_ESCROWS,
         [order.order_id for order in orders],
         [order.vendor_id for order in orders],
         *([escrow.locked[part] for escrow in escrows] for part in range(3)),
         orders[0].buyer_id,
-        charge_id,
+        payment.charge_id,
         now,
-        intent_id,
-        channel,
+        payable.intent_id,
+        payment.channel,
         [part.rewards_minor for part in paid_parts],
         [part.refunds_minor for part in paid_parts],
         event=event,
@@ -218,26 +217,17 @@ async def save_dispute(uow: UnitOfWork, order_id: UUID, disputed_at: datetime | 
 
 
 async def save_release(
-    uow: UnitOfWork,
-    order_id: UUID,
-    after: Escrow,
-    release_id: UUID,
-    parts: Parts,
-    cause: str,
-    released_by: UUID | None,
-    now: datetime,
-    event: EscrowReleased,
+    uow: UnitOfWork, release: Release, cause: str, released_by: UUID | None, now: datetime, event: EscrowReleased
 ) -> None:
-    """Record a release of `parts`, save the escrow that is left after it, and publish the release, in one round
-    trip.
-    """
+    """Record a release, save the escrow that is left after it, and publish the release, in one round trip."""
+    parts, after = release.parts, release.after
     await uow.fetch_row_and_publish(
         _SAVE_RELEASE,
-        order_id,
+        event.order_id,
         *after.locked,
         *after.released,
         after.refunded_minor,
-        release_id,
+        event.release_id,
         parts.total_minor,
         parts.commission_minor,
         parts.delivery_fee_minor,

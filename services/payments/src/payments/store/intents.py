@@ -7,6 +7,7 @@ from uuid import UUID
 
 import asyncpg
 
+from common.database.idempotent_commands import IdempotentCommand
 from common.database.state_changes import states_before
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.idempotency import IdempotencyKeyReused
@@ -243,10 +244,8 @@ async def record_claimed_intent_if_new(
     uow: UnitOfWork,
     intent: Intent,
     orders: Sequence[OrderToPay],
-    buyer_id: UUID,
+    command: IdempotentCommand,
     until: datetime,
-    key: UUID,
-    fingerprint: bytes,
     now: datetime,
 ) -> Intent | None:
     """Return the intent for these orders, whose gateway this caller may call until `until`, with its reference and the
@@ -261,7 +260,7 @@ async def record_claimed_intent_if_new(
             _RECORD_INTENT,
             intent.id,
             intent.order_id,
-            buyer_id,
+            command.user_id,
             intent.reference,
             intent.amount_minor,
             intent.currency,
@@ -271,8 +270,8 @@ async def record_claimed_intent_if_new(
             now,
             until,
             intent.gateway,
-            key,
-            fingerprint,
+            command.key,
+            command.fingerprint,
             intent.purchase_id,
             [order.id for order in several],
             [order.total_minor for order in several],

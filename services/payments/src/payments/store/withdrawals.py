@@ -8,10 +8,9 @@ from common.database.state_changes import allows_change, change_state, states_be
 from common.database.unit_of_work import Reads, UnitOfWork
 from common.primitives.decisions import DECISION, DecisionStatus, Verdict
 from payments.domain.balances import Parts
-from payments.domain.destinations import Recipient
 from payments.domain.gateways import GatewayName
 from payments.domain.transitions import WITHDRAWAL, WithdrawalStatus
-from payments.domain.withdrawals import WithdrawalDecision, WithdrawalOutcome
+from payments.domain.withdrawals import NewWithdrawal, WithdrawalDecision, WithdrawalOutcome
 
 
 class LockedWithdrawal(NamedTuple):
@@ -101,17 +100,9 @@ SELECT EXISTS (SELECT FROM quarantined_accounts WHERE bank_code = $1 AND account
 """
 
 
-async def record_withdrawal(
-    uow: UnitOfWork,
-    withdrawal_id: UUID,
-    user_id: UUID,
-    amount_minor: int,
-    status: WithdrawalStatus,
-    gateway: GatewayName,
-    recipient: Recipient,
-    now: datetime,
-) -> None:
-    await uow.execute(_RECORD, withdrawal_id, user_id, amount_minor, status, gateway, *recipient[:4], now)
+async def record_withdrawal(uow: UnitOfWork, new: NewWithdrawal, now: datetime) -> None:
+    values = (new.user_id, new.amount_minor, new.status, new.gateway, *new.recipient[:4])
+    await uow.execute(_RECORD, new.id, *values, now)
 
 
 async def lock_withdrawal(uow: UnitOfWork, withdrawal_id: UUID) -> LockedWithdrawal | None:

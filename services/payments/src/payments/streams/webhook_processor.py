@@ -15,7 +15,7 @@ from payments.clients.gateway import Gateways
 from payments.domain.charges import SurchargeBound
 from payments.domain.gateways import GatewayName
 from payments.metrics import WEBHOOKS_PROCESSED
-from payments.use_cases.webhooks.process_webhook import process_webhook
+from payments.use_cases.webhooks.process_webhook import WebhookAttempt, process_webhook
 
 log: Final = get_logger(__name__)
 
@@ -55,17 +55,12 @@ class WebhookProcessor:
             await asyncio.wait(self._under_way, timeout=DRAIN_SECONDS)
 
     async def _process(self, work: OutboxRow) -> None:
+        attempt = WebhookAttempt(work.subject, is_last=False, work_item_id=work.id)
         try:
             with telemetry.span(work.type, SpanKind.INTERNAL, work.trace):
                 async with self._database.unit_of_work(acting_as=THE_SERVICE) as uow:
                     result = await process_webhook(
-                        uow,
-                        self._gateways,
-                        work.subject,
-                        self._surcharge_bound,
-                        is_last_attempt=False,
-                        now=self._clock.now(),
-                        work_item_id=work.id,
+                        uow, self._gateways, self._surcharge_bound, attempt, self._clock.now()
                     )
         except Exception as error:
             # The worker decides about retries and dead letters.

@@ -6,13 +6,10 @@ from uuid import UUID
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.cells import Cells
 from common.primitives.problems import NotFound
 from orders.domain.carts import cart_id_of
-from orders.domain.checkouts import Checkout, Placement
+from orders.domain.checkouts import Checkout, CheckoutRules, Placement
 from orders.domain.errors import EmptyCart, VendorRequired
-from orders.domain.orders import Windows
-from orders.domain.unpaid_limits import UnpaidLimits
 from orders.store import carts
 from orders.store.checkout import find_by_key
 from orders.use_cases.orders.place_orders import place_orders
@@ -26,9 +23,7 @@ async def check_out_cart(
     *,
     key: UUID,
     now: datetime,
-    windows: Windows,
-    limits: UnpaidLimits,
-    cells: Cells | None,
+    rules: CheckoutRules,
 ) -> Placement | UUID:
     """Order all lines of one vendor, or of all for a purchase, and remove them from the cart in the same transaction.
 
@@ -58,7 +53,5 @@ async def check_out_cart(
         replace(checkout, requested_items=requested_items),
         key=key,
         now=now,
-        windows=windows,
-        limits=limits,
-        cells=cells,
+        rules=rules,
     )

@@ -8,6 +8,7 @@ from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound
 from orders.domain.errors import CartFull
+from orders.domain.quotes import RequestedItem
 from orders.queries.carts import find_cart_offer
 from orders.store import carts
 
@@ -26,17 +27,6 @@ async def set_cart_item(
     offer = await find_cart_offer(uow, product_id, variant_id, now=now)
     if offer is None:
         raise NotFound
-    saved = await carts.save_item(
-        uow,
-        buyer_id=caller.id,
-        product_id=product_id,
-        variant_id=variant_id,
-        vendor_id=offer.vendor_id,
-        name=offer.name,
-        price_seen_minor=offer.unit_price_minor,
-        quantity=quantity,
-        now=now,
-        items_max=ITEMS_MAX,
-    )
-    if not saved:
+    item = RequestedItem(product_id, quantity, variant_id)
+    if not await carts.save_item(uow, caller.id, item, offer, now=now, items_max=ITEMS_MAX):
         raise CartFull

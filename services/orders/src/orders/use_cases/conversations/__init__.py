@@ -22,7 +22,7 @@ __all__ = [
     "add_message_image",
     "block_conversation",
     "check_conversation_access",
-    "find_side",
+    "find_participant",
     "make_offer",
     "open_conversation",
     "post_message",

@@ -3,7 +3,6 @@
 from datetime import datetime
 from uuid import UUID
 
-from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.media.cleanup import UNREFERENCED_LIFE, cancel_image_removal
 from common.primitives.clock import iso
@@ -14,8 +13,7 @@ from orders.domain.conversation_errors import ConversationBlocked, TooManyMessag
 from orders.domain.conversations import (
     MESSAGES_MAX,
     MESSAGES_WINDOW,
-    Parties,
-    Side,
+    Participant,
     is_push_due,
     other_side,
     seconds_until_free,
@@ -26,10 +24,7 @@ from orders.store import conversations
 
 async def post_message(
     uow: UnitOfWork,
-    caller: Caller,
-    conversation_id: UUID,
-    parties: Parties,
-    side: Side,
+    author: Participant,
     text: str,
     *,
     image_id: UUID | None = None,
@@ -42,23 +37,21 @@ async def post_message(
     Raises ConversationBlocked (403), TooManyMessages (429), UnknownMessageImage (422), NotFound, and MediaUnavailable
     (503) while the image is being removed.
     """
-    await conversations.lock_author(uow, caller.id)
-    if await conversations.is_blocked_by(uow, parties, other_side(side)):
+    await conversations.lock_author(uow, author.user_id)
+    if await conversations.is_blocked_by(uow, author.parties, other_side(author.side)):
         raise ConversationBlocked
-    written = await conversations.list_written(uow, caller.id, MESSAGES_WINDOW, MESSAGES_MAX, now)
+    written = await conversations.list_written(uow, author.user_id, MESSAGES_WINDOW, MESSAGES_MAX, now)
     if (seconds := seconds_until_free(written, MESSAGES_MAX, MESSAGES_WINDOW, now)) is not None:
         raise TooManyMessages(seconds)
-    notified_at = await conversations.lock_conversation(uow, conversation_id)
+    notified_at = await conversations.lock_conversation(uow, author.conversation_id)
     if notified_at is None:
         raise NotFound
-    notifies = is_push_due(notified_at.vendor if side == "buyer" else notified_at.buyer, now)
+    notifies = is_push_due(notified_at.vendor if author.side == "buyer" else notified_at.buyer, now)
     masked_text, message_id = mask_pins(text, pin_digits), new_id()
     await conversations.record_message(
         uow,
         message_id,
-        conversation_id,
-        side,
-        caller.id,
+        author,
         masked_text,
         masked=masked_text != text,
         notifies=notifies,
@@ -66,20 +59,17 @@ async def post_message(
     )
     if image_id is not None:
         added_after = now - UNREFERENCED_LIFE
-        if not await conversations.show_image(
-            uow, image_id, conversation_id, caller.id, message_id, added_after=added_after
-        ):
+        if not await conversations.show_image(uow, image_id, author, message_id, added_after=added_after):
             raise UnknownMessageImage
         await cancel_image_removal(uow, image_id, now)
-    reader_id = parties.reader_of(side)
-    if reader_id is not None:
+    if author.reader_id is not None:
         uow.publish(
             MessagePosted(
-                conversation_id=conversation_id,
+                conversation_id=author.conversation_id,
                 message_id=message_id,
-                author=side,
-                reader_id=reader_id,
-                vendor_id=parties.vendor_id,
+                author=author.side,
+                reader_id=author.reader_id,
+                vendor_id=author.parties.vendor_id,
                 notifies=notifies,
                 posted_at=iso(now),
             )

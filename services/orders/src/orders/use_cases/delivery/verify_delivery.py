@@ -87,4 +87,5 @@ async def _deliver(
         verified_by=verified_by,
         number=order.number,
     )
-    await orders.save_transition(uow, order, "delivered", "pin_accepted", now, windows, event=event, also=bound)
+    facts = orders.TransitionFacts(event=event, also=bound)
+    await orders.save_transition(uow, order, "delivered", "pin_accepted", now, windows, facts)

@@ -48,7 +48,8 @@ async def accept_payment(
         publish_stock_changes(uow, stock_levels)
     _, digest, encrypted, event = new_pin(pins, order, 1, shared_payment)
     pin = first_pin(order, 1, digest=digest, encrypted=encrypted, now=now)
-    await orders.save_transition(uow, order, transition, "escrow_held", now, windows, escrow, event=event, also=pin)
+    facts = orders.TransitionFacts(escrow, event=event, also=pin)
+    await orders.save_transition(uow, order, transition, "escrow_held", now, windows, facts)
     return None
 
 
@@ -59,6 +60,8 @@ async def _refund_late_charge(
     if isinstance(transition, Rejection):
         await orders.save_escrow(uow, order.id, escrow)
         return transition
-    await orders.save_transition(uow, order, transition, "escrow_held_without_stock", now, windows, escrow)
+    await orders.save_transition(
+        uow, order, transition, "escrow_held_without_stock", now, windows, orders.TransitionFacts(escrow)
+    )
     await request_refund(uow, order, escrow.remaining_minor, LATE_CHARGE_REASON, now)
     return None

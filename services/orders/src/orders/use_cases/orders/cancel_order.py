@@ -10,8 +10,7 @@ from common.primitives.problems import Forbidden, NotFound
 from contracts.orders import OrderCancelled
 from orders.domain.errors import ForbiddenTransition
 from orders.domain.order_roles import OrderRole, cancel_trigger
-from orders.domain.orders import Windows
-from orders.domain.refund_destinations import RefundTo
+from orders.domain.orders import Cancellation, Windows
 from orders.domain.transitions import next_state
 from orders.store import orders, stock
 from orders.use_cases.products.publish_stock_changes import publish_stock_changes
@@ -22,12 +21,11 @@ async def cancel_order(
     uow: UnitOfWork,
     order_id: UUID,
     roles: frozenset[OrderRole],
-    reason: str,
+    requested: Cancellation,
     *,
     by: Caller,
     now: datetime,
     windows: Windows,
-    refund_to: RefundTo | None = None,
 ) -> None:
     """Buyer, vendor or staff cancel an order; a paid order is refunded in full (contract section 6).
 
@@ -49,7 +47,8 @@ async def cancel_order(
     is_staff = trigger == "staff_cancels"
     if is_staff and transition != "cancelled":
         by.must_have_stepped_up(now)
-    await orders.save_transition(uow, order, transition, trigger, now, windows, staff_id=by.id if is_staff else None)
+    facts = orders.TransitionFacts(staff_id=by.id if is_staff else None)
+    await orders.save_transition(uow, order, transition, trigger, now, windows, facts)
     if order.stock_is_reserved:
         publish_stock_changes(uow, await stock.free_stock(uow, order.id))
     if transition == "cancelled":
@@ -58,9 +57,9 @@ async def cancel_order(
                 order_id=order.id,
                 buyer_id=order.buyer_id,
                 vendor_id=order.vendor_id,
-                reason=reason,
+                reason=requested.reason,
                 number=order.number,
             )
         )
     else:
-        await request_refund(uow, order, order.total_minor, reason, now, refund_to=refund_to)
+        await request_refund(uow, order, order.total_minor, requested.reason, now, refund_to=requested.refund_to)

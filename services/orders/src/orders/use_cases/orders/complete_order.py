@@ -33,7 +33,8 @@ async def complete_order(
     )
     is_disputed = order.status == "disputed"
     first = None if is_disputed else completed
-    await orders.save_transition(uow, order, transition, "escrow_fully_released", now, windows, escrow, event=first)
+    facts = orders.TransitionFacts(escrow, event=first)
+    await orders.save_transition(uow, order, transition, "escrow_fully_released", now, windows, facts)
     if is_disputed:
         await disputes.close_dispute(uow, order.id, "released", now)
         uow.publish(

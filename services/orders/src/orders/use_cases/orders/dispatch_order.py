@@ -29,4 +29,5 @@ async def dispatch_order(
     if isinstance(transition, Rejection):
         raise ForbiddenTransition(order.status)
     event = OrderDispatched(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, number=order.number)
-    await orders.save_transition(uow, order, transition, "vendor_dispatches", now, windows, event=event)
+    facts = orders.TransitionFacts(event=event)
+    await orders.save_transition(uow, order, transition, "vendor_dispatches", now, windows, facts)

@@ -1,16 +1,17 @@
 """Place the orders of a checkout."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Final
 from uuid import UUID
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.cells import Cells
-from orders.domain.checkouts import Checkout, Placement, placement_of
+from orders.domain.checkouts import Checkout, CheckoutRules, Placement, placement_of
 from orders.domain.conversation_errors import OfferNotOpen
 from orders.domain.errors import (
     FlashSaleSoldOut,
@@ -21,7 +22,6 @@ from orders.domain.errors import (
 )
 from orders.domain.offered_prices import at_offered_prices
 from orders.domain.order_roles import is_own_vendor
-from orders.domain.orders import Windows
 from orders.domain.quotes import Destination, Quote, RequestedItem, quote, quote_purchase
 from orders.domain.unpaid_limits import UnpaidLimits
 from orders.store import conversation_offers, flash_sales
@@ -46,9 +46,7 @@ async def place_orders(
     *,
     key: UUID,
     now: datetime,
-    windows: Windows,
-    limits: UnpaidLimits,
-    cells: Cells | None,
+    rules: CheckoutRules,
 ) -> Placement | UUID:
     """Place a buyer's order, or all orders of a purchase: freeze prices and commission, reserve stock, start the
     payment window.
@@ -61,7 +59,7 @@ async def place_orders(
     facts = await _read(uow, caller, checkout, key, now)
     if facts.earlier is not None:
         return repeated_id(checkout, facts.earlier)
-    _check_campuses(cells, checkout, facts)
+    _check_campuses(rules.cells, checkout, facts)
     if any(is_own_vendor(caller, offer.vendor_id, offer.vendor_owner_id) for offer in facts.offers.values()):
         raise OwnVendor
     if offer_ids := [item.offer_id for item in checkout.requested_items if item.offer_id is not None]:
@@ -76,17 +74,18 @@ async def place_orders(
             return repeated_id(checkout, earlier)
         checkout = replace(checkout, requested_items=items)
     quotes = _quotes(checkout, facts)
-    saved = await _save(uow, caller, checkout, facts, quotes, key=key, now=now, windows=windows)
+    draw = partial(placement_of, quotes, checkout, facts.offers, (caller.id, facts.buyer_name), now, rules.windows)
+    saved = await _save(uow, checkout, draw, quotes, buyer_id=caller.id, key=key)
     if isinstance(saved, UUID):
         return saved
     placement, outcome = saved
     # Each exception rolls everything back.
-    limits.check_orders(outcome.unpaid_orders, len(placement.orders))
+    rules.unpaid_limits.check_orders(outcome.unpaid_orders, len(placement.orders))
     if not outcome.reserved:
         # A concurrent order or a price change since the quote.
         await _explain_shortage(uow, caller, checkout, key, now)
         raise OutOfStock
-    _check_shares(limits, checkout.requested_items, outcome)
+    _check_shares(rules.unpaid_limits, checkout.requested_items, outcome)
     if not await _claim_sale_units(uow, placement, quotes, now):
         await _explain_shortage(uow, caller, checkout, key, now)
         raise FlashSaleSoldOut
@@ -97,27 +96,27 @@ async def place_orders(
 
 async def _save(
     uow: UnitOfWork,
-    caller: Caller,
     checkout: Checkout,
-    facts: CheckoutFacts,
+    draw: Callable[[], Placement],
     quotes: Sequence[Quote],
     *,
+    buyer_id: UUID,
     key: UUID,
-    now: datetime,
-    windows: Windows,
 ) -> tuple[Placement, Placed] | UUID:
-    """Save the orders under free numbers; return the id that is bound to the key when another request was faster."""
+    """Save the orders under free numbers, which `draw` chooses; return the id that is bound to the key when another
+    request was faster.
+    """
     regular_prices_minor = {
         (line.product_id, line.variant_id): line.regular_price_minor for quoted in quotes for line in quoted.lines
     }
     for _ in range(NUMBER_TRIES_MAX):
-        placement = placement_of(quotes, checkout, facts.offers, (caller.id, facts.buyer_name), now, windows)
+        placement = draw()
         outcome = await save_new_orders(
             uow, *placement, regular_prices_minor, key=key, fingerprint=checkout.fingerprint
         )
         if outcome.placed:
             return placement, outcome
-        earlier = await find_by_key(uow, caller.id, key, of_purchase=checkout.is_purchase)
+        earlier = await find_by_key(uow, buyer_id, key, of_purchase=checkout.is_purchase)
         if earlier is not None:
             return repeated_id(checkout, earlier)
         # The key is unused, so a number is in use.

@@ -6,12 +6,9 @@ from uuid import UUID
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.cells import Cells
 from common.primitives.problems import NotFound
-from orders.domain.checkouts import Checkout, Placement
-from orders.domain.orders import Windows
+from orders.domain.checkouts import Checkout, CheckoutRules, Placement
 from orders.domain.purchase_drafts import DraftCheckedOut, DraftExpired, draft_status, orderable_items
-from orders.domain.unpaid_limits import UnpaidLimits
 from orders.queries.purchase_drafts import list_draft_items
 from orders.store.checkout import find_by_key
 from orders.store.purchase_drafts import lock_draft, save_draft_purchase
@@ -26,9 +23,7 @@ async def check_out_purchase_draft(
     *,
     key: UUID,
     now: datetime,
-    windows: Windows,
-    limits: UnpaidLimits,
-    cells: Cells | None,
+    rules: CheckoutRules,
 ) -> Placement | UUID:
     """Make the purchase of the caller's draft, once, and return it; its id when the key is bound to it already.
 
@@ -53,9 +48,7 @@ async def check_out_purchase_draft(
         replace(checkout, requested_items=requested_items),
         key=key,
         now=now,
-        windows=windows,
-        limits=limits,
-        cells=cells,
+        rules=rules,
     )
     if isinstance(placed, UUID) or placed.purchase is None:
         return placed

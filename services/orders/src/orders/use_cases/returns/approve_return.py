@@ -9,7 +9,7 @@ from common.primitives.problems import NotFound
 from contracts.orders import ReturnDecided
 from orders.domain.errors import ForbiddenTransition
 from orders.domain.orders import Windows
-from orders.domain.returns import evaluate_decision, refund_for_return
+from orders.domain.returns import RequestedRefund, evaluate_decision, refund_for_return
 from orders.domain.transitions import Trigger, next_state
 from orders.store import orders, returns
 from orders.store.refunds import has_failed_refund
@@ -54,7 +54,7 @@ async def approve_return(
             uow, order, refund.refund_minor, "return", now, refund.commission_minor, refund_to=request.refund_to
         )
     await returns.save_decision(
-        uow, request.id, "approved", by, reason, now, refund_minor=refund.refund_minor, refund_id=refund_id
+        uow, request.id, "approved", by, reason, now, RequestedRefund(refund.refund_minor, refund_id)
     )
     uow.publish(
         ReturnDecided(

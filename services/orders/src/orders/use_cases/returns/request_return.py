@@ -1,6 +1,5 @@
 """Request a return."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -10,8 +9,7 @@ from common.primitives.ids import new_id
 from common.primitives.problems import Forbidden, NotFound
 from contracts.orders import ReturnRequested
 from orders.domain.order_roles import OrderRole
-from orders.domain.refund_destinations import RefundTo
-from orders.domain.returns import ReturnedItem, check_request
+from orders.domain.returns import NewReturn, check_request
 from orders.store import orders, returns
 
 
@@ -19,12 +17,9 @@ async def request_return(
     uow: UnitOfWork,
     order_id: UUID,
     roles: frozenset[OrderRole],
-    items: Sequence[ReturnedItem],
-    reason: str,
+    requested: NewReturn,
     now: datetime,
     command: IdempotentCommand | None = None,
-    *,
-    refund_to: RefundTo | None = None,
 ) -> UUID:
     """Return the buyer requests the return of items within the return window (contract section 6). Returns the
     request's id.
@@ -39,9 +34,9 @@ async def request_return(
         raise NotFound
     if (earlier := await find_command_result(uow, command)) is not None:
         return earlier
-    check_request(order, items, await returns.list_order_lines(uow, order.id), now)
+    check_request(order, requested.items, await returns.list_order_lines(uow, order.id), now)
     request_id = new_id()
-    await returns.record_request(uow, request_id, order, reason, items, now, refund_to)
+    await returns.record_request(uow, request_id, order, requested, now)
     await record_command_result(uow, command, request_id)
     uow.publish(
         ReturnRequested(

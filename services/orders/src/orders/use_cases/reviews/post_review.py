@@ -1,6 +1,5 @@
 """Review a vendor or a product."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -12,18 +11,8 @@ from contracts.orders import ReviewPosted
 from orders.domain.errors import ForbiddenTransition, OwnVendor
 from orders.domain.order_roles import is_own_vendor
 from orders.domain.review_errors import AlreadyReviewed, EmailUnconfirmed, ReviewNotAllowed
+from orders.domain.reviews import ReviewContent
 from orders.store import reviews
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewContent:
-    """A buyer's review of an order's vendor or of one of its products. `rating` is 1 to 5."""
-
-    order_id: UUID
-    rating: int
-    text: str
-    vendor_id: UUID | None = None
-    product_id: UUID | None = None
 
 
 async def post_review(uow: UnitOfWork, caller: Caller, content: ReviewContent, *, now: datetime) -> UUID:
@@ -50,18 +39,7 @@ async def post_review(uow: UnitOfWork, caller: Caller, content: ReviewContent, *
     if not order.delivered:
         raise ForbiddenTransition(order.status)
     review_id = new_id()
-    recorded = await reviews.record_review_if_new(
-        uow,
-        review_id=review_id,
-        order_id=content.order_id,
-        buyer_id=caller.id,
-        vendor_id=order.vendor_id,
-        product_id=content.product_id,
-        rating=content.rating,
-        text=content.text,
-        now=now,
-    )
-    if not recorded:
+    if not await reviews.record_review_if_new(uow, review_id, order, content, now=now):
         raise AlreadyReviewed
     uow.publish(
         ReviewPosted(

@@ -11,7 +11,7 @@ from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
 from payments.domain.chargeback_responses import (
     DisputeResolution,
-    Resolution,
+    RequestedResolution,
     check_accepted_amount,
     check_respondable,
 )
@@ -21,15 +21,11 @@ from payments.store import chargeback_responses
 async def resolve_chargeback(
     uow: UnitOfWork,
     chargeback_id: UUID,
-    resolution: Resolution,
-    message: str,
-    amount_minor: int | None,
-    attachment: bytes,
+    requested: RequestedResolution,
     by: UUID,
     now: datetime,
 ) -> None:
-    """Resolve a chargeback. Accepting returns `amount_minor`, by default all that is disputed. Nothing is posted before
-    the gateway's decision.
+    """Resolve a chargeback. Nothing is posted before the gateway's decision.
 
     Raises NotFound, ResponseNotAccepted (409), ResponseInDashboard and ValidationFailed (422).
     """
@@ -38,9 +34,10 @@ async def resolve_chargeback(
         raise NotFound
     check_respondable(chargeback)
     accepted_minor = 0
-    if resolution == "accept":
-        accepted_minor = chargeback.amount_minor if amount_minor is None else amount_minor
+    if requested.resolution == "accept":
+        chosen_minor = requested.amount_minor
+        accepted_minor = chargeback.amount_minor if chosen_minor is None else chosen_minor
         check_accepted_amount(chargeback, accepted_minor)
-    content = DisputeResolution(resolution, message, accepted_minor, attachment, None)
+    content = DisputeResolution(requested.resolution, requested.message, accepted_minor, requested.attachment, None)
     content_hash = hashlib.sha256(msgspec.json.encode(content)).hexdigest()
     await chargeback_responses.record_resolution(uow, new_id(), chargeback.id, content, content_hash, by, now)

@@ -15,6 +15,7 @@ from payments.domain import chargeback_postings
 from payments.domain.chargebacks import (
     ChargebackAllocation,
     DisputedCharge,
+    NewChargeback,
     UnsentRefund,
     allocate_to_orders,
     disputed_vendor_minor,
@@ -112,9 +113,8 @@ async def open_chargebacks(
         order_id = None if order is None else order.order_id
         part_of = opened[0].id if opened else None
         name = identity if part_of is None else f"{identity}/{order_id}"
-        chargeback = await chargebacks.record_chargeback(
-            uow, new_id(), name, charge, order_id, share_minor, reason, now, part_of
-        )
+        new = NewChargeback(new_id(), name, order_id, share_minor, reason, part_of)
+        chargeback = await chargebacks.record_chargeback(uow, charge, new, now)
         opened.append(chargeback)
         if order is not None:
             uow.publish(

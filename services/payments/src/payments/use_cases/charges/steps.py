@@ -8,7 +8,6 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.ledger import posting as ledger
 from common.ledger.posting import Posting
-from common.primitives.ids import new_id
 from contracts.payments import ChargeQuarantined
 from payments.domain import identifiers, postings
 from payments.domain.accounts import HOME_CURRENCY
@@ -16,9 +15,11 @@ from payments.domain.balances import NO_PARTS
 from payments.domain.charges import (
     Charge,
     Covered,
+    CoveringPayment,
     ExpectedPayment,
     QuarantineReason,
     SecondCharge,
+    Surcharge,
     SurchargeBound,
     Suspicious,
     UnknownReference,
@@ -30,7 +31,7 @@ from payments.domain.errors import SubjectUnknown
 from payments.domain.refunds import NewRefund
 from payments.store import balances, charges
 from payments.store.balances import Hold
-from payments.store.charges import PayableOrders
+from payments.store.charges import NewCharge, PayableOrders
 from payments.use_cases.alerts import alert_quarantine
 from payments.use_cases.balances.return_hold import return_hold
 from payments.use_cases.balances.spend_hold import spend_hold
@@ -81,8 +82,11 @@ async def settle_charge(
         # The escrow closes these payments, and needs their part of the balance where a later one has replaced the hold.
         for intent_id in other_holds:
             await return_hold(uow, intent_id, now)
-        surcharge_max_minor = surcharge_bound.max_minor(principal_of(charge, payable.expected.settlement))
-        await _hold(uow, charge, webhook_id, payable, verdict, surcharge_max_minor, now, hold)
+        max_minor = surcharge_bound.max_minor(principal_of(charge, payable.expected.settlement))
+        surcharge = Surcharge(verdict.surcharge_minor, max_minor)
+        order_id = payable.first.order_id
+        new = charges.new_charge(charge, webhook_id, order_id, "covered", now, surcharge)
+        await _hold(uow, charge, new, payable, verdict, hold, now)
     elif payable is not None and isinstance(verdict, SecondCharge):
         await _refund(uow, charge, webhook_id, payable, now)
     elif isinstance(verdict, Suspicious):
@@ -110,26 +114,14 @@ async def _expect_balance(
 async def _hold(
     uow: UnitOfWork,
     charge: Charge,
-    webhook_id: str,
+    new: NewCharge,
     payable: PayableOrders,
     verdict: Covered,
-    surcharge_max_minor: int,
-    now: datetime,
     hold: Hold | None,
+    now: datetime,
 ) -> None:
     order = payable.first
     refund_id = identifiers.overpayment_refund_id(charge.identity)
-    charge_id = new_id()
-    recorded = charges.new_charge(
-        charge_id,
-        charge,
-        webhook_id,
-        order.order_id,
-        "covered",
-        now,
-        verdict.surcharge_minor,
-        surcharge_max_minor,
-    )
     totals_minor = payable.unpaid_totals_minor
     shares = {} if hold is None else await spend_hold(uow, hold, verdict.balance_minor, totals_minor, now)
     posting = postings.charge(
@@ -141,11 +133,10 @@ async def _hold(
         surcharge_minor=verdict.surcharge_minor,
     )
     surplus = NewRefund(
-        refund_id, "overpayment", charge_id, order.order_id, order.buyer_id, verdict.surplus_minor, "surplus"
+        refund_id, "overpayment", new.id, order.order_id, order.buyer_id, verdict.surplus_minor, "surplus"
     )
-    await hold_escrow(
-        uow, posting, payable, charge_id, charge.reference, charge.channel, surplus, now, shares, recorded
-    )
+    payment = CoveringPayment(charge.reference, new.id, charge.channel, shares)
+    await hold_escrow(uow, posting, payable, payment, surplus, now, new.record)
 
 
 async def _refund(uow: UnitOfWork, charge: Charge, webhook_id: str, payable: PayableOrders, now: datetime) -> None:

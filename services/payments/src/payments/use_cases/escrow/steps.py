@@ -1,6 +1,5 @@
 """Steps of escrow that several operations share."""
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal
 from uuid import UUID
@@ -10,7 +9,8 @@ from common.ledger import posting as ledger
 from common.ledger.posting import Effect, Posting
 from common.primitives.clock import iso
 from contracts.payments import EscrowHeld, EscrowReleased, EscrowState
-from payments.domain import balances, escrow, postings
+from payments.domain import escrow, postings
+from payments.domain.charges import CoveringPayment
 from payments.domain.errors import SubjectUnknown
 from payments.domain.escrow import Escrow, Release
 from payments.domain.refunds import NewRefund
@@ -37,18 +37,15 @@ async def hold_escrow(
     uow: UnitOfWork,
     posting: Posting | None,
     payable: PayableOrders,
-    charge_id: UUID | None,
-    reference: str,
-    channel: str | None,
+    payment: CoveringPayment,
     surplus: NewRefund | None,
     now: datetime,
-    shares: Mapping[UUID, balances.Parts] | None = None,
     recorded_charge: Effect | None = None,
 ) -> None:
     """Post the money, record the escrow of each unpaid order and the refund of a surplus, and mark orders and intent
     paid.
 
-    `posting` credits the total of each of them to its escrow, less the `shares` that the balance has paid, and the
+    `posting` credits the total of each of them to its escrow, less the shares that the balance has paid, and the
     surplus to its refund. A surplus of 0 needs no refund, and a payment from the balance alone no posting.
     `recorded_charge` is written with the posting.
     """
@@ -64,7 +61,7 @@ async def hold_escrow(
             amount_minor=order.total_minor,
             commission_minor=order.commission_minor,
             delivery_fee_minor=order.delivery_fee_minor,
-            reference=reference,
+            reference=payment.reference,
             held_at=iso(now),
             number=order.number,
             purchase_id=order.purchase_id,
@@ -74,7 +71,7 @@ async def hold_escrow(
     ]
     # The sequences of several orders are locked together, at the end.
     only = events.pop() if len(events) == 1 else None
-    closed = await record_escrows(uow, orders, payable.intent_id, charge_id, escrows, channel, now, shares or {}, only)
+    closed = await record_escrows(uow, payable, payment, escrows, now, only)
     for intent_id in closed:
         await return_hold(uow, intent_id, now)
     for event in events:
@@ -126,5 +123,5 @@ async def release_escrow(
         escrow=describe_escrow(held, plan.after),
         number=held.number,
     )
-    await save_release(uow, held.order_id, plan.after, release_id, plan.parts, cause, released_by, now, event)
+    await save_release(uow, plan, cause, released_by, now, event)
     return plan

@@ -10,10 +10,12 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
+from common.database.idempotent_commands import IdempotentCommand
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.idempotency import IdempotencyKeyReused
 from common.primitives.ids import new_id
 from payments.domain.bank_transfers import BANK_TRANSFER
+from payments.domain.charges import CoveringPayment
 from payments.domain.errors import BalanceAboveDue, OrderNotPayable, PaymentOpening, PurchaseNotPaidWhole
 from payments.domain.gateways import GatewayName
 from payments.domain.identifiers import charge_reference
@@ -51,6 +53,9 @@ class PaymentRequest:
         balance = [] if self.balance_minor is None else [self.balance_minor]
         content = json.dumps([subject, self.channel, self.callback_url, *balance])
         return hashlib.sha256(content.encode()).digest()
+
+    def command_of(self, buyer_id: UUID) -> IdempotentCommand:
+        return IdempotentCommand(buyer_id, self.idempotency_key, self.fingerprint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +207,8 @@ async def _pay_from_balance(uow: UnitOfWork, intent: Intent, now: datetime) -> P
     if payable is None or hold is None:
         raise LookupError(f"intent {intent.id} has no hold")
     shares = await spend_hold(uow, hold, intent.balance_minor, payable.unpaid_totals_minor, now)
-    await hold_escrow(uow, None, payable, None, intent.reference, None, None, now, shares)
+    payment = CoveringPayment(intent.reference, shares=shares)
+    await hold_escrow(uow, None, payable, payment, None, now)
     return Prepared(intent._replace(status="paid"))
 
 
@@ -242,9 +248,8 @@ async def _record_intent(
         balance_minor=request.balance_minor or 0,
     )
     until = now + OPENING_LEASE
-    recorded = await intents.record_claimed_intent_if_new(
-        uow, new, orders, buyer_id, until, request.idempotency_key, request.fingerprint, now
-    )
+    command = request.command_of(buyer_id)
+    recorded = await intents.record_claimed_intent_if_new(uow, new, orders, command, until, now)
     if recorded is not None and recorded.balance_minor:
         await hold_balance(uow, recorded.id, recorded.order_id, buyer_id, recorded.balance_minor, now)
     return recorded

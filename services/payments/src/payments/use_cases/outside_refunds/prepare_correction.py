@@ -4,7 +4,6 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
 from payments.domain.errors import OutsideRefundNotCorrectable
 from payments.store import decisions, refunds
@@ -22,4 +21,4 @@ async def prepare_correction(uow: UnitOfWork, refund_id: UUID, reason: str, by: 
     found = await decisions.find_refund_decision(uow, refund_id)
     if found is not None and found[0] != "rejected":
         raise OutsideRefundNotCorrectable
-    await decisions.record_refund_decision(uow, new_id(), refund_id, "correct", reason, by, now, None)
+    await decisions.record_refund_decision(uow, refund_id, "correct", reason, by, now, None)

@@ -12,7 +12,13 @@ from common.primitives.ids import new_id
 from common.primitives.lifecycles import Rejection
 from contracts.payments import OutsideRefundRecorded
 from payments.domain import chargeback_postings, postings
-from payments.domain.chargebacks import OUTSIDE_PREFIX, ChargebackAllocation, DisputedCharge, allocate_to_orders
+from payments.domain.chargebacks import (
+    OUTSIDE_PREFIX,
+    ChargebackAllocation,
+    DisputedCharge,
+    NewChargeback,
+    allocate_to_orders,
+)
 from payments.domain.errors import OutsideRefundNotCorrectable, SubjectUnknown
 from payments.domain.escrow import NO_PARTS, Escrow
 from payments.domain.identifiers import attempt_of_reference, outside_refund_id, won_chargeback_release_id
@@ -223,9 +229,8 @@ async def record_outside_refund(uow: UnitOfWork, update: RefundUpdate, now: date
         order_id = order.order_id if order else None
         named = (new_id(), f"{identity}/{order_id}", refund.id) if parts else (refund.id, identity, None)
         part_id, name, part_of = named
-        chargeback = await chargebacks.record_chargeback(
-            uow, part_id, name, charge, order_id, allocation.total_minor, REASON, now, part_of
-        )
+        new = NewChargeback(part_id, name, order_id, allocation.total_minor, REASON, part_of)
+        chargeback = await chargebacks.record_chargeback(uow, charge, new, now)
         parts.append((chargeback, order))
     for (chargeback, order), allocation in sorted_by_lock(zip(parts, allocations, strict=True)):
         await _debit_part(uow, refund, chargeback, charge, order, allocation, now)

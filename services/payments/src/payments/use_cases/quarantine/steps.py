@@ -5,6 +5,7 @@ from datetime import datetime
 from common.database.unit_of_work import UnitOfWork
 from common.ledger import posting as ledger
 from payments.domain import identifiers, postings
+from payments.domain.charges import CoveringPayment
 from payments.domain.errors import ChargeCannotBeAccepted
 from payments.domain.quarantine import evaluate_acceptance
 from payments.domain.refunds import NewRefund
@@ -49,7 +50,8 @@ async def accept_charge(uow: UnitOfWork, charge: LockedQuarantinedCharge, now: d
     verdict = "covered" if covers else "second_charge"
     await decisions.save_charge_verdict(uow, charge.charge_id, verdict, order.order_id)
     if covers:
-        await hold_escrow(uow, posting, payable, charge.charge_id, charge.reference, charge.channel, surplus, now)
+        payment = CoveringPayment(charge.reference, charge.charge_id, charge.channel)
+        await hold_escrow(uow, posting, payable, payment, surplus, now)
     else:
         await create_overpayment_refund(uow, posting, surplus, payable.intent_id, now)
     refund_id = surplus.id if surplus_minor else None

@@ -6,7 +6,6 @@ from uuid import UUID
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.clock import Clock
-from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
 from payments.clients.gateway import GatewayRejected, Gateways, PaymentGateway
 from payments.domain.accounts import HOME_CURRENCY
@@ -51,7 +50,7 @@ async def prepare_refund(
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await _lock_failed(uow, gateways, refund_id, plan)
         now = clock.now()
-        await decisions.record_refund_decision(uow, new_id(), refund_id, plan.action, plan.reason, by, now, recipient)
+        await decisions.record_refund_decision(uow, refund_id, plan.action, plan.reason, by, now, recipient)
         await decisions.save_refund_prepared(uow, refund_id)
 
 

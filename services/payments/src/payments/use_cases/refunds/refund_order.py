@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from datetime import datetime
-from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.ledger import posting as ledger
@@ -11,8 +10,7 @@ from payments.domain import escrow, postings
 from payments.domain.balances import PaidBy, RefundSplit, split_refund
 from payments.domain.chargebacks import UnsentRefund
 from payments.domain.errors import SubjectUnknown
-from payments.domain.escrow import Parts
-from payments.domain.refunds import NewRefund
+from payments.domain.refunds import NewRefund, RequestedRefund
 from payments.store import chargebacks, refunds
 from payments.store.escrow import lock_escrow, save_charged_back
 from payments.use_cases.chargebacks.steps import count_charged_back
@@ -23,34 +21,21 @@ from payments.use_cases.refunds.record_offset_settled import record_offset_settl
 from payments.use_cases.statements.steps import sign_movement
 
 
-async def refund_order(
-    uow: UnitOfWork,
-    order_id: UUID,
-    refund_id: UUID,
-    amount_minor: int,
-    reason: str,
-    now: datetime,
-    of_items: Parts | None = None,
-    *,
-    is_all_to_balance: bool = False,
-) -> bool:
+async def refund_order(uow: UnitOfWork, requested: RequestedRefund, now: datetime) -> bool:
     """Return whether the refund is new. A lost chargeback that returned money to the buyer counts as a part of it.
-
-    `of_items` are the parts of a refund of items; without them the refund takes each part in proportion. The money goes
-    back where it came from, the charge first; with `is_all_to_balance` to the buyer's balance, unless a bank disputes
-    the charge, which may return the money itself.
 
     Raises SubjectUnknown before the escrow is held, and RefundExceedsHeld.
     """
+    order_id, refund_id, amount_minor = requested.order_id, requested.id, requested.amount_minor
     held = await lock_escrow(uow, order_id)
     if held is None:
         raise SubjectUnknown(f"a refund of order {order_id} is requested, and it has no escrow yet")
-    refund = NewRefund(refund_id, "order", held.charge_id, order_id, held.buyer_id, amount_minor, reason)
+    refund = NewRefund(refund_id, "order", held.charge_id, order_id, held.buyer_id, amount_minor, requested.reason)
     if not await refunds.record_refund_if_new(uow, refund, now):
         return False
-    is_all_to_balance = is_all_to_balance and not await chargebacks.chargeback_is_open(uow, order_id)
+    is_all_to_balance = requested.is_all_to_balance and not await chargebacks.chargeback_is_open(uow, order_id)
     returned_minor = await count_charged_back(uow, held, refund_id, amount_minor)
-    plan = escrow.refund(held.escrow, amount_minor - returned_minor, of_items)
+    plan = escrow.refund(held.escrow, amount_minor - returned_minor, requested.of_items)
     if returned_minor < amount_minor:
         posting = postings.refund(
             refund_id, order_id, held.vendor_id, from_locked=plan.from_locked, from_released=plan.from_released

@@ -42,6 +42,21 @@ class Webhook:
 
 
 @dataclass(frozen=True, slots=True)
+class WebhookAttempt:
+    """An attempt to process a webhook; `is_queried` after the gateway was queried for the webhook's subject.
+
+    `refunds` are the queried states for a webhook that only names a transaction. A processed webhook needs no message
+    for its unpublished work item `work_item_id`.
+    """
+
+    webhook_id: str
+    is_last: bool
+    refunds: Sequence[RefundUpdate] | None = None
+    is_queried: bool = False
+    work_item_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class WebhookResult:
     """The result; `outcome` is None for a webhook that was processed before, and for one about refunds to query
     first.
@@ -59,23 +74,13 @@ class WebhookResult:
 
 
 async def process_webhook(
-    uow: UnitOfWork,
-    gateways: Gateways,
-    webhook_id: str,
-    surcharge_bound: SurchargeBound,
-    *,
-    is_last_attempt: bool,
-    now: datetime,
-    refunds: Sequence[RefundUpdate] | None = None,
-    is_queried: bool = False,
-    work_item_id: UUID | None = None,
+    uow: UnitOfWork, gateways: Gateways, surcharge_bound: SurchargeBound, attempt: WebhookAttempt, now: datetime
 ) -> WebhookResult:
-    """Process a webhook unless it has an outcome. Raises retryable errors, MalformedEvent, and DisputeUnconfirmed
-    unless `is_queried`: then the gateway was queried for the webhook's subject.
+    """Process a webhook unless it has an outcome. Without the queried states of its refunds it is returned unprocessed.
 
-    `refunds` are the queried states for a webhook that only names a transaction; without them it is returned
-    unprocessed. A processed webhook needs no message for its unpublished work item `work_item_id`.
+    Raises retryable errors, MalformedEvent, and DisputeUnconfirmed unless the gateway was queried.
     """
+    webhook_id = attempt.webhook_id
     locked = await webhooks.lock_webhook(uow, webhook_id)
     if locked is None:
         raise LookupError(f"work item of webhook {webhook_id}, which is not recorded")
@@ -83,17 +88,17 @@ async def process_webhook(
     if locked.outcome != "queued":
         return WebhookResult(locked.event_type, None, gateway.known_events)
     is_final = is_gateway_response(webhook_id) or gateway.subject_of(locked.event_type, locked.raw) is None
-    source: ReportSource = "gateway" if is_final else "queried_webhook" if is_queried else "webhook"
-    webhook = Webhook(webhook_id, locked.event_type, locked.arrived_at, surcharge_bound, is_last_attempt, source)
+    source: ReportSource = "gateway" if is_final else "queried_webhook" if attempt.is_queried else "webhook"
+    webhook = Webhook(webhook_id, locked.event_type, locked.arrived_at, surcharge_bound, attempt.is_last, source)
     report = gateway.read_event(webhook_id, locked.event_type, locked.raw)
     if isinstance(report, RefundEvent):
-        if refunds is None:
+        if attempt.refunds is None:
             return WebhookResult(webhook.event_type, None, gateway.known_events, report)
-        changed = any([await record_refund_update(uow, update, now) for update in refunds])
+        changed = any([await record_refund_update(uow, update, now) for update in attempt.refunds])
     else:
         changed = await _record(uow, webhook, report, now)
     outcome: Outcome = "done" if changed else "ignored"
-    await webhooks.save_outcome(uow, webhook_id, outcome, work_item_id)
+    await webhooks.save_outcome(uow, webhook_id, outcome, attempt.work_item_id)
     return WebhookResult(webhook.event_type, outcome, gateway.known_events)
 
 

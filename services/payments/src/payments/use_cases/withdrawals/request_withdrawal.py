@@ -16,6 +16,8 @@ from payments.domain.balances import Parts
 from payments.domain.destinations import Destination, Recipient
 from payments.domain.errors import AccountRejected, WithdrawalTooLarge, WithdrawalTooSmall
 from payments.domain.queues import WITHDRAWAL_QUEUE
+from payments.domain.transitions import WithdrawalStatus
+from payments.domain.withdrawals import NewWithdrawal
 from payments.store import balances, withdrawals
 
 
@@ -50,16 +52,9 @@ async def request_withdrawal(
             return repeated
         withdrawal_id, now = new_id(), clock.now()
         waits = request.amount_minor > approval_above_minor
-        await withdrawals.record_withdrawal(
-            uow,
-            withdrawal_id,
-            request.user_id,
-            request.amount_minor,
-            "waiting" if waits else "pending",
-            gateway.name,
-            recipient,
-            now,
-        )
+        status: WithdrawalStatus = "waiting" if waits else "pending"
+        new = NewWithdrawal(withdrawal_id, request.user_id, request.amount_minor, status, gateway.name, recipient)
+        await withdrawals.record_withdrawal(uow, new, now)
         await balances.record_withdrawal(uow, request.user_id, Parts(0, request.amount_minor), now)
         await ledger.post(
             uow,
