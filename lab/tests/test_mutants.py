@@ -123,7 +123,10 @@ def test_all_quick_tests_of_a_function_run_and_few_slow_ones() -> None:
 def test_the_tests_of_a_file_that_names_the_function_come_before_faster_ones() -> None:
     path = Path("services/payouts/src/payouts/store/transfers.py")
     function = f"{path}:requeue_unsent"
-    naming = "services/payouts/tests/integration/test_transfers_store.py::test_only_an_unsent_attempt_is_held_or_queued_again"
+    naming = (
+        "services/payouts/tests/integration/test_transfers_store.py"
+        "::test_only_an_unsent_attempt_is_held_or_queued_again"
+    )
     others = {f"tests/test_other.py::test_more[{number}]": (2.0, [function]) for number in range(100)}
     chosen = Reach({naming: (9.0, [function])} | others).tests_of(
         Mutant("x", "sql", "payouts", path, name="_REQUEUE_UNSENT")

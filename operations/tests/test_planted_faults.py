@@ -172,8 +172,8 @@ FAULTS: Final[dict[tuple[str, str], Fault]] = {
     ("payouts", "each checkpoint of a vendor's credits equals its lines and statements up to there"): Fault(
         VENDOR,
         {
-            "payouts": "INSERT INTO release_checkpoints (vendor_id, last_line, last_received, sequence, received_minor, "
-            "paid_minor, authenticator, saved_at) "
+            "payouts": "INSERT INTO release_checkpoints (vendor_id, last_line, last_received, sequence, "
+            "received_minor, paid_minor, authenticator, saved_at) "
             f"VALUES ('{VENDOR}', 7, 7, 1, 5, 0, 'x', now())"
         },
     ),

@@ -28,8 +28,12 @@ OF_ANY_ROWS = {
     "identity/src/identity/store/commission_changes.py:_EXPIRE": "a vendor may have no change that has expired",
     "identity/src/identity/store/staff.py:_EXPIRE_GRANTS": "no grant may have expired",
     "identity/src/identity/store/staff.py:_WITHDRAW_PROPOSALS": "a user may have no proposal of another role",
-    "notifications/src/notifications/deliveries/store/deliveries.py:_LOG_CLAIM": "a status was reported before the outcome",
-    "notifications/src/notifications/deliveries/store/statuses.py:_REQUEUE_AS_TEMPLATE": "a repetition: the template is queued already",
+    "notifications/src/notifications/deliveries/store/deliveries.py:_LOG_CLAIM": (
+        "a status was reported before the outcome"
+    ),
+    "notifications/src/notifications/deliveries/store/statuses.py:_REQUEUE_AS_TEMPLATE": (
+        "a repetition: the template is queued already"
+    ),
     "notifications/src/notifications/support/store/tickets.py:_EMPTY_TICKETS": "an erased user may have no ticket",
     "notifications/src/notifications/webhooks/store.py:_CANCEL_PENDING": "a disabled endpoint may wait for no event",
     "payments/src/payments/store/charges.py:_SAVE_INTENT_SPENT": (

@@ -57,8 +57,8 @@ WRITTEN_BY_USERS = {
         "dispute_resolutions", "flash_sales", "delivery_verifications",
     ),
     "payments": (
-        "payment_intents", "releases WHERE released_by IS NOT NULL", "refund_decisions", "quarantine_decisions", "withdrawals",
-        "withdrawal_decisions",
+        "payment_intents", "releases WHERE released_by IS NOT NULL", "refund_decisions", "quarantine_decisions",
+        "withdrawals", "withdrawal_decisions",
     ),
     "payouts": (
         "vendor_bank_details", "bank_detail_quarantines", "bank_detail_releases", "payout_schedules",

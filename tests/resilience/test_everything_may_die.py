@@ -24,7 +24,8 @@ AT_ONCE = 12
 PAYOUT_MINOR = 10_000
 STEP_SECONDS = 120.0
 UNFINISHED = """
-SELECT (SELECT count(*) FROM outbox WHERE published_at IS NULL) + (SELECT count(*) FROM dead_letters WHERE resolved_at IS NULL)
+SELECT (SELECT count(*) FROM outbox WHERE published_at IS NULL)
+    + (SELECT count(*) FROM dead_letters WHERE resolved_at IS NULL)
 """
 
 

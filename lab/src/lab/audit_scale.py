@@ -51,18 +51,21 @@ _ALL: Final = "generate_series(1, $1::bigint) AS n"
 
 _ORDERS: Final = (
     f"""INSERT INTO orders (id, number, buyer_id, vendor_id, campus_id, status, currency, total_amount, subtotal_minor,
-        delivery_fee_minor, commission_minor, refunded_minor, payment_due_at, idempotency_key, fingerprint, revision, created_at,
-        updated_at, escrow_minor)
-    SELECT {_ORDER}, 'CM-' || substr(lpad(upper(to_hex(n)), 8, '0'), 1, 4) || '-' || right(lpad(upper(to_hex(n)), 8, '0'), 4),
-        {_BUYER}, {_VENDOR}, {_id("0000a00b", "1")}, CASE WHEN {_REFUNDED} THEN 'refunded' WHEN {_HELD} THEN 'paid_escrow'
+        delivery_fee_minor, commission_minor, refunded_minor, payment_due_at, idempotency_key, fingerprint, revision,
+        created_at, updated_at, escrow_minor)
+    SELECT {_ORDER}, 'CM-' || substr(lpad(upper(to_hex(n)), 8, '0'), 1, 4) || '-'
+        || right(lpad(upper(to_hex(n)), 8, '0'), 4),
+        {_BUYER}, {_VENDOR}, {_id("0000a00b", "1")}, CASE WHEN {_REFUNDED} THEN 'refunded' WHEN {_HELD}
+            THEN 'paid_escrow'
         ELSE 'paid' END, 'NGN', {_TOTAL}, {_TOTAL} - 2000, 2000, 5000, CASE WHEN {_REFUNDED} THEN {_TOTAL} ELSE 0 END,
         {_AT}, {_ORDER}, '\\x00', 1, {_AT}, {_AT}, CASE WHEN {_HELD} THEN {_TOTAL} ELSE 0 END FROM {_ALL}""",
     f"""INSERT INTO order_items (id, order_id, buyer_id, vendor_id, campus_id, position, product_id, name, quantity,
         unit_price_minor, line_total_minor)
-    SELECT {_ITEM}, {_ORDER}, {_BUYER}, {_VENDOR}, {_id("0000a00b", "1")}, 1, {_ITEM}, 'Rice', 1, {_TOTAL} - 2000, {_TOTAL} - 2000
+    SELECT {_ITEM}, {_ORDER}, {_BUYER}, {_VENDOR}, {_id("0000a00b", "1")}, 1, {_ITEM}, 'Rice', 1, {_TOTAL} - 2000,
+        {_TOTAL} - 2000
     FROM {_ALL}""",
-    f"""INSERT INTO sale_lines (item_id, order_id, product_id, vendor_id, campus_id, category, name, quantity, sold_at, sequence,
-        gross_minor, locked_minor, refunded_minor, delivery_fee_minor, commission_minor, net_minor)
+    f"""INSERT INTO sale_lines (item_id, order_id, product_id, vendor_id, campus_id, category, name, quantity, sold_at,
+        sequence, gross_minor, locked_minor, refunded_minor, delivery_fee_minor, commission_minor, net_minor)
     SELECT {_ITEM}, {_ORDER}, {_ITEM}, {_VENDOR}, {_id("0000a00b", "1")}, 'meals', 'Rice', 1, {_AT}, 1, {_TOTAL},
         CASE WHEN {_HELD} THEN {_TOTAL} ELSE 0 END, CASE WHEN {_REFUNDED} THEN {_TOTAL} ELSE 0 END,
         CASE WHEN {_RELEASED} THEN 2000 ELSE 0 END, CASE WHEN {_RELEASED} THEN 5000 ELSE 0 END,
@@ -100,25 +103,28 @@ def _postings(service: str, *postings: tuple[str, str, str, str, tuple[tuple[str
 
 
 _PAYMENTS: Final = (
-    f"""INSERT INTO payable_orders (id, buyer_id, vendor_id, total_minor, commission_minor, delivery_fee_minor, currency, status,
-        payment_due_at, heard_at)
+    f"""INSERT INTO payable_orders (id, buyer_id, vendor_id, total_minor, commission_minor, delivery_fee_minor,
+        currency, status, payment_due_at, heard_at)
     SELECT {_ORDER}, {_BUYER}, {_VENDOR}, {_TOTAL}, 5000, 2000, 'NGN', 'paid_escrow', {_AT}, {_AT} FROM {_ALL}""",
-    f"""INSERT INTO charges (id, identity, reference, gateway_id, webhook_id, order_id, amount_minor, currency, channel, verdict,
-        settled_at)
-    SELECT {_CHARGE}, {_IDENTITY}, 'scale-' || n, n::text, 'charge.success:' || n, {_ORDER}, {_TOTAL}, 'NGN', 'card', 'covered',
-        {_AT} FROM {_ALL}""",
-    f"""INSERT INTO escrows (order_id, buyer_id, vendor_id, charge_id, held_minor, locked_vendor_minor, locked_commission_minor,
-        locked_delivery_fee_minor, released_vendor_minor, released_commission_minor, released_delivery_fee_minor, refunded_minor,
-        dispute_sequence, held_at)
+    f"""INSERT INTO charges (id, identity, reference, gateway_id, webhook_id, order_id, amount_minor, currency, channel,
+        verdict, settled_at)
+    SELECT {_CHARGE}, {_IDENTITY}, 'scale-' || n, n::text, 'charge.success:' || n, {_ORDER}, {_TOTAL}, 'NGN', 'card',
+        'covered', {_AT} FROM {_ALL}""",
+    f"""INSERT INTO escrows (order_id, buyer_id, vendor_id, charge_id, held_minor, locked_vendor_minor,
+        locked_commission_minor, locked_delivery_fee_minor, released_vendor_minor, released_commission_minor,
+        released_delivery_fee_minor, refunded_minor, dispute_sequence, held_at)
     SELECT {_ORDER}, {_BUYER}, {_VENDOR}, {_CHARGE}, {_TOTAL}, CASE WHEN {_HELD} THEN {_SHARE} ELSE 0 END,
         CASE WHEN {_HELD} THEN 5000 ELSE 0 END, CASE WHEN {_HELD} THEN 2000 ELSE 0 END,
         CASE WHEN {_RELEASED} THEN {_SHARE} ELSE 0 END, CASE WHEN {_RELEASED} THEN 5000 ELSE 0 END,
-        CASE WHEN {_RELEASED} THEN 2000 ELSE 0 END, CASE WHEN {_REFUNDED} THEN {_TOTAL} ELSE 0 END, 0, {_AT} FROM {_ALL}""",
-    f"""INSERT INTO releases (id, order_id, gross_minor, commission_minor, delivery_fee_minor, net_minor, cause, released_at)
+        CASE WHEN {_RELEASED} THEN 2000 ELSE 0 END, CASE WHEN {_REFUNDED} THEN {_TOTAL} ELSE 0 END, 0, {_AT}
+        FROM {_ALL}""",
+    f"""INSERT INTO releases (id, order_id, gross_minor, commission_minor, delivery_fee_minor, net_minor, cause,
+        released_at)
     SELECT {_RELEASE}, {_ORDER}, {_TOTAL}, 5000, 2000, {_SHARE}, 'delivery', {_AT} FROM {_ALL} WHERE {_RELEASED}""",
-    f"""INSERT INTO refunds (id, kind, charge_id, order_id, buyer_id, amount_minor, currency, status, reason, gateway_refund_id,
-        created_at, settled_at, attempt_id)
-    SELECT {_REFUND}, 'order', {_CHARGE}, {_ORDER}, {_BUYER}, {_TOTAL}, 'NGN', 'settled', 'returned', n::text, {_AT}, {_AT}, {_ATTEMPT}
+    f"""INSERT INTO refunds (id, kind, charge_id, order_id, buyer_id, amount_minor, currency, status, reason,
+        gateway_refund_id, created_at, settled_at, attempt_id)
+    SELECT {_REFUND}, 'order', {_CHARGE}, {_ORDER}, {_BUYER}, {_TOTAL}, 'NGN', 'settled', 'returned', n::text, {_AT},
+        {_AT}, {_ATTEMPT}
     FROM {_ALL} WHERE {_REFUNDED}""",
     *_postings(
         "payments",
@@ -150,19 +156,22 @@ _PAYMENTS: Final = (
 _PAYOUTS: Final = (
     f"""INSERT INTO order_shares (order_id, vendor_id, remaining_vendor_minor, sequence)
     SELECT {_ORDER}, {_VENDOR}, CASE WHEN {_HELD} THEN {_SHARE} ELSE 0 END, 1 FROM {_ALL}""",
-    f"""INSERT INTO payout_requests (id, vendor_id, amount, currency, status, bank_details_version_id, requested_by, created_at,
-        updated_at, processed_at)
-    SELECT {_PAYOUT}, {_VENDOR}, {_SHARE}, 'NGN', 'processed', {_PAYOUT}, {_VENDOR}, {_AT}, {_AT}, {_AT} FROM {_ALL} WHERE {_PAID_OUT}""",
-    f"""INSERT INTO payout_transfers (id, payout_id, vendor_id, attempt, reference, status, amount, currency, bank_details_version_id,
-        created_at, updated_at, fee)
-    SELECT {_TRANSFER}, {_PAYOUT}, {_VENDOR}, 1, 'po-' || replace({_TRANSFER}::text, '-', ''), 'success', {_SHARE}, 'NGN', {_PAYOUT},
-        {_AT}, {_AT}, {TRANSFER_FEE_MINOR} FROM {_ALL} WHERE {_PAID_OUT}""",
+    f"""INSERT INTO payout_requests (id, vendor_id, amount, currency, status, bank_details_version_id, requested_by,
+        created_at, updated_at, processed_at)
+    SELECT {_PAYOUT}, {_VENDOR}, {_SHARE}, 'NGN', 'processed', {_PAYOUT}, {_VENDOR}, {_AT}, {_AT}, {_AT} FROM {_ALL}
+    WHERE {_PAID_OUT}""",
+    f"""INSERT INTO payout_transfers (id, payout_id, vendor_id, attempt, reference, status, amount, currency,
+        bank_details_version_id, created_at, updated_at, fee)
+    SELECT {_TRANSFER}, {_PAYOUT}, {_VENDOR}, 1, 'po-' || replace({_TRANSFER}::text, '-', ''), 'success', {_SHARE},
+        'NGN', {_PAYOUT}, {_AT}, {_AT}, {TRANSFER_FEE_MINOR} FROM {_ALL} WHERE {_PAID_OUT}""",
     f"""INSERT INTO wallet_lines (id, vendor_id, kind, source_key, order_id, payout_id, net_minor, balance_minor, at)
     SELECT {_id("0000a00c", "n * 2 + line")}, {_VENDOR}, kind, key, {_ORDER}, payout_id, net,
         sum(net) OVER (PARTITION BY n % {VENDORS} ORDER BY n, line), {_AT}
-    FROM (SELECT n, 0 AS line, 'release' AS kind, 'release:' || {_RELEASE} AS key, NULL::uuid AS payout_id, {_SHARE} AS net
+    FROM (SELECT n, 0 AS line, 'release' AS kind, 'release:' || {_RELEASE} AS key, NULL::uuid AS payout_id,
+        {_SHARE} AS net
           FROM {_ALL} WHERE {_RELEASED}
-          UNION ALL SELECT n, 1, 'payout', 'payout:' || {_PAYOUT}, {_PAYOUT}, -{_SHARE} FROM {_ALL} WHERE {_PAID_OUT}) AS lines
+          UNION ALL SELECT n, 1, 'payout', 'payout:' || {_PAYOUT}, {_PAYOUT}, -{_SHARE} FROM {_ALL}
+          WHERE {_PAID_OUT}) AS lines
     ORDER BY n, line""",
     *_postings(
         "payouts",
@@ -250,20 +259,24 @@ def fill_gateway(file: Path, orders: int, held_minor: int) -> None:
         total, share = _TOTAL, _SHARE
         reference = "'po-0000a007000070008000' || printf('%012x', n)"
         for statement in (
-            f"""INSERT INTO transactions (id, reference, access_code, customer_id, requested_minor, requested_currency, amount_minor,
-                currency, status, gateway_response, channel, channels, metadata, created_at, paid_at, fees_minor)
-            {numbers} SELECT n, 'scale-' || n, 'scale-' || n, 1, {total}, 'NGN', {total}, 'NGN', 'success', 'Successful', 'card',
+            f"""INSERT INTO transactions (id, reference, access_code, customer_id, requested_minor, requested_currency,
+                amount_minor, currency, status, gateway_response, channel, channels, metadata, created_at, paid_at,
+                fees_minor)
+            {numbers} SELECT n, 'scale-' || n, 'scale-' || n, 1, {total}, 'NGN', {total}, 'NGN', 'success',
+            'Successful', 'card',
                 '[]', '{{}}', '{at}', '{at}', {CHARGE_FEE_MINOR} FROM numbers""",
-            f"""INSERT INTO refunds (id, refund_reference, transaction_id, amount_minor, currency, status, merchant_note,
-                customer_note, created_at, updated_at)
-            {numbers} SELECT n, 'TRF_' || n, n, {total}, 'NGN', 'processed', 're-0000a003000070008000' || printf('%012x', n), '',
+            f"""INSERT INTO refunds (id, refund_reference, transaction_id, amount_minor, currency, status,
+                merchant_note, customer_note, created_at, updated_at)
+            {numbers} SELECT n, 'TRF_' || n, n, {total}, 'NGN', 'processed',
+            're-0000a003000070008000' || printf('%012x', n), '',
                 '{at}', '{at}' FROM numbers WHERE {_REFUNDED}""",
-            f"""INSERT INTO transfers (id, transfer_code, reference, recipient_id, amount_minor, currency, reason, status, planned,
-                created_at, updated_at)
+            f"""INSERT INTO transfers (id, transfer_code, reference, recipient_id, amount_minor, currency, reason,
+                status, planned, created_at, updated_at)
             {numbers} SELECT n, 'TRF_' || n, {reference}, 1, {share}, 'NGN', '', 'success', 'success', '{at}', '{at}'
                 FROM numbers WHERE {_PAID_OUT}""",
             f"""INSERT INTO movements (kind, reference, amount_minor, currency, balance_after, created_at)
-            {numbers} SELECT 'transfer_fee', {reference}, -{TRANSFER_FEE_MINOR}, 'NGN', 0, '{at}' FROM numbers WHERE {_PAID_OUT}""",
+            {numbers} SELECT 'transfer_fee', {reference}, -{TRANSFER_FEE_MINOR}, 'NGN', 0, '{at}' FROM numbers
+            WHERE {_PAID_OUT}""",
         ):
             connection.execute(statement, (orders,))
         connection.execute(

@@ -21,7 +21,8 @@ Entries = dict[str, dict[str, str]]
 """The store: values by entry and property."""
 
 _TEMPLATE: Final = re.compile(
-    r'{{\s*(?:\.(?P<name>\w+)|index \. \(printf "(?P<format>\w+%s)" \.(?P<argument>\w+)\))(?P<encoded> \| urlquery)?\s*}}'
+    r'{{\s*(?:\.(?P<name>\w+)|index \. \(printf "(?P<format>\w+%s)" \.(?P<argument>\w+)\))'
+    r"(?P<encoded> \| urlquery)?\s*}}"
 )
 
 _SETTINGS: Final = {"MESSAGING_API_TOKEN", "SMS_API_KEY", "SMS_FALLBACK_API_KEY", "SMTP_URL", "ON_CALL_KEY"}

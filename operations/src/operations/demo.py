@@ -45,7 +45,10 @@ def main() -> None:
 
 
 async def play(state_dir: Path, port_base: int, image: Path | None = None) -> bool:
-    """Run one purchase from sign-up to the payout, with an image of it on request. Return whether the audit is clean."""
+    """Run one purchase from sign-up to the payout, with an image of it on request.
+
+    Return whether the audit is clean.
+    """
     known = read_secrets(state_dir / "secrets.env")
     # In containers the two have host names instead of ports of one machine.
     base_url = os.environ.get("BASE_URL") or f"http://127.0.0.1:{port_base}"

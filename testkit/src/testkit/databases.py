@@ -46,7 +46,8 @@ _OF_THIS_DATABASE: Final = {
 _TABLES: Final = """
 SELECT c.oid::regclass::text AS name, n.nspname AS schema, c.relname AS relation,
        array(SELECT attname::text FROM pg_attribute a
-             WHERE a.attrelid = c.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum) AS columns
+             WHERE a.attrelid = c.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
+             ORDER BY attnum) AS columns
 FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
 WHERE relkind = 'r' AND nspname NOT IN ('pg_catalog', 'information_schema') ORDER BY c.oid
 """

@@ -323,7 +323,8 @@ async def _undone(connection: asyncpg.Connection) -> AsyncIterator[None]:
 
 _TABLES: Final = """
 SELECT relname AS name FROM pg_class
-WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition AND relname <> 'alembic_version'
+WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+    AND relname <> 'alembic_version'
 ORDER BY relname
 """
 _COLUMNS: Final = """
@@ -349,7 +350,8 @@ FROM pg_constraint c JOIN pg_class r ON r.oid = c.conrelid
 WHERE c.connamespace = 'public'::regnamespace AND c.contype IN ('c', 'f', 'p', 'u', 'x') AND NOT r.relispartition
     AND r.relname <> 'alembic_version'
 UNION ALL
-SELECT 'unique', r.relname, i.relname FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_class r ON r.oid = x.indrelid
+SELECT 'unique', r.relname, i.relname FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid
+JOIN pg_class r ON r.oid = x.indrelid
 WHERE x.indisunique AND r.relnamespace = 'public'::regnamespace AND NOT r.relispartition
     AND NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = i.oid)
 UNION ALL

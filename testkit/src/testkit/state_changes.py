@@ -12,7 +12,8 @@ from common.primitives.lifecycles import Lifecycle
 # Only databases that are thrown away have this trigger: those of the product have none that acts.
 _RECORD: Final = """
 CREATE TABLE recorded_state_changes (
-    relation text NOT NULL, before text, after text NOT NULL, id text NOT NULL, subject text NOT NULL, at timestamptz NOT NULL
+    relation text NOT NULL, before text, after text NOT NULL, id text NOT NULL, subject text NOT NULL,
+    at timestamptz NOT NULL
 );
 CREATE FUNCTION record_state_change() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = public AS $$
 DECLARE

@@ -31,10 +31,12 @@ SEARCHES: Final = (
 )
 
 _PRODUCTS: Final = """
-INSERT INTO products (id, vendor_id, vendor_name, campus_id, name, description, category, price_minor, stock, created_at, updated_at)
+INSERT INTO products (id, vendor_id, vendor_name, campus_id, name, description, category, price_minor, stock,
+    created_at, updated_at)
 SELECT gen_random_uuid(), md5('vendor' || n % ($2 / 20))::uuid, 'Vendor', md5('campus' || n % 20)::uuid,
-       ($1::text[])[1 + n % cardinality($1::text[])] || ' maker' || n % ($2 / 8), 'Sold on the campus, and sent to your hall.',
-       'category ' || n % 50, 10000 + (n * 7919) % 4000000, n % 17, now() - n * interval '20 seconds', now()
+       ($1::text[])[1 + n % cardinality($1::text[])] || ' maker' || n % ($2 / 8),
+       'Sold on the campus, and sent to your hall.', 'category ' || n % 50, 10000 + (n * 7919) % 4000000, n % 17,
+       now() - n * interval '20 seconds', now()
 FROM generate_series(1, $2) AS n
 """
 _WORDS: Final = """

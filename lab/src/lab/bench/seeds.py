@@ -21,8 +21,8 @@ _PRODUCTS: Final = f"""
 INSERT INTO products (id, vendor_id, vendor_name, campus_id, name, description, category, price_minor, currency, stock,
                       images, rating_sum, rating_count, revision, created_at, updated_at)
 SELECT ({PRODUCT_IDS}' || lpad(to_hex(n), 12, '0'))::uuid, $1, $2, $3, 'Bench product', 'Something to measure with.',
-       (ARRAY['meals', 'snacks', 'drinks', 'groceries'])[1 + n % 4], {PRICE_MINOR}, 'NGN', 1000000000, '[]', n % 50, n % 10, 1,
-       now() - n * interval '1 minute', now()
+       (ARRAY['meals', 'snacks', 'drinks', 'groceries'])[1 + n % 4], {PRICE_MINOR}, 'NGN', 1000000000, '[]', n % 50,
+       n % 10, 1, now() - n * interval '1 minute', now()
 FROM generate_series(1, {PRODUCTS}) AS n
 """
 _VENDOR: Final = """
@@ -31,9 +31,9 @@ ON CONFLICT DO NOTHING
 """
 _CAMPUS: Final = "INSERT INTO campuses (id, name, active, sequence) VALUES ($1, $2, true, 1) ON CONFLICT DO NOTHING"
 _ORDERS: Final = f"""
-INSERT INTO orders (id, number, buyer_id, vendor_id, campus_id, status, currency, total_amount, subtotal_minor, delivery_fee_minor,
-                    commission_minor, refunded_minor, payment_due_at, idempotency_key, fingerprint, revision, created_at,
-                    updated_at)
+INSERT INTO orders (id, number, buyer_id, vendor_id, campus_id, status, currency, total_amount, subtotal_minor,
+                    delivery_fee_minor, commission_minor, refunded_minor, payment_due_at, idempotency_key, fingerprint,
+                    revision, created_at, updated_at)
 SELECT gen_random_uuid(), 'CM-0000-' || lpad(upper(to_hex(buyer * {ORDERS_OF_EACH} + n)), 4, '0'),
        ({BUYER_IDS}' || lpad(to_hex(buyer), 12, '0'))::uuid, $1, $2, 'paid', 'NGN', {PRICE_MINOR},
        {PRICE_MINOR}, 0, 7500, 0, now(), gen_random_uuid(), '\\x00', 1, now() - n * interval '1 hour', now()

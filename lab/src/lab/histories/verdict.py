@@ -45,8 +45,8 @@ async def record_verdict(report: Report, system: System, market: Marketplace) ->
 
 
 async def record_final_reads(history: History, rows: Rows, transfers: Sequence[int] | None) -> None:
-    """Append every order, purchase, payout and wallet. `transfers`: kobo of each successful transfer; None: they are not
-    compared.
+    """Append every order, purchase, payout and wallet. `transfers`: kobo of each successful transfer; None: they are
+    not compared.
     """
     timelines: dict[Any, list[tuple[str, str | None]]] = {}
     for row in await rows("orders", _TIMELINES):

@@ -36,7 +36,8 @@ SELECT 'policies', tablename, policyname, ' is missing', format('DROP POLICY %I 
 FROM pg_policies WHERE schemaname = 'public'
 UNION ALL
 SELECT 'policies', tablename, policyname, ' admits every caller', format('ALTER POLICY %I ON %I', policyname, tablename)
-    || CASE WHEN qual IS NULL THEN '' ELSE ' USING (true)' END || CASE WHEN with_check IS NULL THEN '' ELSE ' WITH CHECK (true)' END
+    || CASE WHEN qual IS NULL THEN '' ELSE ' USING (true)' END || CASE WHEN with_check IS NULL THEN ''
+        ELSE ' WITH CHECK (true)' END
 FROM pg_policies WHERE schemaname = 'public' AND permissive = 'PERMISSIVE' AND coalesce(qual, '') <> 'true'
 ORDER BY 1, 2, 3, 4
 """

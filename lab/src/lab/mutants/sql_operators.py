@@ -9,7 +9,8 @@ from typing import Final
 _KEYWORDS: Final = re.compile(r"\b(WHERE|AND|HAVING)\b")
 # Ends a condition at its own depth of brackets, as a comma does.
 _END: Final = re.compile(
-    r"\b(AND|OR|ORDER BY|GROUP BY|HAVING|RETURNING|FOR|ON|LIMIT|OFFSET|UNION|WINDOW|DO|WHERE|WHEN|THEN|ELSE|END|AS|FROM|SET"
+    r"\b(AND|OR|ORDER BY|GROUP BY|HAVING|RETURNING|FOR|ON|LIMIT|OFFSET|UNION|WINDOW|DO|WHERE|WHEN|THEN|ELSE|END|AS"
+    r"|FROM|SET"
     r"|LEFT|RIGHT|FULL|INNER|CROSS|JOIN|DESC)\b"
 )
 # A literal is one token, whatever it contains.

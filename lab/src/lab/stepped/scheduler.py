@@ -23,7 +23,8 @@ ACTORS: Final[Sequence[Actor]] = ("a", "b", "c")
 ACTOR: ContextVar[Actor | None] = ContextVar("actor of an interleaving", default=None)
 
 _EDGE: Final = "api-gateway"
-# A transaction begins with its first statement, which BEGIN may contain, and no other statement reads the mark of a published row.
+# A transaction begins with its first statement, which BEGIN may contain, and no other statement reads the mark of a
+# published row.
 _WITHOUT_TURN: Final = ("ROLLBACK", "WITH marked AS (UPDATE outbox")
 # So many random schedules in a row that were given before: there are no others.
 _REPEATED_MAX: Final = 200

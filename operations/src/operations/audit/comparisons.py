@@ -65,7 +65,8 @@ WHERE (e.account LIKE 'wallet:%' OR e.account LIKE 'vendor_debt:%') AND e.transa
 """
 _POSTED_TO_VENDORS: Final = """
 SELECT (CASE WHEN t.type = 'refund' THEN 'refund:' || t.posting_key
-        WHEN t.type LIKE 'chargeback%' OR t.type LIKE 'outside_refund%' THEN 'chargeback:' || split_part(t.posting_key, ':', 2)
+        WHEN t.type LIKE 'chargeback%' OR t.type LIKE 'outside_refund%'
+            THEN 'chargeback:' || split_part(t.posting_key, ':', 2)
         ELSE t.posting_key END || ' ' || split_part(e.account, ':', 2)) COLLATE "C" AS line,
        -sum(e.amount_minor)::bigint AS minor
 FROM ledger_entries e JOIN ledger_transactions t ON t.id = e.transaction_id
@@ -85,7 +86,8 @@ FROM wallet_lines WHERE kind IN ('release', 'refund', 'chargeback', 'chargeback_
 GROUP BY order_id ORDER BY order_id
 """
 _PARTS_RELEASED: Final = """
-SELECT order_id, released_vendor_minor, released_commission_minor, released_delivery_fee_minor FROM escrows ORDER BY order_id
+SELECT order_id, released_vendor_minor, released_commission_minor, released_delivery_fee_minor FROM escrows
+ORDER BY order_id
 """
 _CORRECTED: Final = """
 SELECT vendor_id::text AS vendor, sum(net_minor)::bigint AS minor FROM wallet_lines WHERE kind = 'correction' GROUP BY 1

@@ -37,12 +37,14 @@ _EXPLAINED: Final = "SELECT reference, amount FROM found_transfers WHERE outcome
 # Differences to the gateway's balance that wait for a decision: payouts that were returned or paid outside the ledger,
 # unknown transfers, and charges, fees, refunds or settlements with an open case.
 _UNDECIDED_PAYOUTS: Final = """
-SELECT p.id, p.amount, booked.postings, ARRAY (SELECT reference FROM payout_transfers t WHERE t.payout_id = p.id) AS transfers
+SELECT p.id, p.amount, booked.postings,
+    ARRAY (SELECT reference FROM payout_transfers t WHERE t.payout_id = p.id) AS transfers
 FROM payout_requests p
 CROSS JOIN LATERAL (SELECT coalesce(sum(CASE WHEN t.type IN ('reversal', 'recovery_returned') THEN -1 ELSE 1 END), 0)
     FROM ledger_transactions t WHERE t.posting_key = ANY (
         ARRAY ['payout_processed:' || p.id, 'reversal:' || p.id]
-        || ARRAY (SELECT source_key FROM wallet_lines w WHERE w.payout_id = p.id AND w.kind IN ('recovery', 'recovery_returned'))
+        || ARRAY (SELECT source_key FROM wallet_lines w
+            WHERE w.payout_id = p.id AND w.kind IN ('recovery', 'recovery_returned'))
     )) AS booked (postings)
 WHERE p.status <> 'pending' AND EXISTS (SELECT FROM payout_exceptions e WHERE e.payout_id = p.id AND e.status = 'open')
 """
@@ -50,13 +52,15 @@ _UNDECIDED_TRANSFERS: Final = (
     "SELECT reference, amount FROM found_transfers WHERE outcome = 'open' AND currency = 'NGN'"
 )
 _UNDECIDED_CASES: Final = """
-SELECT coalesce(sum(CASE WHEN kind LIKE 'charge%' THEN theirs_minor - ours_minor WHEN kind LIKE 'refund%' OR kind LIKE 'fee%'
+SELECT coalesce(sum(CASE WHEN kind LIKE 'charge%' THEN theirs_minor - ours_minor
+    WHEN kind LIKE 'refund%' OR kind LIKE 'fee%'
                     OR kind LIKE 'settlement%' THEN ours_minor - theirs_minor ELSE 0 END), 0)::bigint
 FROM reconciliation_cases WHERE status = 'open' AND currency = 'NGN' AND kind <> 'settlement_not_in_book'
 """
 # The daily reconciliation posts a settlement; one of unknown charges has an open case.
 _POSTED_SETTLEMENTS: Final = """
-SELECT substr(posting_key, 1 + length('settlement:')) COLLATE "C" AS id FROM ledger_transactions WHERE type = 'settlement'
+SELECT substr(posting_key, 1 + length('settlement:')) COLLATE "C" AS id FROM ledger_transactions
+WHERE type = 'settlement'
 ORDER BY 1
 """
 _CASE_OF_SETTLEMENT: Final = """

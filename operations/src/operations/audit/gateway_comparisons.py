@@ -50,14 +50,16 @@ SELECT amount_minor, currency::text FROM charges WHERE reference = $1 AND gatewa
 _CASES: Final = "SELECT subject FROM reconciliation_cases WHERE status = 'open' LIMIT 100000"
 # A transfer pays a refund to a bank account, so it is no refund of the gateway.
 _REFUNDS: Final = """
-SELECT ('re-' || replace(a.attempt_id::text, '-', '')) COLLATE "C" AS note, a.refund_id::text AS refund_id, a.gateway_refund_id,
-       coalesce(-sum(e.amount_minor), 0)::bigint AS amount_minor
+SELECT ('re-' || replace(a.attempt_id::text, '-', '')) COLLATE "C" AS note, a.refund_id::text AS refund_id,
+       a.gateway_refund_id, coalesce(-sum(e.amount_minor), 0)::bigint AS amount_minor
 FROM (
-    SELECT r.attempt_id, r.id AS refund_id, r.gateway_refund_id, r.charge_id FROM refunds r WHERE r.recipient_code IS NULL
+    SELECT r.attempt_id, r.id AS refund_id, r.gateway_refund_id, r.charge_id FROM refunds r
+    WHERE r.recipient_code IS NULL
     UNION ALL SELECT f.id, r.id, f.gateway_refund_id, r.charge_id FROM failed_refund_attempts f
     JOIN refunds r ON r.id = f.refund_id WHERE f.recipient_code IS NULL
 ) AS a JOIN charges c ON c.id = a.charge_id AND c.gateway = ANY ($1::text[])
-LEFT JOIN ledger_transactions t ON t.posting_key IN ('refund_settled:' || a.attempt_id, 'refund_reversed:' || a.attempt_id)
+LEFT JOIN ledger_transactions t
+    ON t.posting_key IN ('refund_settled:' || a.attempt_id, 'refund_reversed:' || a.attempt_id)
 LEFT JOIN ledger_entries e ON e.transaction_id = t.id AND e.account LIKE 'gateway_cash%'
 GROUP BY 1, 2, 3 ORDER BY 1
 """
@@ -69,9 +71,11 @@ FROM payout_transfers t WHERE t.gateway = ANY ($1::text[]) ORDER BY t.reference 
 """
 _TRANSFERS_OF_PAYMENTS: Final = """
 SELECT * FROM (
-    SELECT 're-' || replace(r.attempt_id::text, '-', '') AS reference, c.gateway, CASE r.status WHEN 'settled' THEN 'success'
+    SELECT 're-' || replace(r.attempt_id::text, '-', '') AS reference, c.gateway, CASE r.status WHEN 'settled'
+        THEN 'success'
            WHEN 'submitted' THEN 'pending' WHEN 'failed' THEN 'failed' ELSE 'submitting' END AS status,
-           r.amount_minor AS amount, r.currency::text AS currency, r.transfer_fee_minor AS fee, r.status = 'failed' AS is_open
+           r.amount_minor AS amount, r.currency::text AS currency, r.transfer_fee_minor AS fee,
+           r.status = 'failed' AS is_open
     FROM refunds r JOIN charges c ON c.id = r.charge_id WHERE r.recipient_code IS NOT NULL
     UNION ALL SELECT 're-' || replace(f.id::text, '-', ''), c.gateway, 'failed', r.amount_minor, r.currency::text,
            f.transfer_fee_minor, false

@@ -47,8 +47,8 @@ _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS run (gateway TEXT NOT NULL, started_at REAL NOT NULL, since TEXT);
 CREATE TABLE IF NOT EXISTS progress (list TEXT PRIMARY KEY, position TEXT, is_finished INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS reported (
-    kind TEXT NOT NULL, key TEXT NOT NULL, amount_minor INTEGER NOT NULL, fee_minor INTEGER NOT NULL, currency TEXT NOT NULL,
-    status TEXT NOT NULL, reference TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (kind, key)
+    kind TEXT NOT NULL, key TEXT NOT NULL, amount_minor INTEGER NOT NULL, fee_minor INTEGER NOT NULL,
+    currency TEXT NOT NULL, status TEXT NOT NULL, reference TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (kind, key)
 ) WITHOUT ROWID;
 """
 # A lost file is read again: no flush is worth waiting for. The cache is 16 MiB.
@@ -60,7 +60,8 @@ _SAVE: Final = "INSERT OR REPLACE INTO reported VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 # The amount that all processed refunds with one note moved, and the ids of all.
 _REFUNDS_BY_NOTE: Final = """
 SELECT CASE reference WHEN '' THEN 'id:' || key ELSE reference END AS note,
-       sum(CASE status WHEN 'processed' THEN amount_minor ELSE 0 END), 0, max(currency), max(status), group_concat(key), max(at)
+       sum(CASE status WHEN 'processed' THEN amount_minor ELSE 0 END), 0, max(currency), max(status), group_concat(key),
+       max(at)
 FROM reported WHERE kind = 'refund' GROUP BY 1 ORDER BY 1
 """
 _PATHS: Final[Mapping[Kind, str]] = {

@@ -31,7 +31,7 @@ class Part(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DoneBackup:
-    """The result of a run; None for a part that was not requested. `secrets_changed` is whether a bundle was written."""
+    """The result of a run; None for a part that was not requested. `secrets_changed`: a bundle was written."""
 
     secrets_changed: bool | None = None
     database: DatabaseBackup | None = None
@@ -79,7 +79,10 @@ async def initialise(settings: BackupSettings) -> Server:
 
 
 async def run_backup(settings: BackupSettings, parts: Collection[Part], *, is_full: bool = False) -> DoneBackup:
-    """Back up the parts: secrets first, because rows of the database may be encrypted with them. Raises BackupFailed."""
+    """Back up the parts: secrets first, because rows of the database may be encrypted with them.
+
+    Raises BackupFailed.
+    """
     now = datetime.now(UTC)
     keep = timedelta(days=settings.keep_days)
     passphrase = passphrase_of(settings)

@@ -25,8 +25,12 @@ _ADVICE: Final[Mapping[str, str]] = {
     "archive_command": "Run `campusctl backup init`: another program set PostgreSQL's archive_command.",
     "unable to find primary cluster": "Is PostgreSQL running, and does DATABASE_URL name this machine's server?",
     "does not exist": "Run `campusctl backup init`, and check that BACKUP_REPOSITORY is mounted.",
-    "cipher": "The passphrase differs from that of the repository: copy the `passphrase` of a restore to BACKUP_FOLDER.",
-    "was not archived": "Archiving does not reach the repository: see PostgreSQL's log for the error of archive_command.",
+    "cipher": (
+        "The passphrase differs from that of the repository: copy the `passphrase` of a restore to BACKUP_FOLDER."
+    ),
+    "was not archived": (
+        "Archiving does not reach the repository: see PostgreSQL's log for the error of archive_command."
+    ),
     "unable to get address": "Check BACKUP_S3_ENDPOINT and the name service.",
     "unable to connect": "Check BACKUP_S3_ENDPOINT and the network.",
     "Connection refused": "Check BACKUP_S3_ENDPOINT and the network.",

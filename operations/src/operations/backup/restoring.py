@@ -15,7 +15,7 @@ from operations.backup.settings import BackupSettings
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """The folders of a restore. `changed_secrets` names those of another value after the instant, in `secrets-after`."""
+    """The folders of a restore. `changed_secrets` names those that changed after the instant, in `secrets-after`."""
 
     data_directory: Path
     postgresql: str

@@ -31,8 +31,8 @@ def front_page(statuses: Mapping[str, str]) -> str:
     rows = [(escape(name), escape(status.replace("_", " "))) for name, status in statuses.items()]
     return page(
         "Home",
-        "<h1>Campus Marketplace</h1><p>The API of a student marketplace. Buyers purchase from student vendors, the money "
-        "waits in escrow, a delivery PIN proves the hand-over, and the vendor is paid out to a bank account.</p>"
+        "<h1>Campus Marketplace</h1><p>The API of a student marketplace. Buyers purchase from student vendors, the "
+        "money waits in escrow, a delivery PIN proves the hand-over, and the vendor is paid out to a bank account.</p>"
         f"<h2>Status</h2><p>{summary}</p>{table(('Part', 'Status'), rows)}"
         f"<h2>For people</h2>{_links(_FOR_PEOPLE)}<h2>For programs</h2>{_links(_FOR_PROGRAMS)}",
         current="/",

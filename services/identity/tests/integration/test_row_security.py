@@ -188,14 +188,16 @@ _MEMBERSHIPS = """
 SELECT roleid::regrole::text FROM pg_auth_members WHERE member = (SELECT oid FROM pg_roles WHERE rolname = current_user)
 """
 _OWN_GRANTS = """
-SELECT c.relname FROM pg_class c, aclexplode(c.relacl) a WHERE a.grantee = (SELECT oid FROM pg_roles WHERE rolname = current_user)
+SELECT c.relname FROM pg_class c, aclexplode(c.relacl) a
+WHERE a.grantee = (SELECT oid FROM pg_roles WHERE rolname = current_user)
 """
 # Grants to PUBLIC (0) count as well.
 _PRIVILEGES = """
 SELECT c.relname, a.privilege_type, '*' AS columns FROM pg_class c, aclexplode(c.relacl) a
 WHERE c.relnamespace = 'public'::regnamespace AND c.relkind <> 'S' AND a.grantee IN ($1::text::regrole, 0)
 UNION ALL
-SELECT c.relname, a.privilege_type, t.attname FROM pg_class c JOIN pg_attribute t ON t.attrelid = c.oid, aclexplode(t.attacl) a
+SELECT c.relname, a.privilege_type, t.attname FROM pg_class c
+JOIN pg_attribute t ON t.attrelid = c.oid, aclexplode(t.attacl) a
 WHERE c.relnamespace = 'public'::regnamespace AND a.grantee IN ($1::text::regrole, 0)
 """
 

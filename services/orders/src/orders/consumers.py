@@ -37,7 +37,7 @@ from contracts.payments import (
 )
 from orders.dependencies import Dependencies
 from orders.domain.disputes import ChargeOutcome
-from orders.domain.orders import Windows
+from orders.domain.orders import ReportedEscrow, Windows
 from orders.domain.pins import SharedPayment
 from orders.domain.projections import HubProjection, UserProjection, VendorProjection
 from orders.domain.purchase_drafts import DraftLine
@@ -148,9 +148,8 @@ async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork,
     rejection = await accept_payment(
         uow,
         event.order_id,
-        event.amount_minor,
+        ReportedEscrow(event.amount_minor, sequence),
         pins,
-        sequence=sequence,
         shared_payment=shared,
         **_timing(dependencies),
     )

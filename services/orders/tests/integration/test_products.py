@@ -171,11 +171,11 @@ async def test_every_single_filter_reads_its_page_from_an_index(market: Market) 
     await market.fetch(
         """
         INSERT INTO products (
-            id, vendor_id, vendor_name, campus_id, name, description, category, price_minor, currency, stock, images, rating_sum,
-            rating_count, revision, created_at, updated_at
+            id, vendor_id, vendor_name, campus_id, name, description, category, price_minor, currency, stock, images,
+            rating_sum, rating_count, revision, created_at, updated_at
         )
-        SELECT gen_random_uuid(), gen_random_uuid(), 'Vendor', gen_random_uuid(), 'Name ' || n, '', 'category ' || n % 50,
-            1 + n % 1000, 'NGN', 1, '[]', 0, 0, 1, now() - make_interval(secs => n), now()
+        SELECT gen_random_uuid(), gen_random_uuid(), 'Vendor', gen_random_uuid(), 'Name ' || n, '',
+            'category ' || n % 50, 1 + n % 1000, 'NGN', 1, '[]', 0, 0, 1, now() - make_interval(secs => n), now()
         FROM generate_series(1, 5000) AS n
         """
     )

@@ -219,7 +219,8 @@ async def test_sales_are_a_file_for_who_accepts_csv(market: Market) -> None:
 _COPY_LINES = """
 WITH copies AS (
     INSERT INTO order_items (
-        id, order_id, buyer_id, vendor_id, campus_id, position, product_id, name, quantity, unit_price_minor, line_total_minor
+        id, order_id, buyer_id, vendor_id, campus_id, position, product_id, name, quantity, unit_price_minor,
+        line_total_minor
     )
     SELECT gen_random_uuid(), order_id, buyer_id, vendor_id, campus_id, copy + 1, gen_random_uuid(), name, quantity,
         unit_price_minor, line_total_minor
@@ -227,9 +228,9 @@ WITH copies AS (
     RETURNING *
 )
 INSERT INTO sale_lines
-SELECT copies.id, copies.order_id, copies.product_id, copies.vendor_id, copies.campus_id, lpad(copies.position::text, 5, '0'),
-    copies.name, copies.quantity, sold_at, sequence, gross_minor, locked_minor, refunded_minor, delivery_fee_minor,
-    commission_minor, net_minor
+SELECT copies.id, copies.order_id, copies.product_id, copies.vendor_id, copies.campus_id,
+    lpad(copies.position::text, 5, '0'), copies.name, copies.quantity, sold_at, sequence, gross_minor, locked_minor,
+    refunded_minor, delivery_fee_minor, commission_minor, net_minor
 FROM copies, sale_lines
 """
 

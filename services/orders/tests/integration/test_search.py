@@ -19,14 +19,17 @@ from .responses import data_of
 MANY = 1_200
 
 _FILL = """
-INSERT INTO products (id, vendor_id, vendor_name, campus_id, name, description, category, price_minor, stock, created_at, updated_at)
+INSERT INTO products (id, vendor_id, vendor_name, campus_id, name, description, category, price_minor, stock,
+    created_at, updated_at)
 SELECT gen_random_uuid(), gen_random_uuid(), 'Vendor', gen_random_uuid(),
        CASE WHEN n % 400 = 0 THEN 'Velvet Slippers ' || n ELSE 'Cotton Shirt ' || n END,
-       CASE WHEN n % 3 = 0 THEN 'goes with slippers' ELSE '' END, 'clothes', 1 + n % 700, n % 2, now() - make_interval(secs => n), now()
+       CASE WHEN n % 3 = 0 THEN 'goes with slippers' ELSE '' END, 'clothes', 1 + n % 700, n % 2,
+       now() - make_interval(secs => n), now()
 FROM generate_series(1, $1) AS n
 """
 _SAVE_WORDS = """
-INSERT INTO search_words SELECT DISTINCT word FROM products, words_in(name || ' ' || category) AS word ON CONFLICT DO NOTHING
+INSERT INTO search_words SELECT DISTINCT word FROM products, words_in(name || ' ' || category) AS word ON CONFLICT
+DO NOTHING
 """
 
 

@@ -114,9 +114,10 @@ async def test_a_backlog_is_fired_batch_by_batch(market: Market) -> None:
     await market.fetch(
         """
         WITH more AS (
-            INSERT INTO orders SELECT gen_random_uuid(), 'CM-0000-' || to_char(n, 'FM0000'), buyer_id, vendor_id, campus_id,
-                hub_id, status, currency, total_amount, subtotal_minor, delivery_fee_minor, commission_minor, refunded_minor,
-                delivery_note, payment_due_at, delivered_at, gen_random_uuid(), fingerprint, revision, created_at, updated_at
+            INSERT INTO orders SELECT gen_random_uuid(), 'CM-0000-' || to_char(n, 'FM0000'), buyer_id, vendor_id,
+                campus_id, hub_id, status, currency, total_amount, subtotal_minor, delivery_fee_minor, commission_minor,
+                refunded_minor, delivery_note, payment_due_at, delivered_at, gen_random_uuid(), fingerprint, revision,
+                created_at, updated_at
             FROM orders, generate_series(1, $1) AS n RETURNING id, payment_due_at
         )
         INSERT INTO order_timers SELECT id, 'payment_window', payment_due_at FROM more

@@ -40,8 +40,8 @@ AGE_WEBHOOKS = (
     "UPDATE processed_webhook_events SET processed_at = processed_at - make_interval(days => $1) RETURNING id"
 )
 AGE_DEAD_LETTERS = """
-UPDATE dead_letter_webhooks SET failed_at = failed_at - make_interval(days => $1), replayed_at = replayed_at - make_interval(days => $1),
-    closed_at = closed_at - make_interval(days => $1)
+UPDATE dead_letter_webhooks SET failed_at = failed_at - make_interval(days => $1),
+    replayed_at = replayed_at - make_interval(days => $1), closed_at = closed_at - make_interval(days => $1)
 RETURNING id
 """
 

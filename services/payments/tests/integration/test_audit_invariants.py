@@ -23,7 +23,8 @@ OFFENDING_ROWS = {line.rule: line.offending for line in INVARIANTS if line.servi
 # A statement that bypasses every guard of the database, and returns the text by which the audit must name the row.
 TAMPERINGS = {
     "every transaction sums to zero": """
-        UPDATE ledger_entries SET amount_minor = amount_minor + 1 WHERE position = (SELECT min(position) FROM ledger_entries)
+        UPDATE ledger_entries SET amount_minor = amount_minor + 1
+        WHERE position = (SELECT min(position) FROM ledger_entries)
         RETURNING transaction_id::text""",
     "every transaction has its entries, in its currency": """
         UPDATE ledger_transactions SET currency = 'GHS' WHERE type = 'release' RETURNING posting_key""",
@@ -33,8 +34,8 @@ TAMPERINGS = {
     "every account with entries is in the register of accounts, in its currency": """
         DELETE FROM ledger_accounts WHERE account = 'commission' RETURNING account""",
     "no reconciliation case is open": """
-        INSERT INTO reconciliation_cases (id, kind, subject, ours_minor, theirs_minor, unexplained_minor, currency, detail,
-            status, opened_at, seen_at)
+        INSERT INTO reconciliation_cases (id, kind, subject, ours_minor, theirs_minor, unexplained_minor, currency,
+            detail, status, opened_at, seen_at)
         VALUES (gen_random_uuid(), 'charge_differs', 'ch-somebody', 1, 2, 1, 'NGN', 'x', 'open', now(), now())
         RETURNING subject""",
     "escrow in the ledger equals what each order has unreleased": """
@@ -66,25 +67,30 @@ TAMPERINGS = {
         UPDATE ledger_entries SET amount_minor = amount_minor * 1000 WHERE account = 'gateway_fees'
         RETURNING (SELECT posting_key FROM ledger_transactions t WHERE t.id = transaction_id)""",
     "the fees of refund transfers are in the ledger as the gateway reported them, each beside its attempt": """
-        UPDATE refunds SET transfer_fee_minor = transfer_fee_minor + 1 WHERE transfer_fee_minor > 0 RETURNING attempt_id::text""",
+        UPDATE refunds SET transfer_fee_minor = transfer_fee_minor + 1 WHERE transfer_fee_minor > 0
+        RETURNING attempt_id::text""",
     "a settlement moves its amount from the gateway to the bank account, and nothing else does": """
         UPDATE ledger_entries SET account = 'commission' WHERE account = 'bank_account'
         RETURNING (SELECT posting_key FROM ledger_transactions t WHERE t.id = transaction_id)""",
     "the postings to vendors, commission and delivery fees equal the releases of the orders": """
-        UPDATE ledger_entries SET account = 'vendor_payable:somebody' WHERE account LIKE 'vendor_payable:%' AND amount_minor < 0
+        UPDATE ledger_entries SET account = 'vendor_payable:somebody'
+        WHERE account LIKE 'vendor_payable:%' AND amount_minor < 0
         RETURNING account""",
     "a paid charge is its escrows, its surplus and its surcharge, kobo for kobo": """
         UPDATE escrows SET held_minor = held_minor + 1, locked_vendor_minor = locked_vendor_minor + 1
         WHERE charge_id IS NOT NULL RETURNING charge_id::text""",
     "no charge returns more than it took, beside the losses of its chargebacks": """
-        UPDATE chargebacks SET amount_minor = amount_minor + 10000000 WHERE status = 'lost' RETURNING charge_id::text""",
+        UPDATE chargebacks SET amount_minor = amount_minor + 10000000 WHERE status = 'lost'
+        RETURNING charge_id::text""",
     "the held escrow of each order is its total, for its own parties, paid by one charge that asked for it": """
-        UPDATE escrows SET held_minor = held_minor + 1, locked_vendor_minor = locked_vendor_minor + 1 RETURNING order_id::text""",
+        UPDATE escrows SET held_minor = held_minor + 1, locked_vendor_minor = locked_vendor_minor + 1
+        RETURNING order_id::text""",
     "every release of an order is posted, and every posted release has its row": """
         UPDATE ledger_entries SET account = 'escrow:' || gen_random_uuid() FROM ledger_transactions t
         WHERE t.id = transaction_id AND t.type = 'release' AND account LIKE 'escrow:%' RETURNING t.posting_key""",
     "every referral is rewarded once": """
-        UPDATE ledger_transactions SET posting_key = posting_key || ':again' WHERE type = 'referral_reward' RETURNING posting_key""",
+        UPDATE ledger_transactions SET posting_key = posting_key || ':again' WHERE type = 'referral_reward'
+        RETURNING posting_key""",
     "each buyer's balance in the ledger is its rewards and refunds": """
         UPDATE buyer_balances SET refunds_minor = refunds_minor + 1 RETURNING user_id::text""",
     "every line of a buyer's balance continues the one before it, and the last one is the balance": """

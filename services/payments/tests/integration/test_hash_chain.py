@@ -58,7 +58,8 @@ async def _insert_in_the_past(app: PaymentsApp, connect_as: ConnectAs, ids: list
 CHANGE = "UPDATE ledger_entries SET amount_minor = amount_minor * 10 WHERE transaction_id = $1"
 SWAP = """
 UPDATE ledger_entries e SET amount_minor = o.amount_minor FROM ledger_entries o
-WHERE e.transaction_id = ANY ($1::uuid[]) AND o.transaction_id = ANY ($1::uuid[]) AND o.transaction_id <> e.transaction_id
+WHERE e.transaction_id = ANY ($1::uuid[]) AND o.transaction_id = ANY ($1::uuid[])
+    AND o.transaction_id <> e.transaction_id
   AND sign(o.amount_minor) = sign(e.amount_minor)
 """
 ADD = """

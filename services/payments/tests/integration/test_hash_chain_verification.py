@@ -23,8 +23,9 @@ from .conftest import ConnectAs, PaymentsApp
 REWARDS = 5
 
 POST_MANY = """
-SELECT ledger_post(gen_random_uuid(), 'referral_reward', 'reward:' || n, 'NGN', '', ARRAY['buyer_reward:' || n, 'referral_expense'],
-    ARRAY['credit', 'debit'], ARRAY[false, false], ARRAY[-n, n]) FROM generate_series(1, $1::bigint) AS n
+SELECT ledger_post(gen_random_uuid(), 'referral_reward', 'reward:' || n, 'NGN', '',
+    ARRAY['buyer_reward:' || n, 'referral_expense'], ARRAY['credit', 'debit'], ARRAY[false, false], ARRAY[-n, n])
+        FROM generate_series(1, $1::bigint) AS n
 """
 ADD_ENTRIES = """
 INSERT INTO ledger_entries (transaction_id, account, amount_minor, currency)

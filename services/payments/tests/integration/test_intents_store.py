@@ -11,6 +11,7 @@ import asyncpg
 import pytest
 import pytest_asyncio
 
+from common.database.idempotent_commands import IdempotentCommand
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.idempotency import IdempotencyKeyReused
 from common.primitives.ids import new_id
@@ -42,9 +43,8 @@ class Intents:
             new_id(), order_id, reference or f"ch-{new_id().hex}", 500_000, "NGN", "opening", None, None, None, None,
             self.until, "paystack",
         )  # fmt: skip
-        return await intents.record_claimed_intent_if_new(
-            uow, intent, [], self.app.buyer, self.until, key or uuid4(), FINGERPRINT, self.now
-        )
+        command = IdempotentCommand(self.app.buyer, key or uuid4(), FINGERPRINT)
+        return await intents.record_claimed_intent_if_new(uow, intent, [], command, self.until, self.now)
 
     async def row(self, intent: Intent) -> Any:
         [row] = await self.app.fetch("SELECT * FROM payment_intents WHERE id = $1", intent.id)

@@ -61,8 +61,8 @@ async def test_the_database_holds_no_more_than_the_charge_took(app: PaymentsApp,
             await admin.execute(
                 """
                 INSERT INTO escrows (order_id, buyer_id, vendor_id, charge_id, held_minor, locked_vendor_minor,
-                    locked_commission_minor, locked_delivery_fee_minor, released_vendor_minor, released_commission_minor,
-                    released_delivery_fee_minor, refunded_minor, dispute_sequence, held_at)
+                    locked_commission_minor, locked_delivery_fee_minor, released_vendor_minor,
+                    released_commission_minor, released_delivery_fee_minor, refunded_minor, dispute_sequence, held_at)
                 SELECT $1, buyer_id, vendor_id, charge_id, 1, 1, 0, 0, 0, 0, 0, 0, 0, held_at FROM escrows
                 WHERE order_id = $2
                 """,

@@ -60,7 +60,8 @@ async def test_a_reconciliation_case_waits_for_who_may_close_it(app: PaymentsApp
     await app.fetch(
         """
         INSERT INTO reconciliation_cases (
-            id, kind, subject, reference, ours_minor, theirs_minor, unexplained_minor, currency, detail, status, opened_at, seen_at
+            id, kind, subject, reference, ours_minor, theirs_minor, unexplained_minor, currency, detail, status,
+            opened_at, seen_at
         ) VALUES ($1, 'charge_differs', 'ch-1', 'ch-1', 1, 2, 1, 'NGN', 'one kobo', 'open', $2, $2)
         """,
         uuid4(),

@@ -19,7 +19,8 @@ TAMPERINGS = {
     ),
     "no money is in transit without a payout, or in a wallet without a statement line": (
         "DELETE FROM payout_requests RETURNING 'in_transit:' || id",
-        """DELETE FROM wallet_lines USING ledger_balances b WHERE b.account = 'wallet:' || vendor_id AND b.balance_minor > 0
+        """DELETE FROM wallet_lines USING ledger_balances b
+        WHERE b.account = 'wallet:' || vendor_id AND b.balance_minor > 0
         RETURNING b.account""",
     ),
     "a vendor's debt equals the unpaid advances of the statement, and a vendor with debt has an empty wallet": (
@@ -29,12 +30,15 @@ TAMPERINGS = {
         ),
         "DELETE FROM ledger_balances WHERE account LIKE 'vendor_debt:%' RETURNING account",
         """UPDATE ledger_balances AS w SET balance_minor = w.balance_minor + 1 FROM ledger_balances AS d
-        WHERE d.account LIKE 'vendor_debt:%' AND w.account = replace(d.account, 'vendor_debt:', 'wallet:') RETURNING d.account""",
+        WHERE d.account LIKE 'vendor_debt:%' AND w.account = replace(d.account, 'vendor_debt:', 'wallet:')
+        RETURNING d.account""",
     ),
     "the fees of transfers are in the ledger as the gateway reported them, each beside its transfer": (
         """INSERT INTO payout_transfers (id, payout_id, vendor_id, attempt, reference, status, amount, currency,
-        bank_details_version_id, fee, created_at, updated_at) SELECT id, id, vendor_id, 1, 'po-' || replace(id::text, '-', ''),
-        'success', amount, currency, bank_details_version_id, 1, created_at, updated_at FROM payout_requests RETURNING id::text""",
+        bank_details_version_id, fee, created_at, updated_at)
+        SELECT id, id, vendor_id, 1, 'po-' || replace(id::text, '-', ''), 'success', amount, currency,
+            bank_details_version_id, 1, created_at, updated_at FROM payout_requests
+        RETURNING id::text""",
     ),
 }
 

@@ -71,9 +71,12 @@ async def settled(staff, cases):
     found = await staff.scenario.fetch(
         """
         SELECT p.id::text, p.status, p.retry_count,
-               (SELECT count(*) FROM ledger_transactions WHERE posting_key IN ('restitution:' || p.id, 'reversal:' || p.id)) AS returns,
+               (SELECT count(*) FROM ledger_transactions
+                   WHERE posting_key IN ('restitution:' || p.id, 'reversal:' || p.id)) AS returns,
                (SELECT count(*) FROM ledger_transactions WHERE posting_key = 'payout_processed:' || p.id) AS leavings,
-               coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'in_transit:' || p.id), 0) AS in_transit,
+               coalesce((
+                   SELECT balance_minor FROM ledger_balances WHERE account = 'in_transit:' || p.id
+               ), 0) AS in_transit,
                (SELECT count(*) FROM payout_transfers WHERE payout_id = p.id AND status = 'success') AS successes
         FROM payout_requests AS p WHERE p.vendor_id = $1
         """,

@@ -197,8 +197,10 @@ async def test_held_payouts_keep_no_other_out_of_its_batch(scenario: Scenario, s
     first = await scenario.payout(held, 1_000)
     copy = """
     WITH made AS (
-        INSERT INTO payout_requests (id, vendor_id, amount, currency, status, bank_details_version_id, requested_by, created_at, updated_at)
-        SELECT gen_random_uuid(), vendor_id, amount, currency, status, bank_details_version_id, requested_by, created_at, updated_at
+        INSERT INTO payout_requests (id, vendor_id, amount, currency, status, bank_details_version_id, requested_by,
+            created_at, updated_at)
+        SELECT gen_random_uuid(), vendor_id, amount, currency, status, bank_details_version_id, requested_by,
+            created_at, updated_at
         FROM payout_requests, generate_series(1, $2) WHERE id = $1 RETURNING id, vendor_id, amount
     ), lines AS (
         INSERT INTO wallet_lines (id, vendor_id, kind, source_key, payout_id, net_minor, balance_minor, at)

@@ -152,7 +152,9 @@ async def test_a_query_decides_between_two_reports_in_any_order(shared_scenario:
 async def states(scenario: Scenario, payouts):
     rows = await scenario.fetch(
         """
-        SELECT p.id, p.status, coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'in_transit:' || p.id), 0) AS minor,
+        SELECT p.id, p.status, coalesce((
+                SELECT balance_minor FROM ledger_balances WHERE account = 'in_transit:' || p.id
+            ), 0) AS minor,
                EXISTS (SELECT FROM payout_exceptions AS e WHERE e.payout_id = p.id AND e.status = 'open') AS live
         FROM payout_requests AS p WHERE p.id = ANY ($1)
         """,

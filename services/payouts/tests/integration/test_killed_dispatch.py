@@ -32,7 +32,8 @@ from .conftest import KEY as GATEWAY_KEY
 
 KEY = UUID("6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
 _WAITS_FOR_A_LOCK = """
-SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%' || $1 || '%'
+SELECT count(*) FROM pg_stat_activity
+WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%' || $1 || '%'
 """
 
 

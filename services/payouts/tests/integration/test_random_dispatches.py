@@ -47,7 +47,8 @@ FAULTS: tuple[dict[str, Any] | None, ...] = (
     {"fail": "Account number is invalid", "times": 1},
 )
 _LOST = """
-SELECT p.id FROM payout_requests AS p LEFT JOIN payout_transfers AS t ON t.payout_id = p.id AND t.attempt = p.retry_count + 1
+SELECT p.id FROM payout_requests AS p
+LEFT JOIN payout_transfers AS t ON t.payout_id = p.id AND t.attempt = p.retry_count + 1
 WHERE p.status = 'pending' AND t.status <> 'reserved' AND t.due_at IS NULL
   AND NOT EXISTS (SELECT FROM payout_exceptions AS e WHERE e.payout_id = p.id AND e.status = 'open')
 """

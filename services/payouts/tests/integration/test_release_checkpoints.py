@@ -30,15 +30,16 @@ GROW = (
     "INSERT INTO wallet_lines (id, vendor_id, kind, source_key, net_minor, balance_minor, at) "
     "SELECT gen_random_uuid(), $1, 'release', 'release:' || gen_random_uuid(), 1, n, now() "
     "FROM generate_series($2::bigint, $2 + $3 - 1) AS n",
-    "UPDATE ledger_balances SET balance_minor = balance_minor + $3 + 0 * $2::bigint WHERE account = 'wallet:' || $1::uuid",
+    "UPDATE ledger_balances SET balance_minor = balance_minor + $3 + 0 * $2::bigint "
+    "WHERE account = 'wallet:' || $1::uuid",
 )
 
 OTHERS = (
     "INSERT INTO wallet_lines (id, vendor_id, kind, source_key, net_minor, balance_minor, at) "
     "SELECT gen_random_uuid(), md5((n % 100)::text)::uuid, 'release', 'release:' || gen_random_uuid(), 1, 1, now() "
     "FROM generate_series(1, 10000) AS n",
-    "INSERT INTO release_statements SELECT md5((n % 100)::text)::uuid, n, gen_random_uuid(), 'release:1', NULL, 1, n, 'k', "
-    "now() FROM generate_series(1, 10000) AS n",
+    "INSERT INTO release_statements SELECT md5((n % 100)::text)::uuid, n, gen_random_uuid(), 'release:1', NULL, 1, n, "
+    "'k', now() FROM generate_series(1, 10000) AS n",
 )
 
 

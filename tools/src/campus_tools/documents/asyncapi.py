@@ -16,14 +16,15 @@ EXCHANGE: Final = "campus.public"
 MEDIA_TYPE: Final = "application/cloudevents+json"
 _SCHEMAS: Final = "#/components/schemas/"
 _DESCRIPTION: Final = """\
-What this backend tells others: CloudEvents 1.0 in structured mode on the durable topic exchange `campus.public`; the routing key
-is the event's type.
+The events of this backend for others: CloudEvents 1.0 in structured mode on the durable topic exchange
+`campus.public`; the routing key is the event's type.
 
-- At least once, in any order. Take effect once per `id`, and judge order by `sequence`, which grows by one per subject and publisher.
-- Fields may be added to `data`; readers ignore those that they do not know. Anything else becomes `.v2`, published beside `.v1`
-  for six months.
-- A subscriber has a user of its own at the broker: it declares queues named `sub.<team>.*`, binds them to `campus.public` and
-  reads them, nothing else.
+- At least once, in any order. Take effect once per `id`, and judge order by `sequence`, which grows by one per subject
+  and publisher.
+- Fields may be added to `data`; readers ignore those that they do not know. Anything else becomes `.v2`, published
+  beside `.v1` for six months.
+- A subscriber has a user of its own at the broker: it declares queues named `sub.<team>.*`, binds them to
+  `campus.public` and reads them, nothing else.
 - Amounts ending in `Minor` are integers in kobo; times are ISO 8601 UTC.
 """
 _ENVELOPE: Final[Mapping[str, Any]] = {

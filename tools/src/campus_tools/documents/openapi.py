@@ -34,12 +34,12 @@ _CONTEXTS: Final[Mapping[str, str]] = {
 _DESCRIPTION: Final = """\
 The backend of student marketplaces: escrow, delivery PIN, payouts.
 
-- `/api/v1/...` and `/api/...` are the same. Fields are camelCase, times ISO 8601 UTC, ids UUIDs, and amounts ending in `Minor`
-  integers in kobo.
-- A success has the envelope `{success, data, meta}`. An error is `application/problem+json` with one of twelve codes, each with a
-  page under [/errors](/errors).
-- `Idempotency-Key`, a UUID v4, is required where documented and accepted on the other marked POSTs: the same request under the
-  same key has one effect.
+- `/api/v1/...` and `/api/...` are the same. Fields are camelCase, times ISO 8601 UTC, ids UUIDs, and amounts ending in
+  `Minor` integers in kobo.
+- A success has the envelope `{success, data, meta}`. An error is `application/problem+json` with one of twelve codes,
+  each with a page under [/errors](/errors).
+- `Idempotency-Key`, a UUID v4, is required where documented and accepted on the other marked POSTs: the same request
+  under the same key has one effect.
 - Every response has `X-Request-Id` and the `RateLimit-*` headers. Changes are also published as [events](/events).
 """
 

@@ -18,8 +18,8 @@ VARIABLES: Final = (
     ("sandboxUrl", "http://localhost:8170"),
     ("vendorEmail", "vendor@unilag.edu.ng"),
     *((name, "") for name in ("vendorPassword", "studentEmail", "studentPassword", "studentPhone", "studentCode")),
-    *((name, "") for name in ("studentToken", "vendorToken", "productId", "orderId", "accessCode", "authorizationUrl", "pin",
-    "walletBefore")),
+    *((name, "") for name in ("studentToken", "vendorToken", "productId", "orderId", "accessCode",
+    "authorizationUrl", "pin", "walletBefore")),
 )  # fmt: skip
 _NEW_STUDENT: Final = """
 const number = String(Math.floor(Math.random() * 1e7)).padStart(7, "0");
@@ -99,7 +99,8 @@ STEPS: Final = (
         host="sandboxUrl", form={"action": "pay"},
     ),
     Step(
-        "See the money in escrow", "GET", "/api/orders/{{orderId}}", 200, expects={"/status": "paid_escrow"}, waits=True,
+        "See the money in escrow", "GET", "/api/orders/{{orderId}}", 200,
+        expects={"/status": "paid_escrow"}, waits=True,
     ),
     Step(
         "Sign in as the vendor", "POST", "/api/auth/login", 200, token=None, keeps={"vendorToken": "/accessToken"},
@@ -239,6 +240,7 @@ const read = (data) => {{
 }};
 const body = pm.response.code === {step.status} ? pm.response.json() : {{}};
 const done = pm.response.code === {step.status} && read(body.data || body);{repeats}
-pm.test("{step.name}: {step.status}", () => pm.expect(done, `${{pm.response.code}} ${{pm.response.text()}}`).to.be.true);
+const received = `${{pm.response.code}} ${{pm.response.text()}}`;
+pm.test("{step.name}: {step.status}", () => pm.expect(done, received).to.be.true);
 if (!done) pm.execution.setNextRequest(null);
 """

@@ -18,8 +18,8 @@ from campus_client.model import ResponseModel
 _TAIL: Final = '''
 
 class PublicEvent(ResponseModel):
-    """A received event (CloudEvents 1.0). It may arrive more than once with the same `id`; `sequence` grows by one for each event of a
-    `subject` from one `source`. Amounts are in kobo.
+    """A received event (CloudEvents 1.0). It may arrive more than once with the same `id`; `sequence` grows by one for
+    each event of a `subject` from one `source`. Amounts are in kobo.
     """
 
     id: UUID

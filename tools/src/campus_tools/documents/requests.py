@@ -102,10 +102,11 @@ SIGNED_BODIES: Final[Mapping[str, tuple[str, Any]]] = {
 _SALES_HEADING: Final = csv_lines([SalesGroup.__struct_encode_fields__])
 FILES: Final[Mapping[str, str]] = {
     "/api/products/feed": (
-        '{"id":"018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47","vendorId":"018cc251-f400-7003-8000-000000000001","vendorName":"Ada\'s Kitchen",'
-        '"campusId":"018cc251-f400-7001-8000-000000000001","name":"Jollof rice","description":"With chicken","category":"meals",'
-        '"priceMinor":225000,"currency":"NGN","stock":12,"inStock":true,"condition":"new","images":[],"rating":4.5,"ratingCount":8,'
-        '"revision":3,"createdAt":"2026-01-05T12:00:00.000Z","options":[]}\n'
+        '{"id":"018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47","vendorId":"018cc251-f400-7003-8000-000000000001",'
+        '"vendorName":"Ada\'s Kitchen","campusId":"018cc251-f400-7001-8000-000000000001","name":"Jollof rice",'
+        '"description":"With chicken","category":"meals","priceMinor":225000,"currency":"NGN","stock":12,'
+        '"inStock":true,"condition":"new","images":[],"rating":4.5,"ratingCount":8,"revision":3,'
+        '"createdAt":"2026-01-05T12:00:00.000Z","options":[]}\n'
     ),
     "/api/campus-orders/export": "".join(orders.domain.exports.csv_of_orders([])),
     "/api/vendors/:id/products/export": "".join(orders.domain.product_files.csv_of_products([])),

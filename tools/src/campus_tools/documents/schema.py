@@ -49,7 +49,8 @@ WHERE conrelid = $1 AND contype IN ('p', 'u', 'f', 'c') ORDER BY position(contyp
 _INDEXES = """
 SELECT replace(replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON '), ' public.', ' ') || ';'
 FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
-WHERE i.indrelid = $1 AND NOT EXISTS (SELECT FROM pg_constraint AS k WHERE k.conindid = i.indexrelid AND k.conrelid = $1)
+WHERE i.indrelid = $1 AND NOT EXISTS (SELECT FROM pg_constraint AS k
+    WHERE k.conindid = i.indexrelid AND k.conrelid = $1)
 ORDER BY c.relname
 """
 _POLICIES = """

@@ -51,7 +51,7 @@ _HEAD_OF_THE_LIST: Final = f"""# Campus Marketplace
 - [AsyncAPI document]({DOCUMENTED_BASE_URL}/asyncapi.json): every event on the broker and in webhooks.
 - [Arazzo document]({DOCUMENTED_BASE_URL}/arazzo.json): a purchase from sign-up to payout, step by step.
 - [Product feed]({DOCUMENTED_BASE_URL}/api/products/feed): the whole catalog as JSON Lines, with an ETag.
-- [Tools]({DOCUMENTED_BASE_URL}/mcp): products, vendors, help and a user's own orders by the Model Context Protocol (POST)."""
+- [Tools]({DOCUMENTED_BASE_URL}/mcp): products, vendors, help and a user's own orders by the Model Context Protocol."""
 # Enough of a section to find it by its words and to show a line of it.
 _TEXT_CHARACTERS_MAX: Final = 600
 

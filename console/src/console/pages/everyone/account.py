@@ -72,7 +72,9 @@ _PROVIDER_ERRORS: Final = {
     "access_denied": "The sign-in was cancelled at the identity provider.",
     "provider_unavailable": "The identity provider does not respond. Try again in a minute, or use your password.",
     "invalid_response": "The identity provider's response is invalid. Its administrator must check the registration.",
-    "email_not_verified": "The identity provider has not verified your mail address. Ask your institution to verify it.",
+    "email_not_verified": (
+        "The identity provider has not verified your mail address. Ask your institution to verify it."
+    ),
     "email_domain_not_accepted": "Addresses of this domain cannot sign in by this provider. Use your password.",
     "no_account": "No account has your mail address. Sign up with it first, then sign in by the provider.",
     "linked_to_another_user": "Your account is linked to another user of this provider. Ask a platform admin.",

@@ -128,7 +128,8 @@ function request()
   n = n + 1
   local line = lines[n]
   if line == nil then error("all webhooks were sent") end
-  return wrk.format("POST", nil, {{["X-Gateway-Signature"] = line:sub(1, 128), ["Content-Type"] = "application/json"}}, line:sub(130))
+  local headers = {{["X-Gateway-Signature"] = line:sub(1, 128), ["Content-Type"] = "application/json"}}
+  return wrk.format("POST", nil, headers, line:sub(130))
 end
 """
 

@@ -274,8 +274,9 @@ class Database:
 
         The commit is durable then, unless `async_commit`: a crash of the server may lose the last moments of work that
         can be repeated without harm. Such a commit does not wait for the disk, which is most of the cost of a small
-        commit. `is_shared`: several messages are handled in it, whose locks have one order. `first`: a statement without
-        parameters in BEGIN's round trip. It returns no rows; `UnitOfWork.first_count` is the number that it changed.
+        commit. `is_shared`: several messages are handled in it, whose locks have one order. `first`: a statement
+        without parameters in BEGIN's round trip. It returns no rows; `UnitOfWork.first_count` is the number that it
+        changed.
 
         An exception rolls everything back. Serialization failures (40001) and deadlocks (40P01) are raised as
         asyncpg's own errors: the HTTP layer returns 409, a consumer retries the message, and `transact` retries.

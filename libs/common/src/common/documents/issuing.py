@@ -27,9 +27,10 @@ WITH facts AS (
     ON CONFLICT (vendor_id, kind) DO UPDATE SET last = counter.last + excluded.last
     RETURNING vendor_id, last
 )
-INSERT INTO issued_documents (subject_id, kind, vendor_id, number, recipient_id, content, recipient_encrypted, issued_at)
-SELECT subject_id, $1, vendor_id, last - count(*) OVER (PARTITION BY vendor_id) + place_of_vendor, recipient_id, content,
-    recipient_encrypted, issued_at
+INSERT INTO issued_documents (subject_id, kind, vendor_id, number, recipient_id, content, recipient_encrypted,
+    issued_at)
+SELECT subject_id, $1, vendor_id, last - count(*) OVER (PARTITION BY vendor_id) + place_of_vendor, recipient_id,
+    content, recipient_encrypted, issued_at
 FROM facts JOIN drawn USING (vendor_id)
 """
 _FIND: Final = """

@@ -125,7 +125,8 @@ async def extend_chain_once(database: Database) -> int:
 
 _CHAIN: Final = "SELECT length, head FROM ledger_chain"
 _LINKS: Final = f"""
-SELECT sequence, transaction_id, link FROM ledger_links WHERE sequence > $1 AND sequence <= $2 ORDER BY sequence LIMIT {_PAGE}
+SELECT sequence, transaction_id, link FROM ledger_links WHERE sequence > $1 AND sequence <= $2 ORDER BY sequence
+LIMIT {_PAGE}
 """
 _TRANSACTIONS: Final = """
 SELECT id, position, type, posting_key, currency, created_at FROM ledger_transactions WHERE id = ANY ($1::uuid[])
@@ -134,7 +135,8 @@ _ENTRIES: Final = """
 SELECT transaction_id, account, amount_minor, currency FROM ledger_entries WHERE transaction_id = ANY ($1::uuid[])
 """
 _BEYOND: Final = """
-SELECT sequence, transaction_id FROM ledger_links WHERE sequence > (SELECT length FROM ledger_chain) ORDER BY sequence LIMIT 1
+SELECT sequence, transaction_id FROM ledger_links WHERE sequence > (SELECT length FROM ledger_chain) ORDER BY sequence
+LIMIT 1
 """
 _UNLINKED: Final = f"""
 SELECT t.id, EXISTS (SELECT FROM ledger_unsealed u WHERE u.transaction_id = t.id) AS waits

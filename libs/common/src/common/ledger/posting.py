@@ -112,8 +112,8 @@ def _with_effect(statement: str) -> str:
 
 
 async def post(uow: UnitOfWork, posting: Posting, effect: Effect | None = None) -> bool:
-    """Write the posting in this unit of work, and its effect in the same round trip. Returns False when the same posting
-    exists.
+    """Write the posting in this unit of work, and its effect in the same round trip. Return False when the same
+    posting exists.
 
     Raises PostingKeyConflict (the key exists with other content) and AccountOverdrawn, both 409. After either of them
     the transaction has failed in PostgreSQL.

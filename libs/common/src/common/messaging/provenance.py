@@ -10,8 +10,8 @@ The broker proves two facts about a delivery, and its sender can forge neither:
 | Route | Meaning | Account |
 |---|---|---|
 | `campus.events`, routing key = type, never expired | published by its publisher | the publisher's |
-| `campus.work`, routing key = queue, never expired | the service's own work, or a replayed dead letter | the service's own |
-| the default exchange, routing key = queue, expired in delay queues only | the service's own retry | the service's own |
+| `campus.work`, routing key = queue, never expired | own work, or a replayed dead letter | the service's own |
+| the default exchange, routing key = queue, expired in delay queues only | own retry | the service's own |
 """
 
 from collections.abc import Mapping, Sequence

@@ -20,7 +20,8 @@ BATCH: Final = 2_000
 # Rows that the relay marks during this run have a later time, and are not requeued twice.
 _REQUEUE: Final = f"""
 WITH piece AS (
-    SELECT position FROM outbox WHERE published_at >= $1 AND published_at < $2 ORDER BY published_at LIMIT {BATCH} FOR UPDATE
+    SELECT position FROM outbox WHERE published_at >= $1 AND published_at < $2 ORDER BY published_at LIMIT {BATCH}
+    FOR UPDATE
 )
 UPDATE outbox SET published_at = NULL, next_attempt_at = now() WHERE position IN (SELECT position FROM piece)
 """

@@ -21,7 +21,9 @@ _ROLE_EXISTS: Final = sa.text("SELECT true FROM pg_roles WHERE rolname = :role")
 # Rights on a partition come from its table.
 _COLUMNS: Final = sa.text("""
 SELECT c.relname AS relation, a.attname AS name, format_type(a.atttypid, NULL) AS type,
-       EXISTS (SELECT FROM aclexplode(a.attacl) AS g WHERE g.grantee = r.oid AND g.privilege_type = 'SELECT') AS is_granted,
+       EXISTS (
+           SELECT FROM aclexplode(a.attacl) AS g WHERE g.grantee = r.oid AND g.privilege_type = 'SELECT'
+       ) AS is_granted,
        EXISTS (SELECT FROM aclexplode(c.relacl) AS g WHERE g.grantee = r.oid) AS is_granted_whole
 FROM pg_class AS c
 JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped

@@ -25,7 +25,8 @@ class _Clock:
 def new_id() -> UUID:
     """Return a UUIDv7 that sorts after each earlier one of this process, so that indexes grow at their end.
 
-    The 12 bits after the milliseconds are their fraction (RFC 9562, section 6.2, method 3). The last 62 bits are random.
+    The 12 bits after the milliseconds are their fraction (RFC 9562, section 6.2, method 3). The last 62 bits are
+    random.
     """
     milliseconds, fraction = divmod(_Clock.next(), 4096)
     value = (milliseconds & ((1 << 48) - 1)) << 80

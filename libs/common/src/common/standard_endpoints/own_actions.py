@@ -23,7 +23,8 @@ OWN_ACTIONS_PATH: Final = "/api/staff-acts/current"
 READING: Final = ServiceItself("no caller may read these tables; the caller's id is the statement's own condition")
 
 _CLOSED_DEAD_LETTERS: Final = """
-SELECT 'dead_letter_closed', 'dead_letter', dead_letter_id, jsonb_build_object('eventType', event_type, 'reason', reason), closed_at
+SELECT 'dead_letter_closed', 'dead_letter', dead_letter_id,
+    jsonb_build_object('eventType', event_type, 'reason', reason), closed_at
 FROM dead_letter_closures WHERE closed_by = $1
 """
 _NEWEST: Final = f"""

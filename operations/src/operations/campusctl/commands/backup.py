@@ -95,7 +95,7 @@ def run(
 
 
 def verify(operator: Operator, settings: SettingsFile = None, recovery_key: RecoveryKey = None) -> Output:
-    """Verify that archiving works and that the repository is whole; with the recovery key, that it opens the secrets."""
+    """Verify that archiving works and the repository is whole; with the recovery key, that it opens the secrets."""
     known = _settings(operator, settings)
     return Output(_run(verify_backups(known, _identity(recovery_key) if recovery_key else "")))
 

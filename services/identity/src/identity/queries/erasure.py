@@ -7,10 +7,12 @@ from common.database.unit_of_work import UnitOfWork
 from identity.responses.profiles import Erasure, OpenObligation
 
 _NEWEST: Final = """
-SELECT id, user_id, status, asked_at, decided_at FROM erasure_requests WHERE user_id = $1 ORDER BY asked_at DESC, id DESC LIMIT 1
+SELECT id, user_id, status, asked_at, decided_at FROM erasure_requests WHERE user_id = $1
+ORDER BY asked_at DESC, id DESC LIMIT 1
 """
 _MATTERS: Final = """
-SELECT service, matter FROM erasure_verdicts, unnest(open_matters) AS matter WHERE request_id = $1 ORDER BY service, matter
+SELECT service, matter FROM erasure_verdicts, unnest(open_matters) AS matter WHERE request_id = $1
+ORDER BY service, matter
 """
 
 

@@ -12,13 +12,15 @@ from identity.domain.errors import ProfileMissing
 from identity.responses import profiles as responses
 
 _PROFILE: Final = """
-SELECT p.id, p.email, p.confirmed_email IS NOT DISTINCT FROM p.email, p.phone, coalesce(p.confirmed_phone = p.phone, false),
-    p.full_name, array(SELECT g.role FROM role_grants g WHERE g.user_id = p.id ORDER BY g.role), p.campus_id, p.revision,
+SELECT p.id, p.email, p.confirmed_email IS NOT DISTINCT FROM p.email, p.phone,
+    coalesce(p.confirmed_phone = p.phone, false), p.full_name,
+    array(SELECT g.role FROM role_grants g WHERE g.user_id = p.id ORDER BY g.role), p.campus_id, p.revision,
     p.created_at, p.updated_at
 FROM profiles p WHERE p.id = $1
 """
 _REFERRAL: Final = """
-SELECT p.referral_token AS token, (SELECT count(*) FROM referrals r WHERE r.referrer_id = p.id) AS count FROM profiles p WHERE p.id = $1
+SELECT p.referral_token AS token, (SELECT count(*) FROM referrals r WHERE r.referrer_id = p.id) AS count FROM profiles p
+WHERE p.id = $1
 """
 
 

@@ -16,12 +16,14 @@ from identity.responses.staff import RoleAssignment, StaffAction, StaffGrant, St
 
 _STAFF: Final = sorted(STAFF_ROLES)
 _MEMBER: Final = """
-SELECT id, full_name, email, created_at, suspended_at, suspended_by, suspension_reason, has_second_factor FROM staff_members
+SELECT id, full_name, email, created_at, suspended_at, suspended_by, suspension_reason, has_second_factor
+FROM staff_members
 """
 # Suspended users are listed too, so that staff can find them again; so is the user of an exact address, who may be
 # granted a first role.
 _FILTER: Final = """
-WHERE CASE WHEN $2::text IS NULL AND $3::uuid IS NULL AND (suspended_at IS NOT NULL OR $5::text IS NOT NULL) THEN true ELSE EXISTS (
+WHERE CASE WHEN $2::text IS NULL AND $3::uuid IS NULL AND (suspended_at IS NOT NULL OR $5::text IS NOT NULL) THEN true
+    ELSE EXISTS (
         SELECT FROM role_grants g WHERE g.user_id = staff_members.id AND g.role = ANY ($1::text[])
             AND ($2::text IS NULL OR g.role = $2) AND ($3::uuid IS NULL OR g.campus_id = $3)
     ) END AND ($4::boolean IS NULL OR (suspended_at IS NOT NULL) = $4) AND ($5::text IS NULL OR email = $5)
@@ -31,20 +33,23 @@ _STAFF_NEWEST, _STAFF_OLDEST = _STAFF_PAGE.format("DESC"), _STAFF_PAGE.format("A
 _STAFF_TOTAL: Final = f"SELECT count(*) FROM staff_members {_FILTER}"
 _ONE: Final = f"{_MEMBER} WHERE id = $1"
 _APPOINTMENTS: Final = """
-SELECT user_id, role, campus_id, hub_id, granted_at AS since FROM role_grants WHERE user_id = ANY ($1::uuid[]) ORDER BY user_id, role
+SELECT user_id, role, campus_id, hub_id, granted_at AS since FROM role_grants WHERE user_id = ANY ($1::uuid[])
+ORDER BY user_id, role
 """
 
 _GRANT: Final = """
 SELECT id, user_id, role, proposed_by, prepared_by, prepared_at, expires_at, decided_by, decided_at,
     shown_status AS status
 FROM staff_grants, LATERAL (
-    SELECT CASE WHEN status IN ('proposed', 'prepared') AND expires_at <= $1 THEN 'expired' ELSE status END AS shown_status
+    SELECT CASE WHEN status IN ('proposed', 'prepared') AND expires_at <= $1 THEN 'expired'
+        ELSE status END AS shown_status
 ) AS shown
 """
 _GRANTS_FILTER: Final = "WHERE ($2::text IS NULL OR shown_status = $2) AND ($3::uuid IS NULL OR user_id = $3)"
 # $1 is the present time. Neither who prepared a grant nor who gets the role approves it.
 AWAITING_GRANT: Final = """
-staff_grants.status = 'prepared' AND expires_at > $1 AND prepared_by <> (SELECT app_user_id()) AND user_id <> (SELECT app_user_id())
+staff_grants.status = 'prepared' AND expires_at > $1 AND prepared_by <> (SELECT app_user_id())
+    AND user_id <> (SELECT app_user_id())
 """
 # No user prepares a grant to themselves.
 AWAITING_PREPARATION: Final = """
@@ -55,7 +60,8 @@ _GRANT_PAGE: Final = f"{_GRANT} {_GRANTS_FILTER} {{1}} ORDER BY prepared_at {{0}
 _GRANTS_TOTAL: Final = f"SELECT count(*) FROM ({_GRANT} {_GRANTS_FILTER} {{0}}) AS matching"
 _ONE_GRANT: Final = f"{_GRANT} WHERE id = $2"
 _HELD: Final = """
-SELECT user_id, role, campus_id, hub_id, NULL AS proposed_by, granted_by AS prepared_by, granted_at AS prepared_at FROM role_grants
+SELECT user_id, role, campus_id, hub_id, NULL AS proposed_by, granted_by AS prepared_by, granted_at AS prepared_at
+FROM role_grants
 WHERE user_id = $1 AND role = $2
 """
 
@@ -73,7 +79,8 @@ _ACTIONS_TOTAL: Final = f"SELECT count(*) {_ACTIONS_FILTER}"
 _NAMES_FILTER: Final = """
 SELECT p.id, coalesce(p.full_name, p.email) AS name, held.roles
 FROM profiles p CROSS JOIN LATERAL (
-    SELECT array_agg(g.role ORDER BY g.role) AS roles FROM role_grants g WHERE g.user_id = p.id AND g.role = ANY ($1::text[])
+    SELECT array_agg(g.role ORDER BY g.role) AS roles FROM role_grants g
+    WHERE g.user_id = p.id AND g.role = ANY ($1::text[])
 ) AS held
 WHERE p.erased_at IS NULL AND held.roles IS NOT NULL AND ($2::uuid[] IS NULL OR p.id = ANY ($2))
   AND ($3::text IS NULL OR ($3 = ANY (held.roles) AND NOT EXISTS (SELECT FROM suspensions s WHERE s.user_id = p.id)))

@@ -13,7 +13,8 @@ from common.web.pages import OffsetPage
 from identity.responses import vendors as responses
 
 _COLUMNS: Final = """
-id, user_id, business_name, legal_name, campus_id, category, description, status, reason, vendor_id, decided_by, decided_at, created_at
+id, user_id, business_name, legal_name, campus_id, category, description, status, reason, vendor_id, decided_by,
+    decided_at, created_at
 """
 _FILTER: Final = "($1::text IS NULL OR status = $1) AND ($2::uuid IS NULL OR campus_id = $2)"
 # Staff decide on the applications of their campus, except on their own.

@@ -23,7 +23,8 @@ _VENDOR: Final = f"SELECT {_PUBLIC} FROM vendors WHERE id = $1"
 # The view returns a vendor only to its owner and the staff.
 _VENDORS_IN_FULL: Final = f"""
 SELECT {_IN_FULL} FROM vendors_in_full
-WHERE ($4::uuid IS NULL OR campus_id = $4) AND ($1::timestamptz IS NULL OR (created_at, id) > ($1, $2::uuid)) AND status = $5
+WHERE ($4::uuid IS NULL OR campus_id = $4) AND ($1::timestamptz IS NULL OR (created_at, id) > ($1, $2::uuid))
+    AND status = $5
 ORDER BY created_at, id LIMIT $3
 """
 _VENDOR_IN_FULL: Final = f"SELECT {_IN_FULL} FROM vendors_in_full WHERE id = $1"

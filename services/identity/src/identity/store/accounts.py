@@ -31,7 +31,8 @@ _SET_PASSWORD_HASH: Final = "UPDATE accounts SET password_hash = $2 WHERE user_i
 _FIND_PROFILE: Final = """
 SELECT p.id, p.campus_id AS home_campus_id,
     array(SELECT role FROM role_grants WHERE user_id = p.id ORDER BY role) AS roles,
-    (SELECT campus_id FROM role_grants WHERE user_id = p.id AND campus_id IS NOT NULL ORDER BY role LIMIT 1) AS office_campus_id,
+    (SELECT campus_id FROM role_grants WHERE user_id = p.id AND campus_id IS NOT NULL ORDER BY role
+        LIMIT 1) AS office_campus_id,
     (SELECT id FROM vendors WHERE owner_user_id = p.id) AS vendor_id,
     EXISTS (SELECT FROM totp_factors WHERE user_id = p.id AND confirmed_at IS NOT NULL)
         OR EXISTS (SELECT FROM passkeys WHERE user_id = p.id) AS has_second_factor,

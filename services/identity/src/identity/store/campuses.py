@@ -8,7 +8,8 @@ from common.database.unit_of_work import UnitOfWork
 from identity.domain.campuses import NewHub
 
 _RECORD_CAMPUS: Final = """
-INSERT INTO campuses (id, name, domain, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (domain) DO NOTHING RETURNING true
+INSERT INTO campuses (id, name, domain, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (domain) DO NOTHING
+RETURNING true
 """
 _SAVE_CAMPUS: Final = """
 UPDATE campuses SET name = $3, active = $4, revision = revision + 1 WHERE id = $1 AND revision = $2

@@ -60,14 +60,16 @@ _NAMES_PHONE: Final = "SELECT EXISTS (SELECT FROM profiles WHERE id = $1 AND pho
 _SIGNS_IN_HERE: Final = "SELECT EXISTS (SELECT FROM accounts WHERE user_id = $1 AND email IS NOT NULL)"
 _IS_SUSPENDED: Final = "SELECT EXISTS (SELECT FROM suspensions WHERE user_id = $1)"
 _CONFIRM_EMAIL: Final = """
-UPDATE profiles SET confirmed_email = $2 WHERE id = $1 AND email = $2 AND confirmed_email IS DISTINCT FROM $2 RETURNING true
+UPDATE profiles SET confirmed_email = $2 WHERE id = $1 AND email = $2 AND confirmed_email IS DISTINCT FROM $2
+RETURNING true
 """
 _IS_EMAIL_CONFIRMED: Final = "SELECT confirmed_email IS NOT DISTINCT FROM email FROM profiles WHERE id = $1"
 _UNCONFIRM_PHONE_OF_OTHERS: Final = (
     "UPDATE profiles SET confirmed_phone = NULL WHERE confirmed_phone = $2 AND id <> $1 RETURNING id"
 )
 _CONFIRM_PHONE: Final = """
-UPDATE profiles SET confirmed_phone = $2 WHERE id = $1 AND phone = $2 AND confirmed_phone IS DISTINCT FROM $2 RETURNING id
+UPDATE profiles SET confirmed_phone = $2 WHERE id = $1 AND phone = $2 AND confirmed_phone IS DISTINCT FROM $2
+RETURNING id
 """
 
 

@@ -17,7 +17,8 @@ INSERT INTO hubs (id, campus_id, name, address, delivery_fee_minor, created_at) 
 ON CONFLICT (id) DO NOTHING RETURNING true
 """
 _RECORD_VENDOR: Final = """
-INSERT INTO vendors (id, owner_user_id, business_name, legal_name, campus_id, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO vendors (id, owner_user_id, business_name, legal_name, campus_id, created_at)
+VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (id) DO NOTHING RETURNING true
 """
 _SAVE_ACCOUNT: Final = """
@@ -26,7 +27,8 @@ ON CONFLICT (user_id) DO UPDATE SET password_hash = excluded.password_hash
 """
 _SAVE_CONFIRMED: Final = """
 UPDATE profiles SET confirmed_email = email,
-    confirmed_phone = CASE WHEN phone <> $3 OR EXISTS (SELECT FROM profiles o WHERE o.confirmed_phone = $3 AND o.id <> $1)
+    confirmed_phone = CASE WHEN phone <> $3
+        OR EXISTS (SELECT FROM profiles o WHERE o.confirmed_phone = $3 AND o.id <> $1)
         THEN confirmed_phone ELSE phone END
 WHERE id = $1 AND email = $2 AND confirmed_email IS DISTINCT FROM email RETURNING true
 """

@@ -58,7 +58,8 @@ _DELETE: Final = (
     "DELETE FROM accounts WHERE user_id = $1",
     "DELETE FROM vendor_applications WHERE user_id = $1",
     "DELETE FROM role_grants WHERE user_id = $1",
-    f"UPDATE staff_grants SET status = 'expired' WHERE user_id = $1 AND status IN {states_before(STAFF_GRANT, 'expired')}",
+    "UPDATE staff_grants SET status = 'expired' "
+    f"WHERE user_id = $1 AND status IN {states_before(STAFF_GRANT, 'expired')}",
     # The suspension stays. Its reason remains only in the audit trail.
     "UPDATE suspensions SET reason = NULL WHERE user_id = $1",
     # The referral stays counted. The stored hash prevents a second reward for the mailbox.

@@ -20,7 +20,8 @@ ON CONFLICT DO NOTHING RETURNING id
 """
 _RECORD_PROFILE: Final = """
 INSERT INTO profiles (
-    id, email, mailbox, phone, full_name, campus_id, referral_token, created_at, updated_at, confirmed_email, confirmed_phone
+    id, email, mailbox, phone, full_name, campus_id, referral_token, created_at, updated_at, confirmed_email,
+    confirmed_phone
 ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, CASE WHEN $9 THEN $2 END, CASE WHEN $10 THEN $4 END)
 ON CONFLICT (id) DO NOTHING RETURNING true
 """

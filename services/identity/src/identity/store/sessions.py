@@ -14,7 +14,8 @@ _RECORD_SESSION: Final = """
 INSERT INTO sessions (id, user_id, signed_in_at, method, user_agent) VALUES ($1, $2, $3, $4, $5)
 """
 _RECORD_FOREIGN_SESSION: Final = """
-INSERT INTO sessions (id, user_id, signed_in_at, method, issuer, without_staff_roles) VALUES ($1, $2, $3, 'external', $4, $5)
+INSERT INTO sessions (id, user_id, signed_in_at, method, issuer, without_staff_roles)
+VALUES ($1, $2, $3, 'external', $4, $5)
 ON CONFLICT (id) DO NOTHING
 """
 _WITHOUT_STAFF_ROLES: Final = "SELECT without_staff_roles FROM sessions WHERE id = $1"
@@ -48,7 +49,8 @@ _LOCK_SESSIONS: Final = """
 SELECT id FROM sessions WHERE user_id = $1 AND ended_at IS NULL AND id IS DISTINCT FROM $2 ORDER BY id FOR UPDATE
 """
 _LAST_ISSUED: Final = """
-SELECT session_id, max(issued_at) AS issued_at FROM refresh_tokens WHERE session_id = ANY ($1::uuid[]) GROUP BY session_id
+SELECT session_id, max(issued_at) AS issued_at FROM refresh_tokens WHERE session_id = ANY ($1::uuid[])
+GROUP BY session_id
 """
 _END_SESSIONS: Final = "UPDATE sessions SET ended_at = $2, ended_because = $3 WHERE id = ANY ($1::uuid[])"
 _END_SESSION: Final = """

@@ -17,7 +17,8 @@ from contracts.work import StaffActionSubject
 from identity.domain.staff import ADMIN, STAFF_GRANT, Appointment, PreparedGrant, StaffUser
 
 _RECORD_ACTION: Final = """
-INSERT INTO staff_acts (id, actor_id, act, subject_kind, subject_id, detail, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO staff_acts (id, actor_id, act, subject_kind, subject_id, detail, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 """
 # Two admins who revoke each other, or two conflicting grants to one user, would each see the earlier state.
 _LOCK_STAFF: Final = "SELECT pg_advisory_xact_lock(hashtextextended('staff', 0))"
@@ -71,7 +72,8 @@ _FIND_GRANT: Final = """
 SELECT id, user_id, role, status, prepared_by, expires_at, proposed_by FROM staff_grants WHERE id = $1
 """
 _SAVE_DECISION: Final = f"""
-UPDATE staff_grants SET status = $2, decided_by = $3, decided_at = $4 WHERE id = $1 AND {allows_change(STAFF_GRANT, "$2")}
+UPDATE staff_grants SET status = $2, decided_by = $3, decided_at = $4
+WHERE id = $1 AND {allows_change(STAFF_GRANT, "$2")}
 """
 _REJECT_GRANTS_OF: Final = """
 UPDATE staff_grants SET status = 'rejected', decided_by = $2, decided_at = $3

@@ -18,7 +18,8 @@ ON CONFLICT (conversation_id) DO NOTHING
 _COUNT_TURNS: Final = "SELECT count(*) FROM conversation_turns WHERE user_id = $1"
 _FINISH_TURN: Final = "DELETE FROM conversation_turns WHERE id = $1"
 _START_CONVERSATION: Final = """
-INSERT INTO conversations (id, user_id, title, message_count, created_at, last_message_at) VALUES ($1, $2, $3, 0, $4, $4)
+INSERT INTO conversations (id, user_id, title, message_count, created_at, last_message_at)
+VALUES ($1, $2, $3, 0, $4, $4)
 ON CONFLICT (id) DO NOTHING
 """
 _GROW: Final = """

@@ -19,8 +19,9 @@ ORDER BY created_at DESC, id DESC LIMIT $3
 """
 _IS_VISIBLE: Final = "SELECT EXISTS (SELECT FROM webhook_endpoints WHERE id = $1)"
 _DELIVERIES: Final = """
-SELECT delivery.id, delivery.event_id, event.type AS event_type, delivery.status, delivery.attempts, delivery.next_attempt_at,
-    delivery.response_status, delivery.response_excerpt, delivery.error, delivery.created_at, delivery.finished_at
+SELECT delivery.id, delivery.event_id, event.type AS event_type, delivery.status, delivery.attempts,
+    delivery.next_attempt_at, delivery.response_status, delivery.response_excerpt, delivery.error, delivery.created_at,
+    delivery.finished_at
 FROM webhook_deliveries AS delivery JOIN webhook_events AS event ON event.id = delivery.event_id
 WHERE delivery.endpoint_id = $1 AND ($2::text IS NULL OR delivery.status = $2)
     AND ($3::timestamptz IS NULL OR (delivery.created_at, delivery.id) < ($3, $4))

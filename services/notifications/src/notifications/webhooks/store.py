@@ -65,7 +65,8 @@ WITH event AS MATERIALIZED (
     WHERE endpoint.vendor_id IS NULL OR endpoint.vendor_id = event.vendor_id
 ), recorded AS (
     INSERT INTO webhook_events (id, type, vendor_id, occurred_at, data, traceparent, recorded_at)
-    SELECT id, type, vendor_id, occurred_at, data, traceparent, $7 FROM event WHERE id IN (SELECT event_id FROM subscribed)
+    SELECT id, type, vendor_id, occurred_at, data, traceparent, $7 FROM event
+    WHERE id IN (SELECT event_id FROM subscribed)
     ON CONFLICT (id) DO NOTHING
     RETURNING id
 ), queued AS (
@@ -113,7 +114,8 @@ _SAVE_FAILURE: Final = "UPDATE webhook_endpoints SET failing_since = $2 WHERE id
 _FAILING_SINCE: Final = "SELECT failing_since FROM webhook_endpoints WHERE id = $1"
 _WITHOUT_PENDING: Final = """
 NOT EXISTS (
-    SELECT FROM webhook_deliveries AS delivery WHERE delivery.event_id = webhook_events.id AND delivery.status = 'pending'
+    SELECT FROM webhook_deliveries AS delivery
+    WHERE delivery.event_id = webhook_events.id AND delivery.status = 'pending'
 )
 """
 _SECRETS: Final = ("secret_sealed", "previous_secret_sealed")

@@ -33,7 +33,8 @@ CLAIMED = [
 ]  # fmt: skip
 _RECORDING = """
 SELECT count(*) FROM pg_stat_activity
-WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%INSERT INTO notification_delivery_logs%'
+WHERE datname = current_database() AND wait_event_type = 'Lock'
+    AND query LIKE '%INSERT INTO notification_delivery_logs%'
 """
 
 

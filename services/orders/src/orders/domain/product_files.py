@@ -83,7 +83,7 @@ class ImportResult:
 
 
 def products_of(rows: Iterable[ImportedRow]) -> list[list[ImportedRow]]:
-    """Return the rows of each product: a row without options is one, rows with options and the same name are another."""
+    """Return the rows of each product: a row without options, or all rows with options and the same name."""
     products: dict[object, list[ImportedRow]] = {}
     for row in rows:
         products.setdefault(row.name.casefold() if row.option_values else row.row, []).append(row)

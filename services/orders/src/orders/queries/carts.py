@@ -15,9 +15,11 @@ from orders.responses.carts import Cart, CartItem
 
 # $1 is the buyer.
 CART_LINES: Final = """
-SELECT product_id, NULL::uuid AS variant_id, vendor_id, name, quantity, price_seen_minor, added_at FROM cart_items WHERE buyer_id = $1
+SELECT product_id, NULL::uuid AS variant_id, vendor_id, name, quantity, price_seen_minor, added_at FROM cart_items
+WHERE buyer_id = $1
 UNION ALL
-SELECT product_id, variant_id, vendor_id, name, quantity, price_seen_minor, added_at FROM cart_variants WHERE buyer_id = $1
+SELECT product_id, variant_id, vendor_id, name, quantity, price_seen_minor, added_at FROM cart_variants
+WHERE buyer_id = $1
 """
 # The current price of one unit: a running flash sale's price, else the regular price.
 CURRENT_OFFER: Final = """

@@ -48,7 +48,8 @@ CROSS JOIN LATERAL (
            ELSE conversation.buyer_id IS DISTINCT FROM $1 END AS to_caller
 ) AS shown
 LEFT JOIN conversation_offers AS offer ON offer.message_id = message.id
-LEFT JOIN conversation_images AS image ON image.message_id = message.id AND (message.hidden_at IS NULL OR shown.to_caller)
+LEFT JOIN conversation_images AS image ON image.message_id = message.id
+    AND (message.hidden_at IS NULL OR shown.to_caller)
 """
 _MESSAGES: Final = f"""
 {_COLUMNS} WHERE message.conversation_id = $3 {{beyond}}

@@ -14,7 +14,8 @@ from orders.queries.filters import Filters
 from orders.responses.disputes import Dispute, DisputeEvidence, DisputeResolution
 
 _DISPUTE: Final = """
-SELECT order_id, cause, reason, details, raised_by, raised_at, refund_to, charge_outcome AS chargeback_outcome, outcome, ended_at
+SELECT order_id, cause, reason, details, raised_by, raised_at, refund_to, charge_outcome AS chargeback_outcome, outcome,
+    ended_at
 FROM order_disputes WHERE order_id = $1
 """
 _EVIDENCE: Final = """
@@ -23,8 +24,9 @@ FROM dispute_evidence WHERE order_id = $1 ORDER BY created_at, id
 """
 _HAS_EVIDENCE: Final = "SELECT EXISTS (SELECT FROM dispute_evidence WHERE id = $1 AND order_id = $2)"
 _RESOLUTION_COLUMNS: Final = """
-    resolution.id, resolution.order_id, (SELECT number FROM orders WHERE orders.id = resolution.order_id) AS order_number,
-    resolution.outcome, resolution.refund_minor, resolution.release_minor, resolution.refund_id, resolution.status,
+    resolution.id, resolution.order_id,
+    (SELECT number FROM orders WHERE orders.id = resolution.order_id) AS order_number, resolution.outcome,
+    resolution.refund_minor, resolution.release_minor, resolution.refund_id, resolution.status,
     dispute.cause AS dispute__cause, dispute.reason AS dispute__reason, dispute.details AS dispute__details,
     dispute.charge_outcome AS dispute__chargeback_outcome, resolution.prepared_by, resolution.prepared_at AS created_at,
     resolution.decided_by, resolution.decided_at

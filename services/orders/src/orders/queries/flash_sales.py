@@ -22,7 +22,8 @@ SELECT sale.id, sale.product_id, sale.variant_id, product.name AS product_name, 
     sale.campus_id, sale.price_minor, coalesce(variant.price_minor, product.price_minor) AS regular_price_minor,
     'NGN' AS currency, sale.quantity, sale.quantity - sale.sold AS remaining,
     sale.per_buyer_limit,
-    CASE WHEN sale.approved_at IS NULL THEN CASE WHEN sale.ends_at <= greatest($1, sale.starts_at) THEN 'expired' ELSE 'prepared' END
+    CASE WHEN sale.approved_at IS NULL THEN CASE WHEN sale.ends_at <= greatest($1, sale.starts_at) THEN 'expired'
+        ELSE 'prepared' END
          WHEN sale.ends_at <= $1 THEN 'ended' WHEN sale.starts_at > $1 THEN 'upcoming'
          WHEN sale.sold >= sale.quantity THEN 'sold_out' ELSE 'running' END AS status,
     sale.starts_at, sale.ends_at, sale.created_at, sale.approved_at, sale.created_by

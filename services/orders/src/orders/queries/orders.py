@@ -30,18 +30,19 @@ ListRole = Literal["buyer", "vendor", "hub"]
 
 # The owner's contact is for the buyer. A transaction of the service acts as no user and reads both contacts.
 ORDER_COLUMNS: Final = """
-    orders.id, number, status, currency, buyer_id, vendor_id, campus_id, hub_id, total_amount AS total_minor, subtotal_minor,
-    delivery_fee_minor,
+    orders.id, number, status, currency, buyer_id, vendor_id, campus_id, hub_id, total_amount AS total_minor,
+    subtotal_minor, delivery_fee_minor,
     commission_minor, refunded_minor, delivery_note, payment_due_at, delivered_at, return_due_at, revision,
     orders.created_at, updated_at, purchase_id,
     (
         SELECT json_agg(item) FROM (
-            SELECT id, product_id AS "productId", variant_id AS "variantId", name, quantity, unit_price_minor AS "unitPriceMinor",
-                line_total_minor AS "lineTotalMinor"
+            SELECT id, product_id AS "productId", variant_id AS "variantId", name, quantity,
+                unit_price_minor AS "unitPriceMinor", line_total_minor AS "lineTotalMinor"
             FROM order_items WHERE order_items.order_id = orders.id ORDER BY position
         ) AS item
     ) AS items,
-    (SELECT ARRAY[buyer.short_name, buyer.contact_encrypted] FROM user_contacts AS buyer WHERE buyer.user_id = orders.buyer_id) AS buyer,
+    (SELECT ARRAY[buyer.short_name, buyer.contact_encrypted] FROM user_contacts AS buyer
+        WHERE buyer.user_id = orders.buyer_id) AS buyer,
     (
         SELECT ARRAY[vendor.business_name, owner.user_id::text, owner.contact_encrypted]
         FROM vendors AS vendor LEFT JOIN user_contacts AS owner

@@ -7,10 +7,12 @@ SELECT 'order_cancelled' AS act, 'order' AS subject_kind, order_id AS subject_id
     occurred_at AS created_at
 FROM order_history WHERE actor_id = $1
 UNION ALL
-SELECT 'resolution_prepared', 'order', order_id, jsonb_build_object('outcome', outcome, 'refundMinor', refund_minor), prepared_at
+SELECT 'resolution_prepared', 'order', order_id, jsonb_build_object('outcome', outcome, 'refundMinor', refund_minor),
+    prepared_at
 FROM dispute_resolutions WHERE prepared_by = $1
 UNION ALL
-SELECT 'resolution_' || status, 'order', order_id, jsonb_build_object('outcome', outcome, 'refundMinor', refund_minor), decided_at
+SELECT 'resolution_' || status, 'order', order_id, jsonb_build_object('outcome', outcome, 'refundMinor', refund_minor),
+    decided_at
 FROM dispute_resolutions WHERE decided_by = $1
 UNION ALL
 SELECT 'return_' || status, 'order', order_id, jsonb_build_object('refundMinor', refund_minor), decided_at

@@ -13,7 +13,8 @@ SELECT CASE WHEN product.options = '[]' THEN coalesce(product.sku, product.id::t
         ELSE coalesce(variant.sku, variant.id::text) END AS sku,
     product.name, product.description, product.category, product.condition,
     coalesce(variant.price_minor, product.price_minor) AS price_minor, coalesce(variant.stock, product.stock) AS stock,
-    NOT product.draft AND coalesce(variant.active, true) AS active, coalesce(variant.option_values, '[]') AS option_values
+    NOT product.draft AND coalesce(variant.active, true) AS active,
+    coalesce(variant.option_values, '[]') AS option_values
 FROM products AS product
 LEFT JOIN product_variants AS variant ON variant.product_id = product.id AND variant.position IS NOT NULL
 WHERE product.vendor_id = $1 AND product.removed_at IS NULL

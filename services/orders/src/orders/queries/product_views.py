@@ -11,9 +11,9 @@ from orders.domain.variants import VARIANTS_MAX
 from orders.responses.products import ProductVariant, RunningFlashSale, VendorAbsence
 
 PRODUCT_COLUMNS: Final = """
-    id, vendor_id, vendor_name, campus_id, name, description, category, price_minor, currency, stock, stock > 0 AS in_stock,
-    images, round(rating_sum::numeric / nullif(rating_count, 0), 2)::float8 AS rating, rating_count, revision, created_at,
-    options, condition
+    id, vendor_id, vendor_name, campus_id, name, description, category, price_minor, currency, stock,
+    stock > 0 AS in_stock, images, round(rating_sum::numeric / nullif(rating_count, 0), 2)::float8 AS rating,
+    rating_count, revision, created_at, options, condition
 """
 # `has_sales` skips the subquery for products without a sale. The service's clock, not the database's, finds the running
 # sale.
@@ -22,9 +22,11 @@ _FLASH_SALES: Final = """
         SELECT jsonb_build_object(
             'id', sale.id, 'price_minor', sale.price_minor, 'quantity', sale.quantity,
             'remaining', sale.quantity - sale.sold, 'per_buyer_limit', sale.per_buyer_limit,
-            'variant_id', sale.variant_id, 'starts_at', extract(epoch FROM sale.starts_at), 'ends_at', extract(epoch FROM sale.ends_at)
+            'variant_id', sale.variant_id, 'starts_at', extract(epoch FROM sale.starts_at), 'ends_at',
+            extract(epoch FROM sale.ends_at)
         ) FROM flash_sales AS sale
-        WHERE sale.product_id = {table}.id AND sale.approved_at IS NOT NULL AND (sale.variant_id IS NULL) = (options = '[]')
+        WHERE sale.product_id = {table}.id AND sale.approved_at IS NOT NULL
+            AND (sale.variant_id IS NULL) = (options = '[]')
         ORDER BY sale.ends_at DESC LIMIT 20
     ) END
 """
@@ -60,7 +62,8 @@ _VARIANTS: Final = f"""
             'id', variant.id, 'sku', variant.sku, 'values', variant.option_values, 'price_minor', variant.price_minor,
             'stock', variant.stock, 'image_id', variant.image_id, 'active', variant.active
         )) FROM (
-            SELECT * FROM product_variants WHERE product_id = {{table}}.id ORDER BY position, id LIMIT {2 * VARIANTS_MAX}
+            SELECT * FROM product_variants WHERE product_id = {{table}}.id ORDER BY position, id
+            LIMIT {2 * VARIANTS_MAX}
         ) AS variant
     ), '[]') END
 """

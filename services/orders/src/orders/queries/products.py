@@ -35,7 +35,8 @@ from orders.queries.search import (
 from orders.responses.products import Category, Product, ProductVariant
 
 PRODUCT_COLUMNS_LISTED: Final = f"""
-    {PRODUCT_COLUMNS}, {flash_sales_of("listed_products")} AS flash_sales, {vendor_absence_of("listed_products")} AS vendor_absence
+    {PRODUCT_COLUMNS}, {flash_sales_of("listed_products")} AS flash_sales,
+    {vendor_absence_of("listed_products")} AS vendor_absence
 """
 _PRODUCT: Final = (
     f"SELECT {PRODUCT_COLUMNS_LISTED}, {variants_of('listed_products')} AS variants FROM listed_products WHERE id = $1"

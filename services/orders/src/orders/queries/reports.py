@@ -18,11 +18,12 @@ from orders.responses.reports import Report, ReportedSubject
 _COLUMNS: Final = """
 SELECT report.id, report.kind, report.subject_id, CASE report.kind
         WHEN 'product' THEN (SELECT product.name FROM products AS product WHERE product.id = report.subject_id)
-        WHEN 'review' THEN (SELECT nullif(left(review.text, 200), '') FROM reviews AS review WHERE review.id = report.subject_id)
+        WHEN 'review' THEN (SELECT nullif(left(review.text, 200), '') FROM reviews AS review
+            WHERE review.id = report.subject_id)
         WHEN 'message' THEN nullif(left(message.text, 200), '')
         ELSE nullif(vendor.business_name, '') END AS subject_text, message.conversation_id,
-    report.vendor_id, nullif(vendor.business_name, '') AS vendor_name, report.reason, report.details, report.reporter_id,
-    report.outcome, report.decided_by, report.decided_at, report.created_at
+    report.vendor_id, nullif(vendor.business_name, '') AS vendor_name, report.reason, report.details,
+    report.reporter_id, report.outcome, report.decided_by, report.decided_at, report.created_at
 FROM reports AS report LEFT JOIN vendors AS vendor ON vendor.id = report.vendor_id
 LEFT JOIN conversation_messages AS message ON report.kind = 'message' AND message.id = report.subject_id
 """

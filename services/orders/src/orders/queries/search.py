@@ -56,11 +56,13 @@ SELECT searched.position - 1 AS position, near.word
 FROM unnest($1::text[]) WITH ORDINALITY AS searched (word, position)
 CROSS JOIN LATERAL (
     SELECT known.word FROM search_words AS known WHERE known.spellings && spellings_of(searched.word)
-    ORDER BY left(known.word, 1) = left(searched.word, 1) DESC, abs(length(known.word) - length(searched.word)), known.word
+    ORDER BY left(known.word, 1) = left(searched.word, 1) DESC, abs(length(known.word) - length(searched.word)),
+        known.word
     LIMIT {NEAR_WORDS_MAX}
 ) AS near
 WHERE length(searched.word) >= 3
-  AND NOT EXISTS (SELECT FROM search_words AS longer WHERE longer.word >= searched.word AND longer.word < searched.word || chr(65533))
+  AND NOT EXISTS (SELECT FROM search_words AS longer
+      WHERE longer.word >= searched.word AND longer.word < searched.word || chr(65533))
 ORDER BY 1
 """
 

@@ -63,8 +63,8 @@ async def export_products(request: Request, caller: CurrentCaller, vendor_id: UU
 async def import_products(request: Request, caller: CurrentCaller, vendor_id: UUID, atomic: bool = False) -> Response:
     """Create and update products by `sku` from a CSV file of up to 1,000 rows; `atomic=true`: all rows or none.
 
-    UTF-8, with or without a byte order mark. Rows with options and the same name are variants of one product. A row with
-    an error changes nothing and is listed with its line.
+    UTF-8, with or without a byte order mark. Rows with options and the same name are variants of one product. A row
+    with an error changes nothing and is listed with its line.
     """
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()

@@ -15,7 +15,8 @@ INSERT INTO cart_items (buyer_id, product_id, vendor_id, name, price_seen_minor,
 SELECT $1, $2, $3, $4, $5, $6, $7
 WHERE (SELECT count(*) FROM cart_items WHERE buyer_id = $1 AND product_id <> $2)
     + (SELECT count(*) FROM cart_variants WHERE buyer_id = $1) < $8
-ON CONFLICT (buyer_id, product_id) DO UPDATE SET quantity = excluded.quantity, price_seen_minor = excluded.price_seen_minor,
+ON CONFLICT (buyer_id, product_id)
+DO UPDATE SET quantity = excluded.quantity, price_seen_minor = excluded.price_seen_minor,
     name = excluded.name, vendor_id = excluded.vendor_id
 """
 _SAVE_VARIANT: Final = """
@@ -36,7 +37,8 @@ _REMOVE_ALL_ITEMS: Final = """
 WITH variants AS (DELETE FROM cart_variants WHERE buyer_id = $1) DELETE FROM cart_items WHERE buyer_id = $1
 """
 _VENDORS: Final = """
-SELECT vendor_id FROM cart_items WHERE buyer_id = $1 UNION SELECT vendor_id FROM cart_variants WHERE buyer_id = $1 LIMIT 2
+SELECT vendor_id FROM cart_items WHERE buyer_id = $1 UNION SELECT vendor_id FROM cart_variants WHERE buyer_id = $1
+LIMIT 2
 """
 _CLAIM_ITEMS: Final = """
 WITH claimed AS (

@@ -37,13 +37,15 @@ SELECT product.id AS product_id, product.vendor_id, product.campus_id, product.n
            WHERE units.sale_id = sale.id AND units.buyer_id = $4 AND NOT units.returned
        ) END AS sale_bought,
        earlier.id AS earlier_id, earlier.fingerprint AS earlier_fingerprint, product.options <> '[]' AS has_variants,
-       variant.id AS variant_id, variant.option_values, variant.price_minor AS variant_price_minor, variant.stock AS variant_stock
+       variant.id AS variant_id, variant.option_values, variant.price_minor AS variant_price_minor,
+       variant.stock AS variant_stock
 FROM (SELECT pg_advisory_xact_lock(hashtextextended('unpaid:' || $4::uuid, 0))) AS alone
 CROSS JOIN unnest($1::uuid[], $7::uuid[]) AS requested (id, variant_id)
 LEFT JOIN products AS product ON product.id = requested.id AND product.removed_at IS NULL AND NOT product.draft
     AND product.hidden_at IS NULL
 LEFT JOIN vendors AS vendor ON vendor.id = product.vendor_id
-LEFT JOIN product_variants AS variant ON variant.id = requested.variant_id AND variant.product_id = product.id AND variant.active
+LEFT JOIN product_variants AS variant ON variant.id = requested.variant_id AND variant.product_id = product.id
+    AND variant.active
 LEFT JOIN flash_sales AS sale ON sale.product_id = product.id AND sale.starts_at <= $6 AND sale.ends_at > $6
     AND sale.variant_id IS NOT DISTINCT FROM variant.id AND sale.approved_at IS NOT NULL
 """
@@ -75,18 +77,20 @@ WITH purchase AS (
     RETURNING id
 ), placed AS (
     INSERT INTO orders (
-        id, number, buyer_id, vendor_id, campus_id, hub_id, status, currency, total_amount, subtotal_minor, delivery_fee_minor,
-        commission_minor, refunded_minor, delivery_note, payment_due_at, idempotency_key, fingerprint, revision, created_at, updated_at,
-        purchase_id
+        id, number, buyer_id, vendor_id, campus_id, hub_id, status, currency, total_amount, subtotal_minor,
+        delivery_fee_minor, commission_minor, refunded_minor, delivery_note, payment_due_at, idempotency_key,
+        fingerprint, revision, created_at, updated_at, purchase_id
     )
-    SELECT new_order.id, new_order.number, $3, new_order.vendor_id, new_order.campus_id, new_order.hub_id, 'Processing', 'NGN',
-        new_order.total_minor, new_order.subtotal_minor, new_order.delivery_fee_minor, new_order.commission_minor, 0,
-        new_order.delivery_note, $7::timestamptz, CASE WHEN $1 IS NULL THEN $4 ELSE new_order.id END, $5, 1, $6, $6, $1
+    SELECT new_order.id, new_order.number, $3, new_order.vendor_id, new_order.campus_id, new_order.hub_id, 'Processing',
+        'NGN', new_order.total_minor, new_order.subtotal_minor, new_order.delivery_fee_minor,
+        new_order.commission_minor, 0, new_order.delivery_note, $7::timestamptz, CASE WHEN $1 IS NULL THEN $4
+            ELSE new_order.id END, $5, 1, $6, $6, $1
     FROM unnest(
-        $8::uuid[], $9::text[], $10::uuid[], $11::uuid[], $12::uuid[], $13::bigint[], $14::bigint[], $15::bigint[], $16::bigint[],
-        $17::text[]
+        $8::uuid[], $9::text[], $10::uuid[], $11::uuid[], $12::uuid[], $13::bigint[], $14::bigint[], $15::bigint[],
+        $16::bigint[], $17::text[]
     ) AS new_order (
-        id, number, vendor_id, campus_id, hub_id, total_minor, subtotal_minor, delivery_fee_minor, commission_minor, delivery_note
+        id, number, vendor_id, campus_id, hub_id, total_minor, subtotal_minor, delivery_fee_minor, commission_minor,
+        delivery_note
     )
     WHERE $1 IS NULL OR EXISTS (SELECT FROM purchase)
     ON CONFLICT DO NOTHING
@@ -103,13 +107,14 @@ WITH purchase AS (
     GROUP BY item.product_id
 ), items AS (
     INSERT INTO order_items (
-        id, order_id, buyer_id, vendor_id, campus_id, position, product_id, name, quantity, unit_price_minor, line_total_minor,
-        variant_id
+        id, order_id, buyer_id, vendor_id, campus_id, position, product_id, name, quantity, unit_price_minor,
+        line_total_minor, variant_id
     )
-    SELECT line.id, placed.id, $3, placed.vendor_id, placed.campus_id, line.position, line.product_id, line.name, line.quantity,
-           line.unit_price_minor, line.unit_price_minor * line.quantity, line.variant_id
-    FROM placed JOIN unnest($18::uuid[], $19::uuid[], $20::uuid[], $21::text[], $22::integer[], $23::bigint[], $25::uuid[])
-        WITH ORDINALITY AS line (id, order_id, product_id, name, quantity, unit_price_minor, variant_id, position)
+    SELECT line.id, placed.id, $3, placed.vendor_id, placed.campus_id, line.position, line.product_id, line.name,
+           line.quantity, line.unit_price_minor, line.unit_price_minor * line.quantity, line.variant_id
+    FROM placed JOIN unnest($18::uuid[], $19::uuid[], $20::uuid[], $21::text[], $22::integer[], $23::bigint[],
+        $25::uuid[]) WITH ORDINALITY AS line (id, order_id, product_id, name, quantity, unit_price_minor, variant_id,
+        position)
         ON line.order_id = placed.id
     -- A variant that was not reserved may have been deleted since it was read.
     WHERE line.variant_id IS NULL OR EXISTS (SELECT FROM reserved)
@@ -117,10 +122,12 @@ WITH purchase AS (
     INSERT INTO order_timers (order_id, kind, due_at) SELECT placed.id, 'payment_window', $7 FROM placed
 )
 SELECT (SELECT holds FROM complete) AS placed,
-       (SELECT count(*) FROM orders AS unpaid WHERE unpaid.buyer_id = $3 AND unpaid.status = 'Processing') AS unpaid_orders,
+       (SELECT count(*) FROM orders AS unpaid
+           WHERE unpaid.buyer_id = $3 AND unpaid.status = 'Processing') AS unpaid_orders,
        ARRAY (SELECT product_id FROM reserved ORDER BY product_id) AS product_ids,
        ARRAY (SELECT stock_left FROM reserved ORDER BY product_id) AS stocks_left,
-       ARRAY (SELECT coalesce(pieces, 0)::integer FROM reserved LEFT JOIN held USING (product_id) ORDER BY product_id) AS pieces_held
+       ARRAY (SELECT coalesce(pieces, 0)::integer FROM reserved LEFT JOIN held USING (product_id)
+           ORDER BY product_id) AS pieces_held
 """
 # The rows of a purchase that was not placed as a whole are undone, and the rest of the transaction is not.
 _SAVEPOINT: Final = "SAVEPOINT before_purchase"

@@ -39,7 +39,8 @@ _RECORD: Final = """
 INSERT INTO conversations (
     id, buyer_id, vendor_id, product_id, order_id, opened_by, buyer_name, created_at, last_message_at
 )
-VALUES ($1, $2, $3, $4, $5, $6, (SELECT contact.short_name FROM user_contacts AS contact WHERE contact.user_id = $2), $7, $7)
+VALUES ($1, $2, $3, $4, $5, $6, (SELECT contact.short_name FROM user_contacts AS contact WHERE contact.user_id = $2),
+    $7, $7)
 ON CONFLICT DO NOTHING RETURNING true
 """
 _LOCK: Final = "SELECT buyer_notified_at, vendor_notified_at FROM conversations WHERE id = $1 FOR NO KEY UPDATE"

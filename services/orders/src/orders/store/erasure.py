@@ -35,7 +35,8 @@ SELECT
     ) AS unsettled_refunds,
     EXISTS (SELECT FROM orders WHERE vendor_id = $2 AND status <> ALL ($3)) AS open_sales,
     EXISTS (
-        SELECT FROM orders WHERE vendor_id = $2 AND status IN ('paid', 'refunded') AND (return_due_at > $4 OR updated_at > $5)
+        SELECT FROM orders WHERE vendor_id = $2 AND status IN ('paid', 'refunded')
+            AND (return_due_at > $4 OR updated_at > $5)
     ) AS recent_sales,
     EXISTS (
         SELECT FROM orders AS sold JOIN order_refunds AS refund ON refund.order_id = sold.id
@@ -77,9 +78,10 @@ WHERE dispute.order_id = evidence.order_id AND (dispute.buyer_id = $1 OR dispute
 RETURNING evidence.id, evidence.order_id
 """
 _CLOSE_VENDOR: Final = """
-INSERT INTO vendors AS known (id, business_name, campus_id, sequence, suspended, standing_sequence) VALUES ($1, '', $2, $3, true, $3)
-ON CONFLICT (id) DO UPDATE SET business_name = '', absent_until = NULL, absence_message = NULL, sequence = excluded.sequence,
-    suspended = true, standing_sequence = excluded.standing_sequence
+INSERT INTO vendors AS known (id, business_name, campus_id, sequence, suspended, standing_sequence)
+VALUES ($1, '', $2, $3, true, $3)
+ON CONFLICT (id) DO UPDATE SET business_name = '', absent_until = NULL, absence_message = NULL,
+    sequence = excluded.sequence, suspended = true, standing_sequence = excluded.standing_sequence
 """
 _LIST_IMAGES: Final = """
 SELECT image.id::uuid AS image_id, products.id AS product_id

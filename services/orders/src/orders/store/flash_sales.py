@@ -12,8 +12,9 @@ from orders.domain.quotes import QuotedLine
 
 _LOCK_SALES_OF: Final = "SELECT pg_advisory_xact_lock(hashtextextended('flash sales:' || $1::text, 0))"
 _FIND_PRODUCT: Final = """
-SELECT product.id, product.vendor_id, product.campus_id, coalesce(variant.price_minor, product.price_minor) AS price_minor,
-    coalesce(variant.stock, product.stock) AS stock, product.options <> '[]' AS has_variants, variant.id IS NOT NULL AS variant_is_sold
+SELECT product.id, product.vendor_id, product.campus_id,
+    coalesce(variant.price_minor, product.price_minor) AS price_minor, coalesce(variant.stock, product.stock) AS stock,
+    product.options <> '[]' AS has_variants, variant.id IS NOT NULL AS variant_is_sold
 FROM products AS product
 LEFT JOIN product_variants AS variant ON variant.id = $2 AND variant.product_id = product.id AND variant.active
 WHERE product.id = $1 AND product.removed_at IS NULL AND product.hidden_at IS NULL
@@ -25,13 +26,13 @@ WHERE product_id = $1 AND variant_id IS NOT DISTINCT FROM $2 AND ends_at > $3 AN
 """
 _RECORD: Final = """
 INSERT INTO flash_sales (
-    id, product_id, vendor_id, campus_id, price_minor, quantity, per_buyer_limit, starts_at, ends_at, created_by, created_at,
-    approved_by, approved_at, variant_id
+    id, product_id, vendor_id, campus_id, price_minor, quantity, per_buyer_limit, starts_at, ends_at, created_by,
+    created_at, approved_by, approved_at, variant_id
 ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 """
 _LOCK: Final = """
-SELECT vendor_id, campus_id, product_id, price_minor, quantity, per_buyer_limit, starts_at, ends_at, variant_id, created_by,
-    approved_at IS NOT NULL AS approved
+SELECT vendor_id, campus_id, product_id, price_minor, quantity, per_buyer_limit, starts_at, ends_at, variant_id,
+    created_by, approved_at IS NOT NULL AS approved
 FROM flash_sales WHERE id = $1 FOR UPDATE
 """
 _SAVE_CONSENT: Final = "UPDATE flash_sales SET approved_by = $2, approved_at = $3 WHERE id = $1 AND approved_at IS NULL"

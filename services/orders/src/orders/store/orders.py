@@ -25,7 +25,8 @@ _SAVE_TRANSITION: Final = """
 transitioned AS (
     UPDATE orders SET status = $2, revision = revision + 1, updated_at = $3,
         delivered_at = CASE WHEN $2 = 'delivered' THEN coalesce(delivered_at, $3) ELSE delivered_at END,
-        return_due_at = CASE WHEN $2 IN ('delivered', 'paid') THEN coalesce(return_due_at, $6::timestamptz) ELSE return_due_at END,
+        return_due_at = CASE WHEN $2 IN ('delivered', 'paid') THEN coalesce(return_due_at, $6::timestamptz)
+            ELSE return_due_at END,
         escrow_minor = CASE WHEN escrow_sequence < $8 THEN $7 ELSE escrow_minor END,
         escrow_sequence = greatest(escrow_sequence, $8)
     WHERE id = $1 AND status = $11 RETURNING id

@@ -19,7 +19,8 @@ _INSERT_PIN: Final = """
 INSERT INTO delivery_pins (order_id, buyer_id, issue, digest, sealed, wrong_tries, issued_at)
 VALUES ($1, $2, $3, $4, $5, 0, $6)
 ON CONFLICT (order_id) DO UPDATE
-SET issue = excluded.issue, digest = excluded.digest, sealed = excluded.sealed, wrong_tries = 0, issued_at = excluded.issued_at
+SET issue = excluded.issue, digest = excluded.digest, sealed = excluded.sealed, wrong_tries = 0,
+    issued_at = excluded.issued_at
 """
 _SAVE_PIN: Final = f"""
 WITH recorded AS (

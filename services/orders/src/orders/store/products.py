@@ -31,16 +31,18 @@ RETURNING {_COLUMNS}
 """
 _SAVE_PRODUCT: Final = """
 UPDATE products SET name = $2, description = $3, category = $4, price_minor = $5, stock = $6, images = $7, draft = $8,
-    removed_at = CASE WHEN $9 THEN coalesce(removed_at, $11) END, revision = $10, updated_at = $11, options = $12, condition = $13,
-    variant_terms = NULL
+    removed_at = CASE WHEN $9 THEN coalesce(removed_at, $11) END, revision = $10, updated_at = $11, options = $12,
+    condition = $13, variant_terms = NULL
 WHERE id = $1
 """
 # After the product: the words of its options weigh as much as its category.
 _SAVE_VARIANT_TERMS: Final = """
-UPDATE products SET variant_terms = name_terms || setweight(to_tsvector('every_word', joined_text($2)), 'B') WHERE id = $1
+UPDATE products SET variant_terms = name_terms || setweight(to_tsvector('every_word', joined_text($2)), 'B')
+WHERE id = $1
 """
 _LIST_VARIANTS: Final = """
-SELECT option_values, price_minor, stock, sku, image_id, active, id, position FROM product_variants WHERE product_id = $1
+SELECT option_values, price_minor, stock, sku, image_id, active, id, position FROM product_variants
+WHERE product_id = $1
 ORDER BY position, id
 """
 # No position and no value is taken while the new ones are written.
@@ -152,7 +154,7 @@ async def list_variants(uow: UnitOfWork, product_id: UUID) -> tuple[list[Variant
 
 
 async def save_variants(uow: UnitOfWork, product: Product, variants: Sequence[Variant]) -> None:
-    """Replace the variants of a locked product. One that an order or a flash sale refers to is deactivated, never deleted."""
+    """Replace the variants of a locked product. Those of orders or flash sales are deactivated, never deleted."""
     await uow.execute(_DEACTIVATE_VARIANTS, product.id)
     await uow.execute(_DELETE_VARIANTS, product.id, [variant.id for variant in variants])
     await uow.execute(_SAVE_VARIANTS, product.id, variants)

@@ -16,8 +16,9 @@ from orders.store.contacts import ContactEncryption
 
 # The payment's instant is that of the sale, which the same transaction has recorded before.
 _LIST_FACTS: Final = """
-SELECT orders.id, orders.vendor_id, orders.buyer_id, buyer.contact_encrypted, orders.number AS order_number, orders.currency,
-    orders.subtotal_minor, orders.delivery_fee_minor, orders.total_amount AS total_minor, nullif(vendor.business_name, '') AS vendor_name,
+SELECT orders.id, orders.vendor_id, orders.buyer_id, buyer.contact_encrypted, orders.number AS order_number,
+    orders.currency, orders.subtotal_minor, orders.delivery_fee_minor, orders.total_amount AS total_minor,
+    nullif(vendor.business_name, '') AS vendor_name,
     coalesce((SELECT min(sold_at) FROM sale_lines WHERE sale_lines.order_id = orders.id), orders.updated_at) AS paid_at,
     (
         SELECT jsonb_agg(item ORDER BY item.position) FROM (

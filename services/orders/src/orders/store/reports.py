@@ -30,8 +30,8 @@ SELECT id FROM reports WHERE reporter_id = $1 AND kind = $2 AND subject_id = $3 
 """
 # All of a subject, so that two decisions about it run one after the other.
 _LOCK: Final = """
-SELECT report.id, report.reporter_id, report.kind, report.subject_id, report.vendor_id, report.campus_id, report.outcome,
-    (SELECT owner_user_id FROM vendors WHERE vendors.id = report.vendor_id) AS vendor_owner_id
+SELECT report.id, report.reporter_id, report.kind, report.subject_id, report.vendor_id, report.campus_id,
+    report.outcome, (SELECT owner_user_id FROM vendors WHERE vendors.id = report.vendor_id) AS vendor_owner_id
 FROM reports AS report
 WHERE (report.kind, report.subject_id) = (SELECT kind, subject_id FROM reports WHERE id = $1)
 ORDER BY report.id FOR UPDATE OF report

@@ -48,7 +48,8 @@ LEFT JOIN return_requests AS request ON request.order_id = refund.order_id AND r
 WHERE refund.order_id = $1
 """
 _SAVE_DECISION: Final = f"""
-UPDATE return_requests SET status = $2, decided_by = $3, decision_reason = $4, decided_at = $5, refund_minor = $6, refund_id = $7
+UPDATE return_requests SET status = $2, decided_by = $3, decision_reason = $4, decided_at = $5, refund_minor = $6,
+    refund_id = $7
 WHERE id = $1 AND {allows_change(RETURN, "$2")}
 """
 

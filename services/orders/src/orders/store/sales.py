@@ -21,8 +21,8 @@ INSERT INTO sale_lines AS known (
 )
 SELECT item.id, item.order_id, item.product_id, item.vendor_id, item.campus_id, coalesce(product.category, ''),
     CASE WHEN item.variant_id IS NULL THEN item.name ELSE coalesce(product.name, item.name) END, item.quantity,
-    $1, $2, line.gross_minor, line.locked_minor, line.refunded_minor, line.delivery_fee_minor, line.commission_minor, line.net_minor,
-    item.variant_id
+    $1, $2, line.gross_minor, line.locked_minor, line.refunded_minor, line.delivery_fee_minor, line.commission_minor,
+    line.net_minor, item.variant_id
 FROM unnest($3::uuid[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[])
     AS line (item_id, gross_minor, locked_minor, refunded_minor, delivery_fee_minor, commission_minor, net_minor)
 JOIN order_items AS item ON item.id = line.item_id

@@ -25,7 +25,8 @@ ON CONFLICT DO NOTHING
 _UNFOLLOW_VENDOR: Final = "DELETE FROM followed_vendors WHERE buyer_id = $1 AND vendor_id = $2"
 # A change of a product that is not listed, or sold out again, is dropped.
 _CLAIM_CHANGE: Final = """
-SELECT change.id, change.product_id, change.kind, change.price_minor, change.published_to, product.vendor_id, product.name
+SELECT change.id, change.product_id, change.kind, change.price_minor, change.published_to, product.vendor_id,
+    product.name
 FROM saved_product_changes AS change
 LEFT JOIN listed_products AS product
     ON product.id = change.product_id AND (product.stock > 0 OR change.kind <> 'back_in_stock')

@@ -22,15 +22,19 @@ WITH line AS MATERIALIZED (
     WHERE product.id IN (SELECT product_id FROM line) ORDER BY product.id FOR NO KEY UPDATE
 ), locked_variants AS MATERIALIZED (
     SELECT variant.id, variant.active, line.quantity
-    FROM locked JOIN line ON line.product_id = locked.id JOIN product_variants AS variant ON variant.id = line.variant_id
+    FROM locked JOIN line ON line.product_id = locked.id
+    JOIN product_variants AS variant ON variant.id = line.variant_id
     ORDER BY variant.id FOR NO KEY UPDATE OF variant
 ), freed_variants AS (
     UPDATE product_variants AS variant SET stock = variant.stock + locked_variants.quantity
     FROM locked_variants WHERE variant.id = locked_variants.id
 ), freed AS (
     SELECT locked.id,
-           coalesce(sum(line.quantity) FILTER (WHERE locked.without_variants OR locked_variants.active), 0)::integer AS quantity
-    FROM locked JOIN line ON line.product_id = locked.id LEFT JOIN locked_variants ON locked_variants.id = line.variant_id
+           coalesce(sum(line.quantity) FILTER (
+               WHERE locked.without_variants OR locked_variants.active
+           ), 0)::integer AS quantity
+    FROM locked JOIN line ON line.product_id = locked.id
+    LEFT JOIN locked_variants ON locked_variants.id = line.variant_id
     GROUP BY locked.id
 ), returned AS (
     UPDATE flash_sale_units SET returned = true WHERE order_id = $1 AND NOT returned RETURNING sale_id, quantity
@@ -73,7 +77,8 @@ WITH line AS MATERIALIZED (
     WHERE order_id = $1 AND returned AND complete.holds
     RETURNING sale_id, quantity
 ), claimed_units AS (
-    UPDATE flash_sales AS sale SET sold = sale.sold + reclaimed.quantity FROM reclaimed WHERE sale.id = reclaimed.sale_id
+    UPDATE flash_sales AS sale SET sold = sale.sold + reclaimed.quantity FROM reclaimed
+    WHERE sale.id = reclaimed.sale_id
 ), reserved AS (
     UPDATE product_variants AS variant SET stock = variant.stock - line.quantity
     FROM line, complete WHERE variant.id = line.variant_id AND complete.holds

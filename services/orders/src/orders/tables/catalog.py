@@ -104,9 +104,9 @@ sa.Table(
     ),
 )
 
-# `option_values` are pairs of option and value, in the sequence of the product's options. A variant without a position is
-# no longer the vendor's choice, but orders refer to it. Every change is made under the lock of the product's row, whose
-# price and stock are those of its active variants.
+# `option_values` are pairs of option and value, in the sequence of the product's options. A variant without a position
+# is no longer the vendor's choice, but orders refer to it. Every change is made under the lock of the product's row,
+# whose price and stock are those of its active variants.
 sa.Table(
     "product_variants",
     metadata,
@@ -268,7 +268,8 @@ sa.Table(
     sa.Index("reviews_hidden", "hidden_by", postgresql_where=sa.text("hidden_by IS NOT NULL")),
 )
 
-# What users report to staff. A reporter has one open report of a subject. The vendor and its campus are those of the subject.
+# What users report to staff. A reporter has one open report of a subject. The vendor and its campus are those of the
+# subject.
 sa.Table(
     "reports",
     metadata,

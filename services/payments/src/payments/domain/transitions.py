@@ -51,7 +51,8 @@ ResponseStatus = Literal["submitting", "submitted", "rejected", "overtaken"]
 ResponseOutcome = Literal["submitted", "rejected", "overtaken"]
 HoldStatus = Literal["held", "spent", "returned"]
 HoldTrigger = Literal["spent", "returned", "held_again"]
-# `waiting` and `prepared` wait for two people. The end of a withdrawal that was not paid returns its money to the balance.
+# `waiting` and `prepared` wait for two people. The end of a withdrawal that was not paid returns its money to the
+# balance.
 WithdrawalStatus = Literal["waiting", "prepared", "pending", "submitting", "submitted", "paid", "failed", "rejected"]
 WithdrawalTrigger = Literal[
     "decision_prepared",

@@ -7,7 +7,8 @@ from common.database.unit_of_work import Reads
 from common.web.response_models import Row
 
 _BALANCE: Final = """
-SELECT rewards_minor, rewards_minor + refunds_minor AS available_minor, held_minor FROM buyer_balances WHERE user_id = $1
+SELECT rewards_minor, rewards_minor + refunds_minor AS available_minor, held_minor FROM buyer_balances
+WHERE user_id = $1
 """
 # The user's own lines. The row policy enforces it; the planner needs it here.
 _LINES: Final = """

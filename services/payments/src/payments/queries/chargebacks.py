@@ -10,10 +10,10 @@ from common.web.response_models import Row
 from payments.responses.chargebacks import Chargeback, ChargebackDetail, ChargebackSubmission
 
 _CHARGEBACK: Final = """
-SELECT b.id, coalesce((SELECT whole.identity FROM chargebacks whole WHERE whole.id = b.part_of), b.identity) AS dispute_id,
-       b.order_id, number_of_order(b.order_id) AS order_number,
-       b.amount_minor, b.currency, b.status, b.reason, b.loss_minor, b.due_at, b.responded_at, b.opened_at AS created_at,
-       b.decided_at, b.part_of AS whole_id
+SELECT b.id,
+       coalesce((SELECT whole.identity FROM chargebacks whole WHERE whole.id = b.part_of), b.identity) AS dispute_id,
+       b.order_id, number_of_order(b.order_id) AS order_number, b.amount_minor, b.currency, b.status, b.reason,
+       b.loss_minor, b.due_at, b.responded_at, b.opened_at AS created_at, b.decided_at, b.part_of AS whole_id
 FROM chargebacks b
 """
 # A refund made outside is a refund, and no dispute.
@@ -28,7 +28,8 @@ AWAITING_RESPONSE: Final = """b.status = 'opened' AND b.part_of IS NULL AND b.re
 _SORTS: Final = {"created_at": "b.opened_at", "amount": "b.amount_minor", "due_at": "b.due_at"}
 _RESPONSES: Final = """
 SELECT id, kind, resolution, message, amount_minor, content_hash, status, failure, created_by, created_at, finished_at
-FROM chargeback_responses WHERE chargeback_id = coalesce((SELECT part_of FROM chargebacks WHERE id = $1), $1) ORDER BY created_at, id
+FROM chargeback_responses WHERE chargeback_id = coalesce((SELECT part_of FROM chargebacks WHERE id = $1), $1)
+ORDER BY created_at, id
 """
 
 

@@ -23,8 +23,8 @@ async def page_of_dead_webhooks(
     order = page.order_by({"created_at": "d.failed_at"}[page.sort], "d.id")
     rows = await uow.fetch(
         f"""
-        SELECT d.id, d.webhook_id AS event_id, d.provider, d.event_type, d.error, d.attempts, d.failed_at, d.replayed_at, d.closed_at,
-               c.closed_by, c.reason AS close_reason, w.outcome
+        SELECT d.id, d.webhook_id AS event_id, d.provider, d.event_type, d.error, d.attempts, d.failed_at,
+               d.replayed_at, d.closed_at, c.closed_by, c.reason AS close_reason, w.outcome
         {_FILTER} {order} LIMIT $4 OFFSET $5
         """,
         *filters,

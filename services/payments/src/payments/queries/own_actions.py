@@ -13,10 +13,12 @@ UNION ALL
 SELECT 'refund_' || status, 'refund', refund_id, jsonb_build_object('action', action), decided_at
 FROM refund_decisions WHERE decided_by = $1
 UNION ALL
-SELECT 'quarantine_prepared', 'quarantined_charge', quarantined_charge_id, jsonb_build_object('outcome', outcome), prepared_at
+SELECT 'quarantine_prepared', 'quarantined_charge', quarantined_charge_id, jsonb_build_object('outcome', outcome),
+    prepared_at
 FROM quarantine_decisions WHERE prepared_by = $1
 UNION ALL
-SELECT 'quarantine_' || status, 'quarantined_charge', quarantined_charge_id, jsonb_build_object('outcome', outcome), decided_at
+SELECT 'quarantine_' || status, 'quarantined_charge', quarantined_charge_id, jsonb_build_object('outcome', outcome),
+    decided_at
 FROM quarantine_decisions WHERE decided_by = $1
 UNION ALL
 SELECT 'withdrawal_prepared', 'withdrawal', withdrawal_id, jsonb_build_object('outcome', outcome), prepared_at

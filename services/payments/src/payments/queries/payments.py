@@ -21,7 +21,8 @@ SELECT id, order_id, number_of_order(order_id) AS order_number,
        CASE status WHEN 'failed' THEN failure_reason END AS failure_reason,
        CASE status WHEN 'quarantined' THEN received_minor END AS received_minor,
        purchase_id AS paid_purchase_id, ARRAY (
-           SELECT named.order_id FROM intent_orders named WHERE named.intent_id = payment_intents.id ORDER BY named.position
+           SELECT named.order_id FROM intent_orders named WHERE named.intent_id = payment_intents.id
+           ORDER BY named.position
        ) AS paid_order_ids
 FROM payment_intents
 """

@@ -14,7 +14,8 @@ FROM refunds f JOIN refund_decisions d ON d.refund_id = f.id AND d.status = 'pre
 """
 _PREPARED_CHARGES: Final = """
 SELECT d.prepared_at AS since, NULL::timestamptz AS due
-FROM quarantined_charges q JOIN quarantine_decisions d ON d.quarantined_charge_id = q.id AND d.status = 'prepared' WHERE {}
+FROM quarantined_charges q JOIN quarantine_decisions d ON d.quarantined_charge_id = q.id AND d.status = 'prepared'
+WHERE {}
 """
 _PREPARED_WITHDRAWALS: Final = """
 SELECT d.prepared_at AS since, NULL::timestamptz AS due

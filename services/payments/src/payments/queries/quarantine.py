@@ -18,8 +18,9 @@ _CHARGE: Final = """
 SELECT q.id, q.reference, q.order_id, number_of_order(q.order_id) AS order_number,
        q.amount_minor, q.currency, q.reason, q.status, q.refund_id, q.created_at,
        d.id AS decision_id, d.outcome AS decision__outcome, d.status AS decision__status, d.reason AS decision__reason,
-       d.prepared_by AS decision__prepared_by, d.prepared_at AS decision__prepared_at, d.decided_by AS decision__decided_by,
-       d.decided_at AS decision__decided_at, d.rejection AS decision__rejection_reason
+       d.prepared_by AS decision__prepared_by, d.prepared_at AS decision__prepared_at,
+       d.decided_by AS decision__decided_by, d.decided_at AS decision__decided_at,
+       d.rejection AS decision__rejection_reason
 FROM quarantined_charges q LEFT JOIN LATERAL (
     SELECT * FROM quarantine_decisions WHERE quarantined_charge_id = q.id ORDER BY prepared_at DESC, id DESC LIMIT 1
 ) d ON true

@@ -20,7 +20,8 @@ _UNDECIDED: Final = ("quarantined", "prepared")
 _CHARGE: Final = """
 SELECT q.reference, q.amount_minor, q.currency, q.status, c.identity,
        o.id AS order_id, o.total_minor, o.status AS order_status, r.settlement,
-       EXISTS (SELECT FROM chargebacks b WHERE b.charge_id = q.charge_id AND b.status IN ('opened', 'lost')) AS is_disputed
+       EXISTS (SELECT FROM chargebacks b
+           WHERE b.charge_id = q.charge_id AND b.status IN ('opened', 'lost')) AS is_disputed
 FROM quarantined_charges q JOIN charges c ON c.id = q.charge_id
 LEFT JOIN payment_references r ON r.reference = q.reference
 LEFT JOIN payment_intents i ON i.id = r.intent_id LEFT JOIN intent_orders named ON named.intent_id = i.id

@@ -17,13 +17,14 @@ from payments.responses.decisions import Refund, RefundDecision, RefundDestinati
 
 _REFUND: Final = """
 SELECT f.id, f.order_id, number_of_order(f.order_id) AS order_number,
-       f.kind, f.amount_minor + f.balance_minor AS amount_minor, f.balance_minor, f.currency, f.status, f.reason, f.failure,
-       f.needs_account_at IS NOT NULL AS needs_account, f.attempt_id, f.created_at,
-       f.settled_at, d.id AS decision_id, d.action AS decision__action, d.status AS decision__status, d.reason AS decision__reason,
-       d.prepared_by AS decision__prepared_by, d.prepared_at AS decision__prepared_at, d.decided_by AS decision__decided_by,
-       d.decided_at AS decision__decided_at, d.rejection AS decision__rejection_reason, d.recipient_code,
-       d.account_last4 AS destination__last4, d.bank_code AS destination__bank_code,
-       d.account_name AS destination__account_name, d.name_at_bank AS destination__name_at_bank
+       f.kind, f.amount_minor + f.balance_minor AS amount_minor, f.balance_minor, f.currency, f.status, f.reason,
+       f.failure, f.needs_account_at IS NOT NULL AS needs_account, f.attempt_id, f.created_at,
+       f.settled_at, d.id AS decision_id, d.action AS decision__action, d.status AS decision__status,
+       d.reason AS decision__reason, d.prepared_by AS decision__prepared_by, d.prepared_at AS decision__prepared_at,
+       d.decided_by AS decision__decided_by, d.decided_at AS decision__decided_at,
+       d.rejection AS decision__rejection_reason, d.recipient_code, d.account_last4 AS destination__last4,
+       d.bank_code AS destination__bank_code, d.account_name AS destination__account_name,
+       d.name_at_bank AS destination__name_at_bank
 FROM refunds f LEFT JOIN LATERAL (
     SELECT * FROM refund_decisions WHERE refund_id = f.id ORDER BY prepared_at DESC, id DESC LIMIT 1
 ) d ON true
@@ -34,7 +35,8 @@ _OWN: Final = """
     OR app_may('refunds:approve'))
 """
 _FILTER: Final = f"""
-{_OWN} AND ($1::text IS NULL OR f.status = $1) AND ($2::text IS NULL OR f.kind = $2) AND ($3::uuid IS NULL OR f.order_id = $3)
+{_OWN} AND ($1::text IS NULL OR f.status = $1) AND ($2::text IS NULL OR f.kind = $2)
+    AND ($3::uuid IS NULL OR f.order_id = $3)
 """
 AWAITING_REFUNDS: Final[Mapping[RefundStep, str]] = {
     "preparation": "f.status = 'failed' AND f.kind <> 'outside'",

@@ -39,7 +39,8 @@ t.id IN (
         SELECT e.transaction_id FROM ledger_entries e WHERE e.account IN (
             SELECT 'escrow:' || {0}::uuid::text
             UNION ALL SELECT 'refund_payable:' || f.id::text FROM refunds f WHERE f.order_id = {0}
-            UNION ALL SELECT 'quarantine:' || q.reference || CASE q.currency WHEN 'NGN' THEN '' ELSE ':' || q.currency END
+            UNION ALL SELECT 'quarantine:' || q.reference || CASE q.currency WHEN 'NGN' THEN ''
+                ELSE ':' || q.currency END
             FROM quarantined_charges q WHERE q.order_id = {0}
         )
     )
@@ -68,7 +69,8 @@ _AMOUNT: Final = """
 """
 _TRANSACTIONS: Final = "SELECT t.id, t.type, t.posting_key, t.currency, t.created_at FROM ledger_transactions t"
 _ENTRIES: Final = """
-SELECT transaction_id, account, amount_minor FROM ledger_entries WHERE transaction_id = ANY ($1::uuid[]) ORDER BY position
+SELECT transaction_id, account, amount_minor FROM ledger_entries WHERE transaction_id = ANY ($1::uuid[])
+ORDER BY position
 """
 # Reads the index backwards; each batch starts after the last row of the previous one.
 _NEXT_PIECE: Final = f"""

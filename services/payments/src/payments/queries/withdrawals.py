@@ -16,7 +16,8 @@ from payments.domain.withdrawals import WithdrawalStep
 from payments.responses.withdrawals import StaffWithdrawal, WithdrawalDecision
 
 _FIELDS: Final = """
-w.id, w.amount_minor, 'NGN' AS currency, w.status, w.account_last4, w.bank_code, w.account_name, w.failure, w.created_at, w.paid_at
+w.id, w.amount_minor, 'NGN' AS currency, w.status, w.account_last4, w.bank_code, w.account_name, w.failure,
+    w.created_at, w.paid_at
 """
 # The user's own rows. The row policy shows staff all of them.
 _OWN: Final = f"""

@@ -1,4 +1,4 @@
-"""Withdrawals from balances: the buyer's own, and the four-eyes decisions about the large ones (contract section 7.9)."""
+"""Withdrawals from balances: the buyer's own, and the decisions about the large ones (contract section 7.9)."""
 
 from typing import Annotated, Final
 from uuid import UUID

@@ -11,7 +11,8 @@ INSERT INTO audits (id, started_at, finished_at, verdict, gateway_reason, record
 ON CONFLICT (id) DO NOTHING
 """
 _RECORD_FINDING: Final = """
-INSERT INTO audit_findings (audit_id, position, check_name, kind, subject, expected, actual) VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO audit_findings (audit_id, position, check_name, kind, subject, expected, actual)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 """
 _LATEST: Final = "SELECT verdict FROM audits ORDER BY started_at DESC, id DESC LIMIT 1"
 

@@ -38,14 +38,14 @@ FROM chargebacks b JOIN charges c ON c.id = b.charge_id
 WHERE b.id = coalesce((SELECT part_of FROM chargebacks WHERE id = $1), $1) FOR NO KEY UPDATE OF b
 """
 _RECORD: Final = """
-INSERT INTO chargeback_responses (id, chargeback_id, kind, resolution, message, amount_minor, evidence, attachment, content_hash,
-                                  due_at, created_by, created_at)
+INSERT INTO chargeback_responses (id, chargeback_id, kind, resolution, message, amount_minor, evidence, attachment,
+                                  content_hash, due_at, created_by, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $11, $10, $11)
 """
 _LIST_DUE: Final = "SELECT id FROM chargeback_responses WHERE due_at <= $1 ORDER BY due_at LIMIT 20"
 _LOCK_DUE: Final = """
-SELECT r.id, r.chargeback_id, b.identity, c.gateway, b.status, r.attempts, r.resolution, r.message, r.amount_minor, r.evidence,
-       r.attachment,
+SELECT r.id, r.chargeback_id, b.identity, c.gateway, b.status, r.attempts, r.resolution, r.message, r.amount_minor,
+       r.evidence, r.attachment,
        (SELECT e.gateway_evidence_id FROM chargeback_responses e
         WHERE e.chargeback_id = b.id AND e.kind = 'evidence' AND e.status = 'submitted'
         ORDER BY e.finished_at DESC LIMIT 1) AS evidence_id

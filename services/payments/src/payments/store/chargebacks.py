@@ -92,8 +92,10 @@ _SAVE_RESPONDED: Final = """
 UPDATE chargebacks SET responded_at = $2 WHERE id = $1 AND responded_at IS NULL RETURNING due_alerted_at IS NOT NULL
 """
 _LIST_DUE: Final = """
-SELECT b.id, b.identity, c.gateway, b.amount_minor, b.currency, b.due_at FROM chargebacks b JOIN charges c ON c.id = b.charge_id
-WHERE b.status = 'opened' AND b.due_alerted_at IS NULL AND b.responded_at IS NULL AND b.due_at <= $1 ORDER BY b.due_at LIMIT 50
+SELECT b.id, b.identity, c.gateway, b.amount_minor, b.currency, b.due_at FROM chargebacks b
+JOIN charges c ON c.id = b.charge_id
+WHERE b.status = 'opened' AND b.due_alerted_at IS NULL AND b.responded_at IS NULL AND b.due_at <= $1 ORDER BY b.due_at
+LIMIT 50
 """
 _CLAIM_DUE: Final = """
 UPDATE chargebacks SET due_alerted_at = $2
@@ -106,7 +108,8 @@ WHERE NOT EXISTS (SELECT FROM chargebacks b WHERE b.identity = listed.identity)
 # A dispute without an id of its own cannot be queried, and a part of a dispute has none.
 _LIST_OPENED: Final = """
 SELECT b.identity FROM chargebacks b JOIN charges c ON c.id = b.charge_id
-WHERE b.status = 'opened' AND b.part_of IS NULL AND b.identity NOT LIKE 'transaction:%' AND c.gateway = $1 ORDER BY b.opened_at LIMIT 500
+WHERE b.status = 'opened' AND b.part_of IS NULL AND b.identity NOT LIKE 'transaction:%' AND c.gateway = $1
+ORDER BY b.opened_at LIMIT 500
 """
 _OPEN_OF_ORDER: Final = "SELECT EXISTS (SELECT FROM chargebacks WHERE order_id = $1 AND status = 'opened')"
 _CHARGED_BACK: Final = "SELECT EXISTS (SELECT FROM escrows WHERE order_id = $1 AND charged_back_minor > 0)"
@@ -123,7 +126,8 @@ SELECT EXISTS (
 """
 _LOCK_UNSENT: Final = """
 SELECT id, amount_minor, order_id FROM refunds
-WHERE charge_id = $1 AND status = ANY ($2::text[]) AND kind <> 'outside' AND needs_account_at IS NULL ORDER BY created_at, id FOR UPDATE
+WHERE charge_id = $1 AND status = ANY ($2::text[]) AND kind <> 'outside' AND needs_account_at IS NULL
+ORDER BY created_at, id FOR UPDATE
 """
 _WAITING: Final = "SELECT id FROM refunds WHERE charge_id = $1 AND status = 'pending' ORDER BY created_at, id"
 _RECORD_PART: Final = """

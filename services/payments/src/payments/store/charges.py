@@ -56,8 +56,8 @@ class PayableOrders:
 # Locks in the order of `lock_by` (decision 102).
 _LOCK_PAYABLE_ORDERS: Final = """
 SELECT o.id, o.buyer_id, o.vendor_id, o.total_minor, o.commission_minor, o.delivery_fee_minor,
-       o.status = 'paid_escrow', o.number, o.purchase_id, i.id AS intent_id, r.settlement, named.position, i.balance_minor,
-       CASE WHEN r.reference = i.reference THEN i.transfer_amount_minor END AS transfer_minor,
+       o.status = 'paid_escrow', o.number, o.purchase_id, i.id AS intent_id, r.settlement, named.position,
+       i.balance_minor, CASE WHEN r.reference = i.reference THEN i.transfer_amount_minor END AS transfer_minor,
        ARRAY (SELECT listed.order_id FROM purchase_orders listed WHERE listed.purchase_id = o.purchase_id) AS listed_ids
 FROM payment_references r
 JOIN payment_intents i ON i.id = r.intent_id
@@ -79,8 +79,8 @@ SELECT EXISTS (SELECT FROM charges WHERE identity = $1)
    AND NOT EXISTS (SELECT FROM ledger_transactions WHERE posting_key = 'gateway_fee:' || $1)
 """
 _RECORD_CHARGE: Final = """
-INSERT INTO charges (id, identity, reference, gateway_id, webhook_id, order_id, amount_minor, currency, channel, verdict,
-                     settled_at, surcharge_minor, surcharge_max_minor, gateway)
+INSERT INTO charges (id, identity, reference, gateway_id, webhook_id, order_id, amount_minor, currency, channel,
+                     verdict, settled_at, surcharge_minor, surcharge_max_minor, gateway)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 """
 _SAVE_INTENT_SPENT: Final = f"""

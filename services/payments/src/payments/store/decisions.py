@@ -74,7 +74,8 @@ UPDATE refund_decisions SET status = $2, decided_by = $3, decided_at = $4, rejec
 WHERE id = $1 AND {allows_change(DECISION, "$2")}
 """
 _OVERTAKE: Final = f"""
-UPDATE refund_decisions SET status = 'overtaken' WHERE refund_id = $1 AND status IN {states_before(DECISION, "overtaken")}
+UPDATE refund_decisions SET status = 'overtaken'
+WHERE refund_id = $1 AND status IN {states_before(DECISION, "overtaken")}
 """
 
 

@@ -20,7 +20,8 @@ SELECT
         SELECT FROM touched JOIN quarantined_charges AS charge ON charge.order_id = touched.id
         WHERE charge.status IN ('quarantined', 'prepared')
     ) AS {quarantined},
-    EXISTS (SELECT FROM touched JOIN chargebacks ON chargebacks.order_id = touched.id WHERE chargebacks.status = 'opened') AS {chargebacks}
+    EXISTS (SELECT FROM touched JOIN chargebacks ON chargebacks.order_id = touched.id
+        WHERE chargebacks.status = 'opened') AS {chargebacks}
     {others}
 """
 _OF_BUYER: Final = _OPEN_OBLIGATIONS.format(

@@ -50,14 +50,16 @@ _RECORD_ESCROWS: Final = Writes(
     f"""
 listed AS (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $11::bigint[], $12::bigint[])
-        AS listed (order_id, vendor_id, vendor_minor, commission_minor, delivery_fee_minor, rewards_minor, refunds_minor)
+        AS listed (order_id, vendor_id, vendor_minor, commission_minor, delivery_fee_minor, rewards_minor,
+            refunds_minor)
 ), held AS (
-    INSERT INTO escrows (order_id, buyer_id, vendor_id, charge_id, held_minor, locked_vendor_minor, locked_commission_minor,
-                         locked_delivery_fee_minor, released_vendor_minor, released_commission_minor,
-                         released_delivery_fee_minor, refunded_minor, dispute_sequence, held_at, balance_minor,
-                         rewards_minor)
+    INSERT INTO escrows (order_id, buyer_id, vendor_id, charge_id, held_minor, locked_vendor_minor,
+                         locked_commission_minor, locked_delivery_fee_minor, released_vendor_minor,
+                         released_commission_minor, released_delivery_fee_minor, refunded_minor, dispute_sequence,
+                         held_at, balance_minor, rewards_minor)
     SELECT order_id, $6, vendor_id, $7, vendor_minor + commission_minor + delivery_fee_minor, vendor_minor,
-           commission_minor, delivery_fee_minor, 0, 0, 0, 0, 0, $8, rewards_minor + refunds_minor, rewards_minor FROM listed
+           commission_minor, delivery_fee_minor, 0, 0, 0, 0, 0, $8, rewards_minor + refunds_minor, rewards_minor
+           FROM listed
 ), paid AS (
     UPDATE payable_orders SET status = 'paid_escrow'
     WHERE id = ANY ($1) AND status IN ('Processing', 'cancelled', 'expired') RETURNING id
@@ -116,8 +118,8 @@ _SAVE_DISPUTE: Final = "UPDATE escrows SET disputed_at = $2, dispute_sequence = 
 _SAVE_RELEASE: Final = Writes(
     f"""
 saved AS ({_SAVE_ESCROW} RETURNING order_id), recorded AS (
-    INSERT INTO releases (id, order_id, gross_minor, commission_minor, delivery_fee_minor, net_minor, cause, released_by,
-                          released_at)
+    INSERT INTO releases (id, order_id, gross_minor, commission_minor, delivery_fee_minor, net_minor, cause,
+                          released_by, released_at)
     VALUES ($9, $1, $10, $11, $12, $13, $14, $15, $16)
 )
 """,

@@ -128,9 +128,9 @@ VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (caller_id, idempotency_key) DO NOTHING
 """
 _RECORDED_COLUMNS: Final = """
-id, order_id, reference, amount_minor, currency, status, channel, callback_url, authorization_url, access_code, expires_at,
-gateway, purchase_id, transfer_bank_name, transfer_account_number, transfer_account_name, transfer_amount_minor,
-transfer_expires_at, balance_minor
+id, order_id, reference, amount_minor, currency, status, channel, callback_url, authorization_url, access_code,
+expires_at, gateway, purchase_id, transfer_bank_name, transfer_account_number, transfer_account_name,
+transfer_amount_minor, transfer_expires_at, balance_minor
 """
 _INTENT_COLUMNS: Final = f"""
 {_RECORDED_COLUMNS}, ARRAY (
@@ -145,8 +145,8 @@ WHERE order_id = $1 AND buyer_id = $2 AND status IN ('opening', 'pending')
 # Of two concurrent requests the second waits here for the first, and then finds its intent.
 _RECORD_INTENT: Final = f"""
 WITH made AS (
-    INSERT INTO payment_intents (id, order_id, buyer_id, reference, amount_minor, currency, status, channel, callback_url,
-                                 expires_at, created_at, opening_until, gateway, purchase_id,
+    INSERT INTO payment_intents (id, order_id, buyer_id, reference, amount_minor, currency, status, channel,
+                                 callback_url, expires_at, created_at, opening_until, gateway, purchase_id,
                                  balance_minor)
     VALUES ($1, $2, $3, $4, $5, $6, 'opening', $7, $8, $9, $10, $11, $12, $15, $18)
     ON CONFLICT (order_id) WHERE status IN ('opening', 'pending') DO NOTHING
@@ -175,9 +175,10 @@ INSERT INTO payment_references (reference, intent_id, buyer_id, settlement, crea
 VALUES ($1, $2, $3, $4, $5, $6)
 """
 _SAVE_OPENED: Final = f"""
-UPDATE payment_intents SET status = 'pending', authorization_url = $3, access_code = $4, opening_until = NULL, query_at = $5,
-    transfer_bank_name = $6, transfer_account_number = $7, transfer_account_name = $8, transfer_amount_minor = $9,
-    transfer_expires_at = CASE WHEN $10::timestamptz IS NOT NULL THEN least($10, expires_at) END
+UPDATE payment_intents SET status = 'pending', authorization_url = $3, access_code = $4, opening_until = NULL,
+    query_at = $5, transfer_bank_name = $6, transfer_account_number = $7, transfer_account_name = $8,
+    transfer_amount_minor = $9, transfer_expires_at = CASE WHEN $10::timestamptz IS NOT NULL
+        THEN least($10, expires_at) END
 WHERE id = $1 AND reference = $2 AND status IN {states_before(PAYMENT, "opened_at_gateway")}
 RETURNING {_INTENT_COLUMNS}
 """

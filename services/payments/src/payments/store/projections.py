@@ -15,8 +15,8 @@ INSERT INTO buyers (user_id, email, heard_at) VALUES ($1, $2, $3)
 ON CONFLICT (user_id) DO UPDATE SET email = excluded.email, heard_at = excluded.heard_at WHERE buyers.email <> ''
 """
 _RECORD_ORDER: Final = """
-INSERT INTO payable_orders (id, buyer_id, vendor_id, total_minor, commission_minor, delivery_fee_minor, currency, status,
-                            payment_due_at, number, purchase_id, heard_at)
+INSERT INTO payable_orders (id, buyer_id, vendor_id, total_minor, commission_minor, delivery_fee_minor, currency,
+                            status, payment_due_at, number, purchase_id, heard_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, 'Processing', $8, $9, $10, $11)
 ON CONFLICT (id) DO NOTHING
 """
@@ -26,7 +26,8 @@ WITH placed AS (
     RETURNING id, buyer_id
 )
 INSERT INTO purchase_orders (purchase_id, position, order_id, buyer_id)
-SELECT placed.id, place - 1, order_id, buyer_id FROM placed, unnest($4::uuid[]) WITH ORDINALITY AS listed (order_id, place)
+SELECT placed.id, place - 1, order_id, buyer_id
+FROM placed, unnest($4::uuid[]) WITH ORDINALITY AS listed (order_id, place)
 """
 _LOCK_ORDER: Final = "SELECT status FROM payable_orders WHERE id = $1 FOR UPDATE"
 _CLOSE_ORDER: Final = "UPDATE payable_orders SET status = $2 WHERE id = $1 AND status = 'Processing'"

@@ -64,12 +64,16 @@ class UnalertedCase(NamedTuple):
 # charge.
 _BOOKED_CHARGES: Final = """
 SELECT c.settled_at, c.id, c.identity, c.reference, c.gateway_id, c.order_id, c.amount_minor, c.currency, c.verdict,
-       (SELECT coalesce(sum(e.amount_minor), 0)::bigint FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
-        WHERE t.posting_key = ANY (ARRAY['charge:' || c.identity, 'overpayment:' || c.identity, 'quarantine:' || c.identity])
+       (SELECT coalesce(sum(e.amount_minor), 0)::bigint FROM ledger_transactions t
+           JOIN ledger_entries e ON e.transaction_id = t.id
+        WHERE t.posting_key = ANY (ARRAY['charge:' || c.identity, 'overpayment:' || c.identity,
+            'quarantine:' || c.identity])
           AND (e.account = 'gateway_cash' OR e.account LIKE 'gateway\\_cash:%')) AS ledger_minor,
-       (SELECT coalesce(sum(e.amount_minor), 0)::bigint FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
+       (SELECT coalesce(sum(e.amount_minor), 0)::bigint FROM ledger_transactions t
+           JOIN ledger_entries e ON e.transaction_id = t.id
         WHERE t.posting_key = 'gateway_fee:' || c.identity AND e.amount_minor > 0) AS fee_minor,
-       (SELECT sum(x.held_minor)::bigint FROM escrows x WHERE x.charge_id = c.id) AS escrow_minor, o.status AS order_status
+       (SELECT sum(x.held_minor)::bigint FROM escrows x WHERE x.charge_id = c.id) AS escrow_minor,
+       o.status AS order_status
 FROM charges c LEFT JOIN payable_orders o ON o.id = c.order_id
 """
 _CHARGES_REPORTED: Final = f"{_BOOKED_CHARGES} WHERE c.identity = ANY ($1::text[])"
@@ -116,15 +120,16 @@ SELECT e.amount_minor, e.currency FROM ledger_transactions t JOIN ledger_entries
 WHERE t.posting_key = $1 AND e.amount_minor > 0
 """
 _SETTLED: Final = """
-SELECT coalesce(sum(e.amount_minor), 0)::bigint FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
+SELECT coalesce(sum(e.amount_minor), 0)::bigint FROM ledger_transactions t
+JOIN ledger_entries e ON e.transaction_id = t.id
 WHERE t.type = 'settlement' AND t.created_at >= $1 AND t.created_at <= $2 AND e.account = 'bank_account'
 """
 _CHARGE_REFERENCES: Final = "SELECT DISTINCT reference FROM charges WHERE reference = ANY ($1::text[])"
 
 # A difference that staff closed with evidence opens no case again; one with other figures does.
 _OPEN_CASE: Final = """
-INSERT INTO reconciliation_cases (id, kind, subject, reference, order_id, ours_minor, theirs_minor, unexplained_minor, currency,
-                                  detail, status, opened_at, seen_at, gateway)
+INSERT INTO reconciliation_cases (id, kind, subject, reference, order_id, ours_minor, theirs_minor, unexplained_minor,
+                                  currency, detail, status, opened_at, seen_at, gateway)
 SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'open', $11, $11, $12
 WHERE NOT EXISTS (
     SELECT FROM reconciliation_cases WHERE subject = $3 AND kind = $2 AND status = 'closed'
@@ -156,7 +161,8 @@ UPDATE reconciliation_cases SET alerted_at = $1 WHERE id IN (
 ) RETURNING id, kind, subject, unexplained_minor
 """
 _UNEXPLAINED: Final = """
-SELECT count(*) AS cases, coalesce(sum(unexplained_minor), 0)::bigint AS minor FROM reconciliation_cases WHERE status = 'open'
+SELECT count(*) AS cases, coalesce(sum(unexplained_minor), 0)::bigint AS minor FROM reconciliation_cases
+WHERE status = 'open'
 """
 _CLAIM_RUN: Final = """
 UPDATE reconciliation_runs SET due_at = $2 WHERE due_at IS NULL OR due_at <= $1 RETURNING true

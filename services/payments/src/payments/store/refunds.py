@@ -62,14 +62,15 @@ class LockedRefund(NamedTuple):
 
 
 _RECORD_REFUND: Final = """
-INSERT INTO refunds (id, attempt_id, kind, charge_id, order_id, buyer_id, amount_minor, currency, status, reason, created_at)
+INSERT INTO refunds (id, attempt_id, kind, charge_id, order_id, buyer_id, amount_minor, currency, status, reason,
+    created_at)
 VALUES ($1, $1, $2, $3, $4, $5, $6, $7, 'pending', $8, $9)
 ON CONFLICT (id) DO NOTHING
 RETURNING true
 """
 _RECORD_OUTSIDE: Final = """
-INSERT INTO refunds (id, attempt_id, kind, charge_id, order_id, buyer_id, amount_minor, currency, status, reason, gateway_refund_id,
-                     submitted_at, due_at, created_at)
+INSERT INTO refunds (id, attempt_id, kind, charge_id, order_id, buyer_id, amount_minor, currency, status, reason,
+                     gateway_refund_id, submitted_at, due_at, created_at)
 VALUES ($1, $1, 'outside', $2, $3, $4, $5, $6, 'submitted', $7, $8, $9, $10, $9)
 ON CONFLICT (id) DO NOTHING
 RETURNING true
@@ -100,7 +101,8 @@ UPDATE refunds SET status = 'submitting', submitted_at = $2 WHERE id = $1 AND st
 """
 _SAVE_ADOPTED: Final = "UPDATE refunds SET attempt_id = $2 WHERE id = $1 AND status = 'submitting'"
 _SAVE_UNSENT: Final = f"""
-UPDATE refunds SET status = 'pending', submitted_at = NULL WHERE id = $1 AND status IN {states_before(REFUND, "not_sent")}
+UPDATE refunds SET status = 'pending', submitted_at = NULL
+WHERE id = $1 AND status IN {states_before(REFUND, "not_sent")}
 """
 _SAVE_SUBMITTED: Final = f"""
 UPDATE refunds SET status = 'submitted', gateway_refund_id = $2, due_at = $3
@@ -110,7 +112,8 @@ _SAVE_POLL: Final = "UPDATE refunds SET poll_count = poll_count + 1, due_at = $2
 _SAVE_POLLS_FINISHED: Final = "UPDATE refunds SET due_at = NULL WHERE id = $1"
 _SAVE_SETTLED: Final = f"""
 UPDATE refunds SET status = 'settled', settled_at = $2, due_at = NULL,
-    gateway_refund_id = coalesce(gateway_refund_id, $3), failure = NULL, needs_account_at = NULL, retry_recipient_code = NULL
+    gateway_refund_id = coalesce(gateway_refund_id, $3), failure = NULL, needs_account_at = NULL,
+    retry_recipient_code = NULL
 WHERE id = $1
   AND status IN {states_before(REFUND, "paid", "transfer_paid", "replaced_attempt_paid", "outside_paid", "offset")}
 """
@@ -124,7 +127,8 @@ UPDATE refunds SET status = 'submitting', retry_recipient_code = $2, failure = N
 WHERE id = $1 AND status IN {states_before(REFUND, "account_approved")}
 """
 _SAVE_RETRIED: Final = f"""
-UPDATE refunds SET status = 'submitted', needs_account_at = NULL, retry_recipient_code = NULL, poll_count = 0, due_at = $2
+UPDATE refunds SET status = 'submitted', needs_account_at = NULL, retry_recipient_code = NULL, poll_count = 0,
+    due_at = $2
 WHERE id = $1 AND status IN {states_before(REFUND, "retried_with_account")} AND retry_recipient_code IS NOT NULL
 """
 _SAVE_CREDITED: Final = f"""

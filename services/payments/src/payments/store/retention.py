@@ -9,7 +9,8 @@ from common.database.retention import RetentionRule, Rule
 _FINAL = """
 outcome IN ('done', 'ignored') AND NOT EXISTS (
     SELECT FROM dead_letter_webhooks AS dead
-    WHERE dead.webhook_id = processed_webhook_events.id AND coalesce(dead.replayed_at, dead.closed_at, dead.failed_at) > $1
+    WHERE dead.webhook_id = processed_webhook_events.id
+        AND coalesce(dead.replayed_at, dead.closed_at, dead.failed_at) > $1
 ) AND NOT EXISTS (
     SELECT FROM revised_webhooks AS revised
     WHERE revised.webhook_id = processed_webhook_events.id AND (revised.due_at IS NOT NULL OR revised.revised_at > $1)

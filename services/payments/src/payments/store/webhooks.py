@@ -146,7 +146,8 @@ ORDER BY (id = $1) DESC NULLS LAST, failed_at DESC, id LIMIT 1
 """
 _LOCK_OUTCOME: Final = "SELECT outcome FROM processed_webhook_events WHERE id = $1 FOR UPDATE"
 _MARK_REPLAYED: Final = """
-UPDATE dead_letter_webhooks SET replayed_at = $2 WHERE webhook_id = $1 AND replayed_at IS NULL AND closed_at IS NULL RETURNING id
+UPDATE dead_letter_webhooks SET replayed_at = $2 WHERE webhook_id = $1 AND replayed_at IS NULL AND closed_at IS NULL
+RETURNING id
 """
 _MARK_CLOSED: Final = "UPDATE dead_letter_webhooks SET closed_at = $2 WHERE id = $1"
 

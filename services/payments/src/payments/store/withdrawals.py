@@ -67,8 +67,8 @@ WHERE id = $1 AND status IN {states_before(WITHDRAWAL, "accepted")}
 _SAVE_POLL: Final = "UPDATE withdrawals SET poll_count = poll_count + 1, due_at = $2 WHERE id = $1"
 _SAVE_FEE: Final = "UPDATE withdrawals SET transfer_fee_minor = $2 WHERE id = $1"
 _SAVE_PAID: Final = f"""
-UPDATE withdrawals SET status = 'paid', paid_at = $2, ended_at = coalesce(ended_at, $2), due_at = $6, failure = NULL, round = $3,
-    rewards_minor = $4, loss_minor = $5
+UPDATE withdrawals SET status = 'paid', paid_at = $2, ended_at = coalesce(ended_at, $2), due_at = $6, failure = NULL,
+    round = $3, rewards_minor = $4, loss_minor = $5
 WHERE id = $1 AND status IN {states_before(WITHDRAWAL, "paid")}
 """
 _SAVE_ENDED: Final = f"""

@@ -6,8 +6,8 @@
 | `in_transit:<payout>` | credit, guarded | requested, and not yet known to have left |
 | `held:<vendor>` | credit, guarded | the part of the wallet that disputed charges and contradicted transfers hold |
 | `vendor_debt:<vendor>` | debit, guarded | the vendor's debt after a refund or chargeback that exceeded the wallet |
-| `escrow_released` | debit | what payments released: **equal to the sum of the credit balances of its `vendor_payable:*`** |
-| `gateway_cash` | debit | minus what left through the gateway; plus payments' `gateway_cash` it is the gateway's own balance |
+| `escrow_released` | debit | what payments released: **equal to the sum of the balances of its `vendor_payable:*`** |
+| `gateway_cash` | debit | minus what left by the gateway; with payments' `gateway_cash` the gateway's own balance |
 | `waived_balances` | credit | remainders below the smallest transfer that vendors gave up (decision 46) |
 | `transfer_fees` | debit | what the gateway charged for transfers, as it reported |
 

@@ -10,8 +10,9 @@ from payouts.queries.banks import BANK_NAME, bank_name_of
 from payouts.responses.bank_detail_releases import BankDetailQuarantine, BankDetailRelease, BankDetailReleaseDetail
 
 _COLUMNS: Final = f"""
-SELECT r.id, r.vendor_id, nullif(seller.legal_name, '') AS vendor_name, v.last4 AS account_last4, v.bank_code, {BANK_NAME}, r.status,
-       r.reason, r.hash, r.quarantine_ids, r.prepared_by, r.prepared_at, r.decided_by, r.decided_at, r.rejection AS rejection_reason
+SELECT r.id, r.vendor_id, nullif(seller.legal_name, '') AS vendor_name, v.last4 AS account_last4, v.bank_code,
+       {BANK_NAME}, r.status, r.reason, r.hash, r.quarantine_ids, r.prepared_by, r.prepared_at, r.decided_by,
+       r.decided_at, r.rejection AS rejection_reason
 FROM bank_detail_releases AS r
 JOIN bank_detail_quarantines AS q ON q.id = r.quarantine_ids[1] JOIN bank_detail_versions AS v ON v.id = q.version_id
 LEFT JOIN vendors AS seller ON seller.id = r.vendor_id
@@ -21,8 +22,8 @@ _FILTER: Final = "WHERE ($1::text IS NULL OR r.status = $1) AND ($2::uuid IS NUL
 AWAITING_RELEASE: Final = "r.status = 'prepared' AND r.prepared_by <> (SELECT app_user_id())"
 _FIND: Final = f"{_COLUMNS} WHERE r.id = $1"
 _LIST_QUARANTINES: Final = """
-SELECT q.id, q.vendor_id, nullif(seller.legal_name, '') AS vendor_name, q.payout_id, p.number AS payout_number, q.reason,
-       q.quarantined_by, q.quarantined_at
+SELECT q.id, q.vendor_id, nullif(seller.legal_name, '') AS vendor_name, q.payout_id, p.number AS payout_number,
+       q.reason, q.quarantined_by, q.quarantined_at
 FROM bank_detail_quarantines AS q LEFT JOIN payout_requests AS p ON p.id = q.payout_id
 LEFT JOIN vendors AS seller ON seller.id = q.vendor_id
 WHERE q.id = ANY ($1) ORDER BY q.quarantined_at, q.id

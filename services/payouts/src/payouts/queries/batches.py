@@ -27,24 +27,26 @@ WHERE l.batch_id = $1 AND t.status = 'reserved' AND t.due_at IS NOT NULL ORDER B
 """
 _READ_BATCH: Final = "SELECT gateway_balance_minor, dry_run, remaining FROM dispatch_batches WHERE id = $1"
 _LINES_OF_BATCH: Final = """
-SELECT l.payout_id, l.outcome, l.reason, l.amount AS amount_minor, t.reference, coalesce(t.status, 'planned') AS status, t.transfer_code,
-       t.failure
+SELECT l.payout_id, l.outcome, l.reason, l.amount AS amount_minor, t.reference, coalesce(t.status, 'planned') AS status,
+       t.transfer_code, t.failure
 FROM dispatch_lines AS l LEFT JOIN payout_transfers AS t ON t.batch_id = l.batch_id AND t.payout_id = l.payout_id
 WHERE l.batch_id = $1 ORDER BY l.place
 """
 # An id that a dispatch named may be of no payout.
 _PAYEES_OF_BATCH: Final = f"""
-SELECT l.payout_id, p.number AS payout_number, p.vendor_id, nullif(seller.legal_name, '') AS vendor_name, v.bank_code, {BANK_NAME},
-       v.last4 AS account_last4, v.account_name, p.created_at AS requested_at, l.amount AS amount_minor
+SELECT l.payout_id, p.number AS payout_number, p.vendor_id, nullif(seller.legal_name, '') AS vendor_name, v.bank_code,
+       {BANK_NAME}, v.last4 AS account_last4, v.account_name, p.created_at AS requested_at, l.amount AS amount_minor
 FROM dispatch_lines AS l LEFT JOIN payout_requests AS p ON p.id = l.payout_id
-LEFT JOIN bank_detail_versions AS v ON v.id = p.bank_details_version_id LEFT JOIN vendors AS seller ON seller.id = p.vendor_id
+LEFT JOIN bank_detail_versions AS v ON v.id = p.bank_details_version_id
+LEFT JOIN vendors AS seller ON seller.id = p.vendor_id
 WHERE l.batch_id = $1
 """
 _READ_MAKER: Final = "SELECT dispatched_by, created_at FROM dispatch_batches WHERE id = $1"
 
 
 _BATCHES: Final = """
-SELECT b.id AS batch_id, b.dispatched_by, b.created_at, b.finished_at, l.payouts, l.total_minor, l.skipped, l.successful, l.failed
+SELECT b.id AS batch_id, b.dispatched_by, b.created_at, b.finished_at, l.payouts, l.total_minor, l.skipped,
+    l.successful, l.failed
 FROM dispatch_batches AS b CROSS JOIN LATERAL (
     SELECT count(*) FILTER (WHERE l.outcome <> 'skipped') AS payouts,
            count(*) FILTER (WHERE l.outcome = 'skipped') AS skipped,

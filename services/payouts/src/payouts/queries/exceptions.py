@@ -9,18 +9,19 @@ from common.web.pages import Found, OffsetPage
 from payouts.responses.exceptions import ExceptionAction, PayoutException, PayoutExceptionDetail
 
 _EXCEPTION_COLUMNS: Final = """
-SELECT e.id, e.payout_id, e.batch_id, e.vendor_id, e.cause, e.severity, e.status, e.detail, e.amount AS amount_minor, e.respond_by,
-       e.opened_at, e.closed_at, e.closed_because, p.number AS payout_number,
+SELECT e.id, e.payout_id, e.batch_id, e.vendor_id, e.cause, e.severity, e.status, e.detail, e.amount AS amount_minor,
+       e.respond_by, e.opened_at, e.closed_at, e.closed_because, p.number AS payout_number,
        nullif(seller.legal_name, '') AS vendor_name
 FROM payout_exceptions AS e LEFT JOIN payout_requests AS p ON p.id = e.payout_id
 LEFT JOIN vendors AS seller ON seller.id = e.vendor_id
 """
 _FIND_EXCEPTION: Final = """
-SELECT e.id, e.payout_id, e.batch_id, e.vendor_id, e.cause, e.severity, e.status, e.detail, e.amount AS amount_minor, e.respond_by,
-       e.opened_at, e.closed_at, e.closed_because, t.id AS transfer__id, t.attempt AS transfer__attempt,
+SELECT e.id, e.payout_id, e.batch_id, e.vendor_id, e.cause, e.severity, e.status, e.detail, e.amount AS amount_minor,
+       e.respond_by, e.opened_at, e.closed_at, e.closed_because, t.id AS transfer__id, t.attempt AS transfer__attempt,
        t.reference AS transfer__reference, t.status AS transfer__status, t.transfer_code AS transfer__transfer_code,
        p.number AS payout_number, nullif(seller.legal_name, '') AS vendor_name
-FROM payout_exceptions AS e LEFT JOIN payout_requests AS p ON p.id = e.payout_id LEFT JOIN payout_transfers AS t ON t.id = e.transfer_id
+FROM payout_exceptions AS e LEFT JOIN payout_requests AS p ON p.id = e.payout_id
+LEFT JOIN payout_transfers AS t ON t.id = e.transfer_id
 LEFT JOIN vendors AS seller ON seller.id = e.vendor_id
 WHERE e.id = $1
 """
@@ -29,7 +30,8 @@ SELECT id, kind, acted_by AS by, acted_at AS at, severity_before, severity_after
 FROM payout_exception_acts WHERE exception_id = $1 ORDER BY position
 """
 _EXCEPTION_FILTER: Final = """
-WHERE ($1::text IS NULL OR e.status = $1) AND ($2::text IS NULL OR e.severity = $2) AND ($3::text IS NULL OR e.cause = $3)
+WHERE ($1::text IS NULL OR e.status = $1) AND ($2::text IS NULL OR e.severity = $2)
+    AND ($3::text IS NULL OR e.cause = $3)
   AND ($4::uuid IS NULL OR e.vendor_id = $4) AND ($5::uuid IS NULL OR e.payout_id = $5)
 """
 _COUNT_EXCEPTIONS: Final = f"SELECT count(*) FROM payout_exceptions AS e {_EXCEPTION_FILTER}"

@@ -12,7 +12,8 @@ from payouts.domain.severity import CAUSES, RESPOND_WITHIN, SWITCH_CAUSES, Cause
 # exception that holds a vendor is no attempt and is not counted.
 _OBSERVE_WINDOW: Final = """
 WITH seen AS (
-    SELECT DISTINCT ON (coalesce(e.transfer_id, e.id)) e.transfer_id, e.batch_id, e.severity, e.cause FROM payout_exceptions AS e
+    SELECT DISTINCT ON (coalesce(e.transfer_id, e.id)) e.transfer_id, e.batch_id, e.severity, e.cause
+    FROM payout_exceptions AS e
     WHERE e.opened_at > $1 AND e.opened_at <= $2 AND (e.transfer_id IS NOT NULL OR e.batch_id IS NOT NULL)
     ORDER BY coalesce(e.transfer_id, e.id), e.opened_at DESC, e.id DESC
 )
@@ -23,7 +24,8 @@ SELECT
     (SELECT count(*) FROM seen) AS failures,
     (SELECT coalesce(jsonb_object_agg(severity, n), '{}')
      FROM (SELECT severity, count(*) AS n FROM seen GROUP BY severity) AS s) AS by_severity,
-    (SELECT coalesce(jsonb_object_agg(cause, n), '{}') FROM (SELECT cause, count(*) AS n FROM seen GROUP BY cause) AS c) AS by_cause
+    (SELECT coalesce(jsonb_object_agg(cause, n), '{}')
+        FROM (SELECT cause, count(*) AS n FROM seen GROUP BY cause) AS c) AS by_cause
 """
 _FIND_ALERT: Final = "SELECT raised_at, calm_since FROM standing_alerts WHERE dedup_key = $1"
 _FIND_KEYS: Final = "SELECT dedup_key FROM standing_alerts WHERE starts_with(dedup_key, $1)"

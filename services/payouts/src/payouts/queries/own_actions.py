@@ -11,13 +11,16 @@ SELECT 'exception_' || kind, 'payout_exception', exception_id,
 FROM payout_exception_acts WHERE acted_by = $1
 UNION ALL
 SELECT CASE WHEN reconciliation_id IS NULL THEN 'payout_' ELSE 'reconciliation_' END || act,
-    CASE WHEN reconciliation_id IS NULL THEN 'payout' ELSE 'reconciliation' END, coalesce(reconciliation_id, payout_id), '{}', acted_at
+    CASE WHEN reconciliation_id IS NULL THEN 'payout' ELSE 'reconciliation' END, coalesce(reconciliation_id, payout_id),
+    '{}', acted_at
 FROM payout_acts WHERE acted_by = $1
 UNION ALL
 SELECT 'bank_details_quarantined', 'vendor', vendor_id, '{}', quarantined_at
 FROM bank_detail_quarantines WHERE quarantined_by = $1
 UNION ALL
-SELECT 'bank_details_release_prepared', 'vendor', vendor_id, '{}', prepared_at FROM bank_detail_releases WHERE prepared_by = $1
+SELECT 'bank_details_release_prepared', 'vendor', vendor_id, '{}', prepared_at FROM bank_detail_releases
+WHERE prepared_by = $1
 UNION ALL
-SELECT 'bank_details_release_' || status, 'vendor', vendor_id, '{}', decided_at FROM bank_detail_releases WHERE decided_by = $1
+SELECT 'bank_details_release_' || status, 'vendor', vendor_id, '{}', decided_at FROM bank_detail_releases
+WHERE decided_by = $1
 """

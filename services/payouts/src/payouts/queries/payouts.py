@@ -15,14 +15,15 @@ from payouts.responses.payouts import Payout
 from payouts.store.payouts import READY
 
 _PAYOUT_COLUMNS: Final = f"""
-SELECT p.id, p.number, p.vendor_id, nullif(seller.legal_name, '') AS vendor_name, p.amount AS amount_minor, p.currency, p.status,
-       v.bank_code, {BANK_NAME}, v.last4 AS account_last4, v.account_name, p.retry_count, p.transfer_reference, p.transfer_code,
-       p.transfer_failure, p.created_at, p.updated_at, p.processed_at,
-       t.id AS transfer__id, t.attempt AS transfer__attempt, t.reference AS transfer__reference, t.status AS transfer__status,
-       t.transfer_code AS transfer__transfer_code, t.failure AS transfer__failure, t.created_at AS transfer__created_at,
-       t.updated_at AS transfer__updated_at,
+SELECT p.id, p.number, p.vendor_id, nullif(seller.legal_name, '') AS vendor_name, p.amount AS amount_minor, p.currency,
+       p.status, v.bank_code, {BANK_NAME}, v.last4 AS account_last4, v.account_name, p.retry_count,
+       p.transfer_reference, p.transfer_code, p.transfer_failure, p.created_at, p.updated_at, p.processed_at,
+       t.id AS transfer__id, t.attempt AS transfer__attempt, t.reference AS transfer__reference,
+       t.status AS transfer__status, t.transfer_code AS transfer__transfer_code, t.failure AS transfer__failure,
+       t.created_at AS transfer__created_at, t.updated_at AS transfer__updated_at,
        e.id AS open_exception__id, e.cause AS open_exception__cause, e.detail AS open_exception__detail,
-       e.severity AS open_exception__severity, e.respond_by AS open_exception__respond_by, e.opened_at AS open_exception__opened_at
+       e.severity AS open_exception__severity, e.respond_by AS open_exception__respond_by,
+       e.opened_at AS open_exception__opened_at
 FROM payout_requests AS p
 JOIN bank_detail_versions AS v ON v.id = p.bank_details_version_id
 LEFT JOIN vendors AS seller ON seller.id = p.vendor_id
@@ -36,7 +37,8 @@ _FIND_PAYOUT: Final = _PAYOUT_COLUMNS + "WHERE p.id = $1"
 _FIND_BY_ID: Final = "SELECT id FROM payout_requests WHERE id = $1"
 _FIND_BY_NUMBER: Final = "SELECT id FROM payout_requests WHERE number = $1"
 _PAYOUT_FILTER: Final = """
-WHERE ($1::text IS NULL OR p.status = $1) AND ($2::uuid IS NULL OR p.vendor_id = $2) AND ($3::uuid[] IS NULL OR p.id = ANY ($3))
+WHERE ($1::text IS NULL OR p.status = $1) AND ($2::uuid IS NULL OR p.vendor_id = $2)
+    AND ($3::uuid[] IS NULL OR p.id = ANY ($3))
   AND ($4::text IS NULL OR p.vendor_id IN (SELECT id FROM vendors WHERE strpos(lower(legal_name), lower($4)) > 0))
 """
 _LIST_READY: Final = f"SELECT p.id {READY} ORDER BY p.created_at, p.id LIMIT {COUNT_MAX}"

@@ -9,9 +9,9 @@ from common.web.pages import Found, OffsetPage
 from payouts.responses.reconciliations import PlannedReturnEntry, Reconciliation
 
 _COLUMNS: Final = """
-SELECT r.id, r.payout_id, p.number AS payout_number, p.vendor_id, nullif(seller.legal_name, '') AS vendor_name, r.transfer_id, r.kind,
-       r.status, p.amount AS amount_minor, p.currency, r.reason, r.postings, r.hash, r.prepared_by, r.prepared_at, r.decided_by,
-       r.decided_at, r.rejection AS rejection_reason
+SELECT r.id, r.payout_id, p.number AS payout_number, p.vendor_id, nullif(seller.legal_name, '') AS vendor_name,
+       r.transfer_id, r.kind, r.status, p.amount AS amount_minor, p.currency, r.reason, r.postings, r.hash,
+       r.prepared_by, r.prepared_at, r.decided_by, r.decided_at, r.rejection AS rejection_reason
 FROM reconciliations AS r JOIN payout_requests AS p ON p.id = r.payout_id
 LEFT JOIN vendors AS seller ON seller.id = p.vendor_id
 """
@@ -22,7 +22,8 @@ _FIND: Final = f"{_COLUMNS} WHERE r.id = $1"
 # Accounts that are not guarded have no running balance: theirs is the sum of their entries.
 _BALANCES: Final = """
 SELECT named.account, coalesce(
-    (SELECT CASE b.side WHEN 'debit' THEN b.balance_minor ELSE -b.balance_minor END FROM ledger_balances b WHERE b.account = named.account),
+    (SELECT CASE b.side WHEN 'debit' THEN b.balance_minor ELSE -b.balance_minor END FROM ledger_balances b
+        WHERE b.account = named.account),
     (SELECT sum(e.amount_minor)::bigint FROM ledger_entries e WHERE e.account = named.account), 0
 ) AS balance_minor
 FROM (SELECT DISTINCT unnest($1::text[]) AS account) AS named

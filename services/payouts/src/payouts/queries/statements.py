@@ -15,8 +15,8 @@ from payouts.responses.wallets import StatementLine, StatementMonth, StatementMo
 LAST_LINES_WITHIN: Final = timedelta(minutes=5)
 _BEYOND_EVERY_POSITION: Final = 2**63 - 1
 _LINES: Final = """
-SELECT l.id, l.kind, l.order_id, l.payout_id, p.status AS payout_status, p.transfer_failure AS payout_failure, l.gross_minor,
-       l.commission_minor, l.delivery_fee_minor, l.net_minor, l.balance_minor, l.at, l.position
+SELECT l.id, l.kind, l.order_id, l.payout_id, p.status AS payout_status, p.transfer_failure AS payout_failure,
+       l.gross_minor, l.commission_minor, l.delivery_fee_minor, l.net_minor, l.balance_minor, l.at, l.position
 FROM wallet_lines AS l LEFT JOIN payout_requests AS p ON p.id = l.payout_id
 """
 # The index by time finds the period's limits once; the page is then read by position.

@@ -17,7 +17,8 @@ _LIST_QUARANTINES: Final = """
 SELECT id FROM bank_detail_quarantines WHERE account_fingerprint = $1 AND NOT quarantine_is_released(id) ORDER BY id
 """
 _SAVE: Final = """
-INSERT INTO bank_detail_releases (id, vendor_id, account_fingerprint, quarantine_ids, status, reason, hash, prepared_by, prepared_at)
+INSERT INTO bank_detail_releases (id, vendor_id, account_fingerprint, quarantine_ids, status, reason, hash, prepared_by,
+    prepared_at)
 VALUES ($1, $2, $3, $4, 'prepared', $5, $6, $7, $8)
 ON CONFLICT (account_fingerprint) WHERE status = 'prepared' DO NOTHING
 """

@@ -11,21 +11,22 @@ from payouts.domain.bank_accounts import Change, KnownAccounts, NameCheck
 from payouts.store.account_numbers import AccountNumbers, EncryptedNumber
 
 _SAVE_VERSION: Final = """
-INSERT INTO bank_detail_versions (id, vendor_id, account_sealed, account_fingerprint, last4, bank_code, account_name, verified, reason,
-                                  check_digit_valid, change, changed_by, changed_at)
+INSERT INTO bank_detail_versions (id, vendor_id, account_sealed, account_fingerprint, last4, bank_code, account_name,
+                                  verified, reason, check_digit_valid, change, changed_by, changed_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 """
 _SAVE_BANK_DETAILS: Final = """
-INSERT INTO vendor_bank_details (vendor_id, version_id, account_sealed, account_fingerprint, last4, bank_code, account_name, verified,
-                                 reason, check_digit_valid, quarantine_reason, payouts_from, updated_at)
+INSERT INTO vendor_bank_details (vendor_id, version_id, account_sealed, account_fingerprint, last4, bank_code,
+                                 account_name, verified, reason, check_digit_valid, quarantine_reason, payouts_from,
+                                 updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-ON CONFLICT (vendor_id) DO UPDATE SET version_id = $2, account_number = NULL, account_sealed = $3, account_fingerprint = $4,
-    last4 = $5, bank_code = $6, account_name = $7, verified = $8, reason = $9, check_digit_valid = $10, quarantine_reason = $11,
-    payouts_from = $12, updated_at = $13
+ON CONFLICT (vendor_id) DO UPDATE SET version_id = $2, account_number = NULL, account_sealed = $3,
+    account_fingerprint = $4, last4 = $5, bank_code = $6, account_name = $7, verified = $8, reason = $9,
+    check_digit_valid = $10, quarantine_reason = $11, payouts_from = $12, updated_at = $13
 """
 _LOCK_BANK_DETAILS: Final = """
-SELECT coalesce(account_sealed, account_number) AS kept, account_fingerprint, last4, bank_code, account_name, verified, reason,
-       check_digit_valid, quarantine_reason, payouts_from
+SELECT coalesce(account_sealed, account_number) AS kept, account_fingerprint, last4, bank_code, account_name, verified,
+       reason, check_digit_valid, quarantine_reason, payouts_from
 FROM vendor_bank_details WHERE vendor_id = $1 FOR UPDATE
 """
 # The API role may read all these columns: none reveals a number.
@@ -34,7 +35,8 @@ SELECT d.quarantine_reason, d.payouts_from,
        (SELECT account_fingerprint FROM bank_detail_versions WHERE vendor_id = $1 AND verified
         ORDER BY changed_at DESC, id DESC LIMIT 1) AS last_verified,
        EXISTS (SELECT FROM bank_detail_versions WHERE vendor_id = $1 AND verified) AS ever_verified,
-       ARRAY (SELECT account_fingerprint FROM bank_detail_quarantines WHERE vendor_id = $1 AND NOT quarantine_is_released(id))
+       ARRAY (SELECT account_fingerprint FROM bank_detail_quarantines
+           WHERE vendor_id = $1 AND NOT quarantine_is_released(id))
            AS quarantined
 FROM (VALUES (1)) AS one LEFT JOIN vendor_bank_details AS d ON d.vendor_id = $1
 """
@@ -43,7 +45,8 @@ _LIST_OTHER_VENDORS: Final = """
 SELECT vendor_id FROM vendor_bank_details WHERE account_fingerprint = $1 AND vendor_id <> $2 ORDER BY vendor_id
 """
 _SAVE_QUARANTINE: Final = """
-INSERT INTO bank_detail_quarantines (id, vendor_id, version_id, account_fingerprint, payout_id, reason, quarantined_by, quarantined_at)
+INSERT INTO bank_detail_quarantines (id, vendor_id, version_id, account_fingerprint, payout_id, reason, quarantined_by,
+    quarantined_at)
 SELECT $1, vendor_id, coalesce($7, version_id), $8, $3, $4, $5, $6 FROM vendor_bank_details WHERE vendor_id = $2
 """
 _FIND_NEWEST_REASON: Final = """
@@ -52,10 +55,10 @@ ORDER BY quarantined_at DESC, id DESC LIMIT 1
 """
 # Repeats the account's row of the history with the newer reason; the present details stay.
 _SAVE_NEWER_REASON: Final = """
-INSERT INTO bank_detail_versions (id, vendor_id, account_number, account_sealed, account_fingerprint, last4, bank_code, account_name,
-                                  verified, reason, check_digit_valid, change, changed_by, changed_at)
-SELECT $1, vendor_id, account_number, account_sealed, account_fingerprint, last4, bank_code, account_name, false, $4, check_digit_valid,
-       'quarantined', $5, $6
+INSERT INTO bank_detail_versions (id, vendor_id, account_number, account_sealed, account_fingerprint, last4, bank_code,
+                                  account_name, verified, reason, check_digit_valid, change, changed_by, changed_at)
+SELECT $1, vendor_id, account_number, account_sealed, account_fingerprint, last4, bank_code, account_name, false, $4,
+       check_digit_valid, 'quarantined', $5, $6
 FROM bank_detail_versions WHERE id = coalesce($3, (SELECT version_id FROM vendor_bank_details WHERE vendor_id = $2))
 """
 _FIND_ACCOUNT_OF_PAYOUT: Final = """
@@ -82,10 +85,12 @@ UNION SELECT vendor_id FROM vendor_bank_details WHERE account_number IS NOT NULL
 LIMIT $1
 """
 _LOCK_PLAINTEXT_VERSIONS: Final = """
-SELECT id, bank_code, account_number FROM bank_detail_versions WHERE vendor_id = $1 AND account_number IS NOT NULL FOR UPDATE
+SELECT id, bank_code, account_number FROM bank_detail_versions WHERE vendor_id = $1 AND account_number IS NOT NULL
+FOR UPDATE
 """
 _LOCK_PLAINTEXT_DETAILS: Final = """
-SELECT vendor_id AS id, bank_code, account_number FROM vendor_bank_details WHERE vendor_id = $1 AND account_number IS NOT NULL FOR UPDATE
+SELECT vendor_id AS id, bank_code, account_number FROM vendor_bank_details
+WHERE vendor_id = $1 AND account_number IS NOT NULL FOR UPDATE
 """
 _ENCRYPT_VERSION: Final = """
 UPDATE bank_detail_versions SET account_number = NULL, account_sealed = $2, account_fingerprint = $3 WHERE id = $1

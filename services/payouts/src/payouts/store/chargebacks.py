@@ -9,7 +9,8 @@ from payouts.domain.chargebacks import ChargebackUpdate, HoldChange, KnownCharge
 
 _SAVE: Final = """
 INSERT INTO chargebacks AS c (id, order_id, vendor_id, status, vendor_minor, sequence) VALUES ($1, $2, $3, $4, $5, $6)
-ON CONFLICT (id) DO UPDATE SET status = excluded.status, sequence = excluded.sequence, held_minor = 0, uncovered_minor = 0
+ON CONFLICT (id) DO UPDATE SET status = excluded.status, sequence = excluded.sequence, held_minor = 0,
+    uncovered_minor = 0
 WHERE c.status = $7
 """
 _FIND: Final = "SELECT status, held_minor, sequence FROM chargebacks WHERE id = $1"
@@ -17,7 +18,8 @@ _LIST_OPEN: Final = """
 SELECT c.id, c.order_id, c.vendor_minor, c.held_minor, c.uncovered_minor,
        coalesce((SELECT remaining_vendor_minor FROM order_shares WHERE order_id = c.order_id), 0),
        (SELECT coalesce(sum(net_minor), 0)::bigint FROM wallet_lines
-        WHERE vendor_id = c.vendor_id AND order_id = c.order_id AND kind IN ('release', 'refund', 'chargeback', 'chargeback_won'))
+        WHERE vendor_id = c.vendor_id AND order_id = c.order_id
+            AND kind IN ('release', 'refund', 'chargeback', 'chargeback_won'))
 FROM chargebacks AS c WHERE c.vendor_id = $1 AND c.status = 'opened' ORDER BY c.order_id, c.id
 """
 _CHANGE_HOLD: Final = """

@@ -17,8 +17,9 @@ from payouts.domain.lagos import Month
 _LIST_PROCESSED: Final = """
 SELECT payout.id, payout.vendor_id, payout.number AS payout_number, payout.transfer_reference AS reference,
     payout.amount AS amount_minor, payout.created_at AS requested_at, payout.processed_at,
-    nullif(vendor.legal_name, '') AS payee_name, version.account_name, nullif(version.last4, '') AS account_last4, version.bank_code,
-    (SELECT name FROM gateway_banks WHERE code = version.bank_code ORDER BY listed_at DESC LIMIT 1) AS bank_name
+    nullif(vendor.legal_name, '') AS payee_name, version.account_name, nullif(version.last4, '') AS account_last4,
+    version.bank_code, (SELECT name FROM gateway_banks WHERE code = version.bank_code ORDER BY listed_at DESC
+        LIMIT 1) AS bank_name
 FROM payout_requests AS payout
 JOIN bank_detail_versions AS version ON version.id = payout.bank_details_version_id
 LEFT JOIN vendors AS vendor ON vendor.id = payout.vendor_id

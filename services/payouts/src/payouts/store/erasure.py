@@ -8,10 +8,12 @@ from common.database.unit_of_work import UnitOfWork
 # The column names are the public names of the matters.
 _FIND_OPEN_MATTERS: Final = """
 SELECT
-    coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'wallet:' || $1::uuid), 0) >= $2 AS wallet_balance,
+    coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'wallet:' || $1::uuid),
+        0) >= $2 AS wallet_balance,
     coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'wallet:' || $1::uuid), 0) BETWEEN 1 AND $2 - 1
         AS wallet_remainder,
-    coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'vendor_debt:' || $1::uuid), 0) <> 0 AS wallet_debt,
+    coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'vendor_debt:' || $1::uuid),
+        0) <> 0 AS wallet_debt,
     coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'held:' || $1::uuid), 0) <> 0 AS wallet_held,
     EXISTS (SELECT FROM order_shares WHERE vendor_id = $1 AND remaining_vendor_minor > 0) AS wallet_locked,
     EXISTS (SELECT FROM payout_requests WHERE vendor_id = $1 AND status = 'pending') AS pending_payouts,

@@ -27,14 +27,15 @@ SELECT
        AND e.cause IN ('account_number_invalid', 'name_mismatch', 'reversed', 'unclassified')) AS rejections
 """
 _OPEN_EXCEPTION: Final = """
-INSERT INTO payout_exceptions (id, payout_id, batch_id, vendor_id, cause, severity, status, detail, amount, respond_by, opened_at,
-                               transfer_id)
+INSERT INTO payout_exceptions (id, payout_id, batch_id, vendor_id, cause, severity, status, detail, amount, respond_by,
+                               opened_at, transfer_id)
 VALUES ($1, $2, $3, $4, $5, $6, 'open', $7, $8, $9, $10, $11)
 ON CONFLICT DO NOTHING
 """
 _OPEN_EXCEPTION_COLUMNS: Final = """
 SELECT e.id, e.payout_id, e.batch_id, e.vendor_id, e.cause, e.severity, e.status, e.detail, e.respond_by, e.opened_at,
-       e.transfer_id, EXISTS (SELECT FROM payout_exception_acts AS a WHERE a.exception_id = e.id AND a.kind = 'classified') AS classified,
+       e.transfer_id, EXISTS (SELECT FROM payout_exception_acts AS a
+           WHERE a.exception_id = e.id AND a.kind = 'classified') AS classified,
        (SELECT p.number FROM payout_requests AS p WHERE p.id = e.payout_id) AS number
 FROM payout_exceptions AS e
 """
@@ -60,8 +61,8 @@ UPDATE payout_exceptions SET status = 'closed', closed_at = $2, closed_because =
 WHERE id = $1 AND status IN {states_before(EXCEPTION, "closed")}
 """
 _RECORD_ACTION: Final = """
-INSERT INTO payout_exception_acts (id, exception_id, kind, acted_by, severity_before, severity_after, cause_before, cause_after,
-                                   note, acted_at)
+INSERT INTO payout_exception_acts (id, exception_id, kind, acted_by, severity_before, severity_after, cause_before,
+                                   cause_after, note, acted_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 """
 _HAS_NOTE: Final = "SELECT EXISTS (SELECT FROM payout_exception_acts WHERE exception_id = $1 AND note = $2)"
@@ -75,7 +76,8 @@ SELECT p.status,
                                            AND q.status = 'success' AND q.verdict <> 'contradiction'))
                AND EXISTS (SELECT FROM transfer_observations AS o WHERE o.transfer_id = t.id AND o.status = 'success'
                            AND o.verdict IN ('advanced', 'confirmed', 'late_success'))) AS reversed_after_success,
-       EXISTS (SELECT FROM wallet_lines AS l WHERE l.payout_id = p.id AND l.kind IN ('restitution', 'reversal')) AS returned,
+       EXISTS (SELECT FROM wallet_lines AS l
+           WHERE l.payout_id = p.id AND l.kind IN ('restitution', 'reversal')) AS returned,
        EXISTS (SELECT FROM transfer_holds AS h WHERE h.payout_id = p.id AND h.status = 'held') AS held
 FROM payout_requests AS p WHERE p.id = $1
 """

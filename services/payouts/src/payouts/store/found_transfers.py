@@ -36,9 +36,9 @@ SELECT DISTINCT ON (vendor_id) vendor_id, id FROM bank_detail_versions
 WHERE account_fingerprint = $1 OR (account_number = $2 AND bank_code = $3) ORDER BY vendor_id, changed_at DESC, id DESC
 """
 _LIST_CANDIDATES: Final = """
-SELECT p.id, p.retry_count, coalesce(array_agg(t.reference ORDER BY t.attempt) FILTER (WHERE t.id IS NOT NULL), '{}') AS refs,
-       coalesce(array_agg(t.gateway ORDER BY t.attempt) FILTER (WHERE t.id IS NOT NULL), '{}') AS gateways,
-       coalesce(bool_or(t.attempt = p.retry_count + 1), false) AS has_present_attempt
+SELECT p.id, p.retry_count, coalesce(array_agg(t.reference ORDER BY t.attempt) FILTER (WHERE t.id IS NOT NULL),
+       '{}') AS refs, coalesce(array_agg(t.gateway ORDER BY t.attempt) FILTER (WHERE t.id IS NOT NULL),
+       '{}') AS gateways, coalesce(bool_or(t.attempt = p.retry_count + 1), false) AS has_present_attempt
 FROM payout_requests AS p LEFT JOIN payout_transfers AS t ON t.payout_id = p.id
 WHERE p.vendor_id = $1 AND p.amount = $2 AND p.currency = 'NGN' AND p.status = 'pending'
 GROUP BY p.id ORDER BY count(t.id), p.created_at, p.id
@@ -49,21 +49,24 @@ SELECT retry_count = $2 AND status = 'pending'
 FROM payout_requests WHERE id = $1 FOR UPDATE
 """
 _NAME_REFERENCE: Final = """
-UPDATE payout_requests SET retry_count = $2, transfer_reference = $3, transfer_code = NULL, updated_at = $4 WHERE id = $1
+UPDATE payout_requests SET retry_count = $2, transfer_reference = $3, transfer_code = NULL, updated_at = $4
+WHERE id = $1
 """
 # `unknown`: the gateway is queried, and its report has all its consequences.
 _SAVE_ATTEMPT: Final = """
-INSERT INTO payout_transfers (id, payout_id, vendor_id, attempt, reference, status, amount, currency, bank_details_version_id,
-                              submissions, due_at, created_at, updated_at, gateway)
-SELECT $2, id, vendor_id, retry_count + 1, transfer_reference, 'unknown', amount, currency, bank_details_version_id, 1, $3, $3, $3, $4
+INSERT INTO payout_transfers (id, payout_id, vendor_id, attempt, reference, status, amount, currency,
+                              bank_details_version_id, submissions, due_at, created_at, updated_at, gateway)
+SELECT $2, id, vendor_id, retry_count + 1, transfer_reference, 'unknown', amount, currency, bank_details_version_id, 1,
+    $3, $3, $3, $4
 FROM payout_requests WHERE id = $1
 """
 _READ_OWNER: Final = "SELECT owner_user_id FROM vendors WHERE id = $1"
 _SAVE_FOUND: Final = """
-INSERT INTO found_transfers AS f (reference, transfer_code, status, amount, currency, account_last4, bank_code, created_at, found_at,
-                                  outcome, payout_id)
+INSERT INTO found_transfers AS f (reference, transfer_code, status, amount, currency, account_last4, bank_code,
+                                  created_at, found_at, outcome, payout_id)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-ON CONFLICT (reference) DO UPDATE SET status = excluded.status, outcome = excluded.outcome, payout_id = excluded.payout_id
+ON CONFLICT (reference) DO UPDATE SET status = excluded.status, outcome = excluded.outcome,
+    payout_id = excluded.payout_id
 WHERE f.outcome = 'open'
 """
 _COUNT_OPEN: Final = "SELECT count(*) FROM found_transfers WHERE outcome = 'open'"

@@ -14,14 +14,15 @@ from payouts.domain.release_statements import Cover
 from payouts.responses.batches import PayoutDispatch
 
 _SAVE_PAYOUT: Final = """
-INSERT INTO payout_requests (id, vendor_id, amount, currency, status, bank_details_version_id, requested_by, created_at, updated_at,
-                             idempotency_key)
+INSERT INTO payout_requests (id, vendor_id, amount, currency, status, bank_details_version_id, requested_by, created_at,
+                             updated_at, idempotency_key)
 VALUES ($1, $2, $3, 'NGN', 'pending', $4, $5, $6, $6, $7)
 RETURNING number
 """
 _FIND_BY_KEY: Final = "SELECT id, amount FROM payout_requests WHERE requested_by = $1 AND idempotency_key = $2"
 _SAVE_BATCH: Final = """
-INSERT INTO dispatch_batches (id, dispatched_by, idempotency_key, fingerprint, dry_run, gateway_balance_minor, created_at)
+INSERT INTO dispatch_batches (id, dispatched_by, idempotency_key, fingerprint, dry_run, gateway_balance_minor,
+    created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (dispatched_by, idempotency_key) DO NOTHING
 """
@@ -32,13 +33,15 @@ _SAVE_PLAN_LINE: Final = """
 INSERT INTO dispatch_lines (batch_id, payout_id, place, outcome, reason, amount) VALUES ($1, $2, $3, $4, $5, $6)
 """
 _SKIP_LINE: Final = """
-UPDATE dispatch_lines SET outcome = 'skipped', reason = $3 WHERE batch_id = $1 AND payout_id = $2 AND outcome = 'reserved'
+UPDATE dispatch_lines SET outcome = 'skipped', reason = $3
+WHERE batch_id = $1 AND payout_id = $2 AND outcome = 'reserved'
 """
 _SAVE_REMAINING: Final = "UPDATE dispatch_batches SET remaining = $2 WHERE id = $1"
 _FINISH_BATCH: Final = "UPDATE dispatch_batches SET answer = $2, finished_at = $3 WHERE id = $1 AND answer IS NULL"
 _READ_RESPONSE: Final = "SELECT answer FROM dispatch_batches WHERE id = $1"
 # A reserved attempt without a lease was never sent and waits as the payout does.
-_ATTEMPTED: Final = """EXISTS (SELECT FROM payout_transfers AS t WHERE t.payout_id = p.id AND t.attempt = p.retry_count + 1
+_ATTEMPTED: Final = """EXISTS (SELECT FROM payout_transfers AS t
+    WHERE t.payout_id = p.id AND t.attempt = p.retry_count + 1
                AND NOT (t.status = 'reserved' AND t.due_at IS NULL))"""
 # The fingerprint includes the bank. Plaintext numbers are compared as they are. A payout that awaits its restitution
 # never goes.
@@ -60,9 +63,11 @@ _CONTRADICTED: Final = """EXISTS (SELECT FROM transfer_holds AS hold
                        WHERE hold.vendor_id = p.vendor_id AND hold.status = 'held')"""
 # Requested after a credit that an open chargeback may take, while the wallet does not hold all of that.
 _DISPUTED: Final = """EXISTS (SELECT FROM chargebacks AS c
-                       JOIN wallet_lines AS credited ON credited.vendor_id = c.vendor_id AND credited.order_id = c.order_id
+                       JOIN wallet_lines AS credited ON credited.vendor_id = c.vendor_id
+                           AND credited.order_id = c.order_id
                             AND credited.kind IN ('release', 'chargeback_won')
-                       JOIN wallet_lines AS requested ON requested.source_key = 'payout:' || p.id AND requested.kind = 'payout'
+                       JOIN wallet_lines AS requested ON requested.source_key = 'payout:' || p.id
+                           AND requested.kind = 'payout'
                        WHERE c.vendor_id = p.vendor_id AND c.status = 'opened' AND c.uncovered_minor > 0
                          AND credited.position < requested.position)"""
 _WITH_DETAILS: Final = """
@@ -71,9 +76,9 @@ JOIN bank_detail_versions AS v ON v.id = p.bank_details_version_id
 LEFT JOIN vendor_bank_details AS d ON d.vendor_id = p.vendor_id
 """
 _LIST_CANDIDATES: Final = f"""
-SELECT p.id, p.amount, p.vendor_id, p.status = 'pending' AS pending, {_ATTEMPTED} AS attempted, {_DETAILS_VALID} AS details_stand,
-       {_SUSPENDED} AS vendor_suspended, {_DETAILS_COOLING} AS details_cool, {_HAS_DEBT} AS vendor_owes,
-       {_CONTRADICTED} AS contradicted, {_DISPUTED} AS disputed, p.number
+SELECT p.id, p.amount, p.vendor_id, p.status = 'pending' AS pending, {_ATTEMPTED} AS attempted,
+       {_DETAILS_VALID} AS details_stand, {_SUSPENDED} AS vendor_suspended, {_DETAILS_COOLING} AS details_cool,
+       {_HAS_DEBT} AS vendor_owes, {_CONTRADICTED} AS contradicted, {_DISPUTED} AS disputed, p.number
 {_WITH_DETAILS}
 WHERE p.id = ANY ($1) ORDER BY p.created_at, p.id
 """
@@ -87,7 +92,8 @@ ORDER BY {_DETAILS_VALID} AND NOT {_SUSPENDED} AND NOT {_DETAILS_COOLING} AND NO
 """
 # The payouts that a dispatch would send now; $1 is the present time.
 READY: Final = f"""{_WITH_DETAILS}
-WHERE p.status = 'pending' AND NOT {_ATTEMPTED} AND {_DETAILS_VALID} AND NOT {_SUSPENDED} AND NOT {_HAS_DEBT} AND NOT {_HELD}
+WHERE p.status = 'pending' AND NOT {_ATTEMPTED} AND {_DETAILS_VALID} AND NOT {_SUSPENDED} AND NOT {_HAS_DEBT}
+    AND NOT {_HELD}
   AND NOT {_CONTRADICTED} AND NOT {_DISPUTED} AND NOT {_DETAILS_COOLING.replace("$2", "$1")}
 """
 _COUNT_READY: Final = f"SELECT count(*) {READY}"
@@ -98,7 +104,8 @@ _LOCK_PAYOUTS: Final = "SELECT id FROM payout_requests WHERE id = ANY ($1) ORDER
 _RESERVE: Final = """
 INSERT INTO payout_transfers (id, payout_id, vendor_id, batch_id, attempt, reference, status, amount, currency,
                               bank_details_version_id, due_at, created_at, updated_at, gateway)
-SELECT $1, p.id, p.vendor_id, $3, p.retry_count + 1, $4, 'reserved', p.amount, p.currency, p.bank_details_version_id, $5, $6, $6, $7
+SELECT $1, p.id, p.vendor_id, $3, p.retry_count + 1, $4, 'reserved', p.amount, p.currency, p.bank_details_version_id,
+    $5, $6, $6, $7
 FROM payout_requests AS p WHERE p.id = $2
 ON CONFLICT (payout_id, attempt) DO UPDATE
 SET batch_id = excluded.batch_id, due_at = excluded.due_at, failure = NULL, updated_at = excluded.updated_at,

@@ -8,7 +8,8 @@ from payouts.store.wallets import LOCK_WALLET
 
 _SAVE_VENDOR: Final = """
 INSERT INTO vendors AS v (id, owner_user_id, legal_name, sequence) VALUES ($1, $2, $3, $4)
-ON CONFLICT (id) DO UPDATE SET owner_user_id = excluded.owner_user_id, legal_name = excluded.legal_name, sequence = excluded.sequence
+ON CONFLICT (id) DO UPDATE SET owner_user_id = excluded.owner_user_id, legal_name = excluded.legal_name,
+    sequence = excluded.sequence
 WHERE v.sequence < excluded.sequence
 """
 _SAVE_VENDOR_STATUS: Final = """
@@ -20,7 +21,8 @@ _SAVE_ORDER_SHARE: Final = f"""
 WITH wallet AS ({LOCK_WALLET} RETURNING vendor_id)
 INSERT INTO order_shares AS s (order_id, vendor_id, remaining_vendor_minor, sequence)
 SELECT $2, $1, $3, $4 FROM (SELECT count(*) AS locked FROM wallet) AS wallets WHERE wallets.locked >= 0
-ON CONFLICT (order_id) DO UPDATE SET remaining_vendor_minor = excluded.remaining_vendor_minor, sequence = excluded.sequence
+ON CONFLICT (order_id) DO UPDATE SET remaining_vendor_minor = excluded.remaining_vendor_minor,
+    sequence = excluded.sequence
 WHERE s.sequence < excluded.sequence
 """
 

@@ -79,7 +79,8 @@ LEFT JOIN LATERAL (
     UNION ALL
     SELECT 'The ' || l.kind || ' of payout ' || l.payout_id || ' was decided by nobody.'
     FROM wallet_lines AS l LEFT JOIN payout_requests AS p ON p.id = l.payout_id AND p.vendor_id = l.vendor_id
-    WHERE l.vendor_id = v.vendor_id AND l.position > v.last_line AND l.kind IN ('restitution', 'reversal', 'recovery_returned')
+    WHERE l.vendor_id = v.vendor_id AND l.position > v.last_line
+        AND l.kind IN ('restitution', 'reversal', 'recovery_returned')
       AND CASE l.kind WHEN 'restitution' THEN p.status IS DISTINCT FROM 'failed'
                ELSE NOT EXISTS (SELECT FROM reconciliations AS r
                                 WHERE r.payout_id = l.payout_id AND r.kind = l.kind AND r.status = 'approved') END

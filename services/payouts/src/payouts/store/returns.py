@@ -19,8 +19,10 @@ SELECT vendor_id, amount, status, retry_count, transfer_reference, number FROM p
 # Under the payout's lock no submission of a reserved attempt can start.
 _LOCK_ATTEMPTS: Final = f"""
 SELECT t.id, t.reference, t.status, t.due_at IS NOT NULL AS leased,
-       coalesce((SELECT o.verdict = 'contradiction' AND (o.update_source <> 'query' OR (o.amount, o.currency) <> (t.amount, t.currency))
-                 FROM transfer_observations AS o WHERE o.transfer_id = t.id ORDER BY o.position DESC LIMIT 1), false) AS contradicted,
+       coalesce((SELECT o.verdict = 'contradiction'
+           AND (o.update_source <> 'query' OR (o.amount, o.currency) <> (t.amount, t.currency))
+                 FROM transfer_observations AS o WHERE o.transfer_id = t.id ORDER BY o.position DESC LIMIT 1),
+                     false) AS contradicted,
        r.made > r.returned AS recovered, t.submissions > 0 AS sent,
        coalesce((SELECT o.status = 'success' FROM transfer_observations AS o WHERE o.transfer_id = t.id
                  ORDER BY o.position DESC LIMIT 1), false) AS reported_paid, r.returned
@@ -46,7 +48,8 @@ UPDATE payout_transfers SET status = 'failed', failure = $2, due_at = NULL, upda
 WHERE payout_id = $1 AND status IN {states_before(TRANSFER, "withdrawn")}
 """
 _LIST_SENT: Final = """
-SELECT t.id, t.reference, (SELECT coalesce(max(o.position), 0) FROM transfer_observations AS o WHERE o.transfer_id = t.id) AS last_position,
+SELECT t.id, t.reference, (SELECT coalesce(max(o.position), 0) FROM transfer_observations AS o
+    WHERE o.transfer_id = t.id) AS last_position,
        t.gateway
 FROM payout_transfers AS t WHERE t.payout_id = $1 AND t.submissions > 0 ORDER BY t.attempt
 """
@@ -55,18 +58,20 @@ SELECT EXISTS (SELECT FROM transfer_observations WHERE transfer_id = $1 AND posi
 """
 _WAS_ACCEPTED: Final = "SELECT transfer_code IS NOT NULL FROM payout_transfers WHERE id = $1"
 _SAVE_RESET: Final = """
-UPDATE payout_requests SET retry_count = retry_count + 1, transfer_failure = $2, transfer_reference = $3, transfer_code = NULL,
-       updated_at = $4
+UPDATE payout_requests SET retry_count = retry_count + 1, transfer_failure = $2, transfer_reference = $3,
+       transfer_code = NULL, updated_at = $4
 WHERE id = $1
 """
 _SAVE_RETRY: Final = """
-INSERT INTO payout_transfers (id, payout_id, vendor_id, attempt, reference, status, amount, currency, bank_details_version_id,
-                              due_at, created_at, updated_at, gateway)
-SELECT $2, id, vendor_id, retry_count + 1, transfer_reference, 'reserved', amount, currency, bank_details_version_id, $3, $4, $4, $5
+INSERT INTO payout_transfers (id, payout_id, vendor_id, attempt, reference, status, amount, currency,
+                              bank_details_version_id, due_at, created_at, updated_at, gateway)
+SELECT $2, id, vendor_id, retry_count + 1, transfer_reference, 'reserved', amount, currency, bank_details_version_id,
+    $3, $4, $4, $5
 FROM payout_requests WHERE id = $1
 """
 _DELAY_RETRY: Final = """
-UPDATE payout_transfers SET failure = $2, due_at = $3, updated_at = $4 WHERE id = $1 AND status = 'reserved' AND due_at IS NOT NULL
+UPDATE payout_transfers SET failure = $2, due_at = $3, updated_at = $4
+WHERE id = $1 AND status = 'reserved' AND due_at IS NOT NULL
 """
 _IS_RETRY: Final = "SELECT batch_id IS NULL FROM payout_transfers WHERE id = $1"
 _RECORD_ACTION: Final = """

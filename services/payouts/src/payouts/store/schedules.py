@@ -14,7 +14,8 @@ _SAVE_SCHEDULE: Final = """
 INSERT INTO payout_schedules (vendor_id, frequency, weekday, minimum_minor, due_at, changed_by, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (vendor_id) DO UPDATE SET frequency = excluded.frequency, weekday = excluded.weekday,
-    minimum_minor = excluded.minimum_minor, due_at = excluded.due_at, changed_by = excluded.changed_by, updated_at = excluded.updated_at
+    minimum_minor = excluded.minimum_minor, due_at = excluded.due_at, changed_by = excluded.changed_by,
+    updated_at = excluded.updated_at
 """
 # A schedule that another worker has locked is skipped: that worker decides.
 _CLAIM_DUE: Final = """

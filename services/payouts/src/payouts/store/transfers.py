@@ -24,8 +24,8 @@ SET status = 'submitting', submissions = submissions + 1, due_at = $2, updated_a
     called_at = CASE WHEN $4 THEN $3 ELSE called_at END
 FROM bank_detail_versions AS v
 WHERE t.id = $1 AND t.status IN {states_before(TRANSFER, "submission_started")} AND v.id = t.bank_details_version_id
-RETURNING t.reference, t.amount, t.vendor_id, t.submissions, coalesce(v.account_sealed, v.account_number) AS account_kept, v.bank_code,
-          v.account_name
+RETURNING t.reference, t.amount, t.vendor_id, t.submissions,
+          coalesce(v.account_sealed, v.account_number) AS account_kept, v.bank_code, v.account_name
 """
 _HOLD: Final = """
 UPDATE payout_transfers SET due_at = NULL, failure = $2, updated_at = $3 WHERE id = $1 AND status = 'reserved'
@@ -36,8 +36,9 @@ UPDATE payout_transfers SET due_at = $2 WHERE batch_id = $1 AND status = 'reserv
 """
 # Payout before transfer, everywhere: two that need both never wait for each other in a circle.
 _LOCK_TRANSFER: Final = """
-SELECT t.id, t.payout_id, t.vendor_id, t.batch_id, t.reference, t.status, t.amount, t.currency, p.status AS payout_status,
-       t.poll_count, t.due_at IS NOT NULL AS leased, t.submissions, t.called_at, t.fee, t.gateway, p.number
+SELECT t.id, t.payout_id, t.vendor_id, t.batch_id, t.reference, t.status, t.amount, t.currency,
+       p.status AS payout_status, t.poll_count, t.due_at IS NOT NULL AS leased, t.submissions, t.called_at, t.fee,
+       t.gateway, p.number
 FROM payout_requests AS p JOIN payout_transfers AS t ON t.payout_id = p.id
 WHERE {} FOR UPDATE OF p, t
 """
@@ -53,8 +54,8 @@ SELECT (SELECT status FROM transfer_observations WHERE transfer_id = $1 AND verd
        (SELECT made > returned FROM ({recoveries_of("$2", "$1")}) AS r)
 """
 _RECORD_OBSERVATION: Final = """
-INSERT INTO transfer_observations (id, transfer_id, update_source, status, verdict, amount, currency, transfer_code, reason,
-                                   gateway_event_id, observed_at)
+INSERT INTO transfer_observations (id, transfer_id, update_source, status, verdict, amount, currency, transfer_code,
+                                   reason, gateway_event_id, observed_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 """
 # A report of an earlier attempt does not change the payout's present code. One report may be saved twice.
@@ -87,7 +88,8 @@ _FIND_TRANSFER: Final = "SELECT payout_id, attempt, reference, status, gateway F
 _MARK_PROCESSED: Final = f"""
 UPDATE payout_requests AS p SET status = 'processed', processed_at = $2, updated_at = $2,
     transfer_reference = t.reference, transfer_code = t.transfer_code
-FROM payout_transfers AS t WHERE t.id = $1 AND p.id = t.payout_id AND p.status IN {states_before(PAYOUT, "transfer_succeeded")}
+FROM payout_transfers AS t WHERE t.id = $1 AND p.id = t.payout_id
+    AND p.status IN {states_before(PAYOUT, "transfer_succeeded")}
 """
 
 

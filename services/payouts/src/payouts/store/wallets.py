@@ -12,7 +12,8 @@ from payouts.domain.wallet import Movement, WalletLine, WalletSnapshot, with_bal
 
 # `DO UPDATE` locks the row or creates a missing one in one round trip; `WHERE false` writes no new version of it.
 LOCK_WALLET: Final = """
-INSERT INTO wallets (vendor_id) VALUES ($1) ON CONFLICT (vendor_id) DO UPDATE SET vendor_id = excluded.vendor_id WHERE false
+INSERT INTO wallets (vendor_id) VALUES ($1) ON CONFLICT (vendor_id) DO UPDATE SET vendor_id = excluded.vendor_id
+WHERE false
 """
 _SNAPSHOT: Final = """
     coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'wallet:' || $1::uuid), 0) AS available_minor,
@@ -20,7 +21,8 @@ _SNAPSHOT: Final = """
     (SELECT coalesce(sum(remaining_vendor_minor), 0)::bigint FROM order_shares
      WHERE vendor_id = $1 AND remaining_vendor_minor > 0) AS locked_minor,
     d.version_id, coalesce(d.verified, false) AS verified,
-    coalesce((SELECT suspended FROM vendors WHERE id = $1), false) AS suspended, d.quarantine_reason IS NOT NULL AS quarantined,
+    coalesce((SELECT suspended FROM vendors WHERE id = $1), false) AS suspended,
+    d.quarantine_reason IS NOT NULL AS quarantined,
     EXISTS (SELECT FROM transfer_holds WHERE vendor_id = $1 AND status = 'held') AS transfer_contradicted
 """
 _BANK_DETAILS: Final = "FROM (VALUES (1)) AS one LEFT JOIN vendor_bank_details AS d ON d.vendor_id = $1"
@@ -41,7 +43,8 @@ _APPEND_LINES: Final = """
 INSERT INTO wallet_lines (vendor_id, source_key, at, id, kind, order_id, payout_id, gross_minor, commission_minor,
                           delivery_fee_minor, net_minor, balance_minor, estimated)
 SELECT $1, $2, greatest($3, (SELECT at FROM wallet_lines WHERE vendor_id = $1 ORDER BY position DESC LIMIT 1)),
-       id, kind, order_id, payout_id, gross_minor, commission_minor, delivery_fee_minor, net_minor, balance_minor, estimated
+       id, kind, order_id, payout_id, gross_minor, commission_minor, delivery_fee_minor, net_minor, balance_minor,
+       estimated
 FROM unnest($4::uuid[], $5::text[], $6::uuid[], $7::uuid[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[],
             $12::bigint[], $13::boolean[]) WITH ORDINALITY
     AS line (id, kind, order_id, payout_id, gross_minor, commission_minor, delivery_fee_minor, net_minor, balance_minor,

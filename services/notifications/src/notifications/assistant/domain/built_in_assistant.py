@@ -29,7 +29,8 @@ _ORDER_NAME: Final = re.compile(
 )
 _AMOUNT: Final = r"(?:₦|ngn|naira|n)?\s*(\d[\d,]*(?:\.\d+)?)\s*(k\b|thousand\b)?(?:\s*(?:naira|ngn)\b)?"
 _CEILING: Final = re.compile(
-    rf"\b(?:under|below|less than|cheaper than|at most|not more than|no more than|up to|max(?:imum)?(?: of)?|within)\s+{_AMOUNT}",
+    rf"\b(?:under|below|less than|cheaper than|at most|not more than|no more than|up to|max(?:imum)?(?: of)?|within)"
+    rf"\s+{_AMOUNT}",
     re.ASCII,
 )
 _FLOOR: Final = re.compile(rf"\b(?:over|above|more than|at least|min(?:imum)?(?: of)?)\s+{_AMOUNT}", re.ASCII)
@@ -41,16 +42,18 @@ _GREETING: Final = re.compile(
 _HELP: Final = re.compile(
     r"\b(?:pins?|refund\w*|return\w*|disput\w*|escrow|pay|paying|payment|pa(?:id|ys)|payouts?|withdraw\w*|bank|wallet|"
     r"(?:i|we|to|start) sell|selling|vendors?|"
-    r"commission|support|contact|human|agent|ticket|complain\w*|password|login|sign (?:in|up)|account|cancel\w*|how (?:do|does|can|to)|"
+    r"commission|support|contact|human|agent|ticket|complain\w*|password|login|sign (?:in|up)|account|cancel\w*|"
+    r"how (?:do|does|can|to)|"
     r"deliver\w*|pick ?up|hub|review\w*|scam\w*|safe)\b"
 )
 _ORDERS: Final = re.compile(
-    r"\bmy (?:last |latest |recent |open )?(?:orders?|purchases?|package|parcel|delivery|stuff)\b|\b(?:order|delivery) status\b|"
+    r"\bmy (?:last |latest |recent |open )?(?:orders?|purchases?|package|parcel|delivery|stuff)\b|"
+    r"\b(?:order|delivery) status\b|"
     r"\bstatus of\b|\btrack\b|\bwhere (?:is|are) my\b|\bwhat (?:did|have) i (?:buy|bought|order)\w*\b|\borders? i\b"
 )
 _PRODUCTS: Final = re.compile(
-    r"\b(?:find|show me|search|looking for|look for|buy|price of|how much|cheap\w*|do you have|is there|are there|any|products?|recommend|"
-    r"suggest|need|want|available|in stock)\b"
+    r"\b(?:find|show me|search|looking for|look for|buy|price of|how much|cheap\w*|do you have|is there|are there|any|"
+    r"products?|recommend|suggest|need|want|available|in stock)\b"
 )
 _FILLER_WORDS: Final = (
     "a an the and or of for to in on at with me my i im you your we is are am be do does did have has had can could "

@@ -160,8 +160,8 @@ APPROVED_TEMPLATES: Final[Mapping[str, ApprovedTemplate]] = {
     ),
     "withdrawal_requested": ApprovedTemplate(
         ("recipientName", "amountMinor", "last4"),
-        "Hi {{1}}, money leaves your balance: {{2}} goes to the bank account ending in {{3}}. If you did not ask for it, tell us "
-        "at once.",
+        "Hi {{1}}, money leaves your balance: {{2}} goes to the bank account ending in {{3}}. If you did not ask "
+        "for it, tell us at once.",
     ),
     "withdrawal_paid": ApprovedTemplate(
         ("recipientName", "amountMinor", "last4"),
@@ -169,7 +169,8 @@ APPROVED_TEMPLATES: Final[Mapping[str, ApprovedTemplate]] = {
     ),
     "withdrawal_returned": ApprovedTemplate(
         ("recipientName", "amountMinor", "last4"),
-        "Hi {{1}}, your withdrawal of {{2}} could not be paid to the account ending in {{3}}. It is in your balance again.",
+        "Hi {{1}}, your withdrawal of {{2}} could not be paid to the account ending in {{3}}. It is in your balance "
+        "again.",
     ),
     "payout_failed": ApprovedTemplate(
         ("recipientName", "businessName", "amountMinor"),

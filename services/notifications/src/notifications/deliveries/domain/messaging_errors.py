@@ -2,7 +2,7 @@
 
 | Class | Meaning | Effect |
 |---|---|---|
-| `account` | our account sends nothing until an operator acts: token, payment, policy | the provider is paused with one alert |
+| `account` | our account is blocked (token, payment, policy) | the provider is paused with one alert |
 | `throttled` | a rate limit or an overload | the message is sent again later |
 | `recipient` | this user cannot receive the message here | the delivery fails; without a secret it raises no alert |
 | `window` | a free text more than 24 hours after the customer's message | the approved template is sent instead |

@@ -16,7 +16,8 @@ FROM alerts WHERE id = $1
 _ALERT_FILTER: Final = "WHERE $1::text IS NULL OR (closed_at IS NULL) = ($1 = 'open')"
 _ALERT_COUNT: Final = f"SELECT count(*) FROM alerts {_ALERT_FILTER}"
 _ALERT_PAGE: Final = f"""
-SELECT id, severity, title, detail, subject, runbook, source, repetitions, raised_at, last_raised_at, paged_at, closed_at
+SELECT id, severity, title, detail, subject, runbook, source, repetitions, raised_at, last_raised_at, paged_at,
+    closed_at
 FROM alerts {_ALERT_FILTER}
 """
 # Public sort names and their columns (contract section 1.5). "SEV-1" is the highest severity, so descending starts with

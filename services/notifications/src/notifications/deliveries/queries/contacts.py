@@ -14,9 +14,10 @@ from notifications.deliveries.queries.preferences import preferences_of
 _CONTACT: Final = "SELECT user_id, email, phone, full_name, phone_confirmed FROM contacts WHERE user_id = $1"
 # One round trip for all messages of a transaction: a user, or the owner of a vendor.
 _RECIPIENTS: Final = """
-SELECT v.vendor_id, v.business_name, c.user_id, c.email, c.phone, c.full_name, c.phone_confirmed, p.channels, p.quiet_from, p.quiet_to,
-    p.timezone, p.locale, p.revision, p.optional_mail, ARRAY(
-        SELECT d.id::text FROM user_devices d WHERE d.user_id = c.user_id AND d.kind = ANY ($3) ORDER BY d.created_at, d.id
+SELECT v.vendor_id, v.business_name, c.user_id, c.email, c.phone, c.full_name, c.phone_confirmed, p.channels,
+    p.quiet_from, p.quiet_to, p.timezone, p.locale, p.revision, p.optional_mail, ARRAY(
+        SELECT d.id::text FROM user_devices d WHERE d.user_id = c.user_id AND d.kind = ANY ($3)
+        ORDER BY d.created_at, d.id
     ) AS device_ids
 FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS r (user_id, vendor_id, number)
 LEFT JOIN vendors v ON v.vendor_id = r.vendor_id

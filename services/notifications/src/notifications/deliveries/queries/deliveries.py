@@ -24,8 +24,8 @@ LOG_FILTERS: Final[Mapping[str, str]] = {
 }
 _LOG_COUNT: Final = "SELECT count(*) FROM notification_delivery_logs"
 _LOG_PAGE: Final = """
-SELECT id, notification_id, user_id, channel, template, recipient, status, provider, provider_message_id, error, attempted_at,
-       told_at
+SELECT id, notification_id, user_id, channel, template, recipient, status, provider, provider_message_id, error,
+       attempted_at, told_at
 FROM notification_delivery_logs
 """
 LOG_SORTS: Final = {"created_at": "attempted_at"}

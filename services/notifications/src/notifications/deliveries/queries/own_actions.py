@@ -3,6 +3,7 @@
 from typing import Final
 
 OWN_ACTIONS: Final = """
-SELECT 'message_resent' AS act, 'delivery_log' AS subject_kind, log_id AS subject_id, '{}'::jsonb AS detail, asked_at AS created_at
+SELECT 'message_resent' AS act, 'delivery_log' AS subject_kind, log_id AS subject_id, '{}'::jsonb AS detail,
+    asked_at AS created_at
 FROM notification_resends WHERE asked_by = $1
 """

@@ -18,7 +18,8 @@ ON CONFLICT (dedup_key) WHERE closed_at IS NULL DO NOTHING
 """
 _REPEAT_ALERT: Final = """
 UPDATE alerts
-SET repetitions = repetitions + 1, severity = least(severity, $2), detail = $3, last_raised_at = greatest(last_raised_at, $4)
+SET repetitions = repetitions + 1, severity = least(severity, $2), detail = $3,
+    last_raised_at = greatest(last_raised_at, $4)
 WHERE id = $1
 """
 _MARK_PAGED: Final = "UPDATE alerts SET paged_at = $2, page_error = NULL WHERE id = $1 RETURNING closed_at"

@@ -16,7 +16,8 @@ from notifications.deliveries.store.queue import DELIVERIES_QUEUE
 _COLUMNS: Final = """
 d.id, d.notification_id, (SELECT n.user_id FROM notifications n WHERE n.id = d.notification_id) AS user_id, d.channel,
 d.recipient, d.template, d.payload, d.sealed, d.status, d.attempts, d.claim_id, d.claimed_at, d.due_at, d.created_at,
-d.traceparent, CASE WHEN d.channel = 'push' THEN (SELECT n.subject FROM notifications n WHERE n.id = d.notification_id) END AS subject
+d.traceparent, CASE WHEN d.channel = 'push'
+    THEN (SELECT n.subject FROM notifications n WHERE n.id = d.notification_id) END AS subject
 """
 _LOCK_DELIVERY: Final = f"SELECT {_COLUMNS} FROM notification_deliveries d WHERE d.id = $1 FOR UPDATE"
 _LOCK_REPORTED: Final = f"""
@@ -71,9 +72,10 @@ _WITHOUT_LAST_ADDRESS: Final = "sealed = CASE WHEN d.recipient LIKE 'erased:%' T
 _SAVE_ATTEMPTS: Final = f"""
 WITH attempt AS (
     SELECT * FROM unnest(
-        $1::uuid[], $2::uuid[], $3::timestamptz[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
-        $10::text[], $11::timestamptz[], $12::int[]
-    ) AS a (delivery_id, claim_id, claimed_at, user_id, recipient, masked, status, provider, message_id, error, due_at, counted)
+        $1::uuid[], $2::uuid[], $3::timestamptz[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[],
+        $9::text[], $10::text[], $11::timestamptz[], $12::int[]
+    ) AS a (delivery_id, claim_id, claimed_at, user_id, recipient, masked, status, provider, message_id, error, due_at,
+    counted)
 ), locked AS MATERIALIZED (
     SELECT id, notification_id, channel, template, recipient FROM notification_deliveries
     WHERE id = ANY ($1) ORDER BY id FOR UPDATE

@@ -18,7 +18,8 @@ WHERE user_id = $1 AND title IS NOT NULL AND read_at IS NULL AND ($3::timestampt
 """
 # It waits for a notification that is being recorded: either that one is published, or the first read finds it.
 _SAVE_STREAMED: Final = """
-INSERT INTO feeds AS f (user_id, last, streamed_until) SELECT user_id, 0, $2 FROM unnest($1::uuid[]) AS user_id ORDER BY user_id
+INSERT INTO feeds AS f (user_id, last, streamed_until) SELECT user_id, 0, $2 FROM unnest($1::uuid[]) AS user_id
+ORDER BY user_id
 ON CONFLICT (user_id) DO UPDATE SET streamed_until = greatest(f.streamed_until, $2)
 """
 

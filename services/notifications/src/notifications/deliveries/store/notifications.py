@@ -17,9 +17,10 @@ from notifications.deliveries.domain.feed import FeedEntry
 _RECORD: Final = """
 WITH requested AS MATERIALIZED (
     SELECT * FROM unnest(
-        $1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::jsonb[], $7::jsonb[], $8::jsonb[], $9::boolean[],
-        $10::text[]
-    ) WITH ORDINALITY AS r (id, user_id, template, title, body, subject, payload, sealed, is_urgent, traceparent, number)
+        $1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::jsonb[], $7::jsonb[], $8::jsonb[],
+        $9::boolean[], $10::text[]
+    ) WITH ORDINALITY AS r (id, user_id, template, title, body, subject, payload, sealed, is_urgent, traceparent,
+    number)
 ), shown AS MATERIALIZED (
     SELECT id, user_id, count(*) OVER (PARTITION BY user_id) - row_number() OVER (PARTITION BY user_id ORDER BY number)
         AS later

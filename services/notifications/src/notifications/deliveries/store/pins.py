@@ -54,14 +54,16 @@ UPDATE notification_deliveries d SET
     due_at = CASE WHEN kept.sealed <> '{}' THEN d.due_at END,
     claim_id = CASE WHEN kept.sealed <> '{}' THEN d.claim_id END,
     claimed_at = CASE WHEN kept.sealed <> '{}' THEN d.claimed_at END,
-    status = CASE d.status WHEN 'queued' THEN CASE kept.sealed WHEN '{}' THEN 'failed' ELSE 'queued' END ELSE d.status END
+    status = CASE d.status WHEN 'queued' THEN CASE kept.sealed WHEN '{}' THEN 'failed' ELSE 'queued' END
+        ELSE d.status END
 FROM kept WHERE d.id = kept.id
 """
 # The receipt is overdue, or the channel has failed.
 _DUE: Final = """
 w.due_at IS NOT NULL AND (w.due_at <= $1 OR EXISTS (
     SELECT FROM notification_deliveries d
-    WHERE d.notification_id = ANY (ARRAY[w.notification_id, w.text_id]) AND d.channel = w.channel AND d.status IN ('failed', 'bounced')
+    WHERE d.notification_id = ANY (ARRAY[w.notification_id, w.text_id]) AND d.channel = w.channel
+        AND d.status IN ('failed', 'bounced')
 ))
 """
 _LIST_DUE: Final = f"SELECT w.notification_id FROM pin_watches w WHERE {_DUE} ORDER BY w.due_at LIMIT $2"

@@ -29,7 +29,8 @@ WHERE id = $1 AND {allows_change(ATTEMPT, "$2")}
 """
 _ADVANCE_DELIVERY: Final = f"""
 UPDATE notification_deliveries
-SET status = $2, provider_message_id = coalesce(provider_message_id, $3), due_at = NULL, claim_id = NULL, claimed_at = NULL
+SET status = $2, provider_message_id = coalesce(provider_message_id, $3), due_at = NULL, claim_id = NULL,
+    claimed_at = NULL
 WHERE id = $1 AND {allows_change(DELIVERY, "$2")}
 """
 # The delivery of an attempt is locked, so both rows are.

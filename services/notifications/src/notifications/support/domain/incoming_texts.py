@@ -3,7 +3,7 @@
 | Kind | Text | Without a ticket |
 |---|---|---|
 | `text`, `button`, `interactive` | what the customer wrote or chose | opens one |
-| images, audio, files, `location`, `contacts`, `order` | the kind, with caption, name or note; the file stays with the app | opens one |
+| images, audio, files, `location`, `contacts`, `order` | the kind, with caption, name or note, no file | opens one |
 | `edit` | `[edited]` and the new text | opens one |
 | `unsupported` and unknown kinds | the kind, with the type that the app names | opens one |
 | `reaction`, `revoke` | `[reaction]` and the sign; that a message was deleted | ignored |

@@ -68,7 +68,10 @@ class OrderedItem(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class StoredMessage(msgspec.Struct, frozen=True, rename={"sender": "from", "user_id": "userId"}):
-    """The content of a message. `at` is in epoch seconds. An item of the release before has no `userId` and no `items`."""
+    """The content of a message. `at` is in epoch seconds.
+
+    An item of the release before has no `userId` and no `items`.
+    """
 
     sender: str = ""
     user_id: str | None = None

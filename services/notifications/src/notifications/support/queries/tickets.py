@@ -16,8 +16,8 @@ from notifications.support.domain.tickets import may_write_freely
 from notifications.support.responses.tickets import Ticket, TicketAttachment, TicketCustomer, TicketMessage
 
 _TICKET: Final = """
-SELECT id, user_id, source, subject, order_id, status, priority, assignee_id, revision, unread_by_customer, unread_by_staff,
-       phone_masked, created_at, updated_at, closed_at, number, number_of_order(order_id)
+SELECT id, user_id, source, subject, order_id, status, priority, assignee_id, revision, unread_by_customer,
+       unread_by_staff, phone_masked, created_at, updated_at, closed_at, number, number_of_order(order_id)
 FROM support_tickets
 """
 _ONE: Final = _TICKET + "WHERE id = $1"
@@ -29,7 +29,8 @@ AND user_id IS DISTINCT FROM (SELECT app_user_id())
 _PAGE: Final = (
     _TICKET
     + """
-WHERE ($1::text IS NULL OR status = $1) AND ($2::text IS NULL OR priority = $2) AND ($3::uuid IS NULL OR assignee_id = $3)
+WHERE ($1::text IS NULL OR status = $1) AND ($2::text IS NULL OR priority = $2)
+    AND ($3::uuid IS NULL OR assignee_id = $3)
   AND ($4::timestamptz IS NULL OR (created_at, id) < ($4, $5)) {awaiting}
   AND ($7::text IS NULL OR number = $7) AND ($8::uuid IS NULL OR id = $8)
 ORDER BY created_at DESC, id DESC LIMIT $6

@@ -33,7 +33,8 @@ ON CONFLICT (id) DO NOTHING RETURNING id
 _LOCK_ITEM: Final = "SELECT kind, content, outcome FROM messaging_items WHERE id = $1 FOR UPDATE"
 _SAVE_ITEM: Final = """
 UPDATE messaging_items
-SET outcome = $2, ticket_id = coalesce($3, ticket_id), content = CASE $2 WHEN 'dead' THEN content ELSE '{}' END WHERE id = $1
+SET outcome = $2, ticket_id = coalesce($3, ticket_id), content = CASE $2 WHEN 'dead' THEN content ELSE '{}' END
+WHERE id = $1
 """
 # The event id of a dead letter is the item's id, or the webhook's while it was not split into items.
 _RECORD_DEAD: Final = """
@@ -51,11 +52,13 @@ WHERE event_id IN (SELECT event_id FROM dead_letter_webhooks WHERE id = $1 OR ev
 """
 # The payload is the message of a customer. Its item still has it, and another failure records it again.
 _MARK_REPLAYED: Final = """
-UPDATE dead_letter_webhooks SET replayed_at = $2, payload = '{}' WHERE event_id = $1 AND resolved_at IS NULL RETURNING id
+UPDATE dead_letter_webhooks SET replayed_at = $2, payload = '{}' WHERE event_id = $1 AND resolved_at IS NULL
+RETURNING id
 """
 _MARK_CLOSED: Final = "UPDATE dead_letter_webhooks SET closed_at = $2 WHERE id = $1"
 _FIND_OUTCOME: Final = """
-SELECT coalesce((SELECT outcome FROM messaging_items WHERE id = $1), (SELECT outcome FROM processed_webhook_events WHERE id = $1), 'done')
+SELECT coalesce((SELECT outcome FROM messaging_items WHERE id = $1),
+    (SELECT outcome FROM processed_webhook_events WHERE id = $1), 'done')
 """
 _REQUEUE_ITEM: Final = "UPDATE messaging_items SET outcome = 'queued' WHERE id = $1 AND outcome = 'dead'"
 _IGNORE_ITEM: Final = (
@@ -72,10 +75,12 @@ WHERE (id = ANY ($2) OR id IN (SELECT webhook_id FROM messaging_items WHERE tick
 """
 # Each open one has an alert, and resolved ones expire: they are few.
 _LOCK_FILLED_DEAD: Final = """
-SELECT id, event_id, payload, resolved_at IS NULL AS is_open FROM dead_letter_webhooks WHERE payload <> '{}' ORDER BY id FOR UPDATE
+SELECT id, event_id, payload, resolved_at IS NULL AS is_open FROM dead_letter_webhooks WHERE payload <> '{}' ORDER BY id
+FOR UPDATE
 """
 _EMPTY_DEAD: Final = """
-UPDATE dead_letter_webhooks SET payload = '{}', closed_at = CASE WHEN resolved_at IS NULL THEN $2::timestamptz ELSE closed_at END
+UPDATE dead_letter_webhooks SET payload = '{}', closed_at = CASE WHEN resolved_at IS NULL THEN $2::timestamptz
+    ELSE closed_at END
 WHERE id = ANY ($1)
 """
 

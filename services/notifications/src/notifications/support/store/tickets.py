@@ -30,8 +30,8 @@ RETURNING number
 """
 _NUMBER: Final = """
 UPDATE support_tickets
-SET user_id = coalesce(user_id, $2), phone_key = $3, phone_sealed = $4, phone_masked = $5, heard_at = greatest(heard_at, $6),
-    app_user_key = coalesce($7, app_user_key)
+SET user_id = coalesce(user_id, $2), phone_key = $3, phone_sealed = $4, phone_masked = $5,
+    heard_at = greatest(heard_at, $6), app_user_key = coalesce($7, app_user_key)
 WHERE id = $1
 """
 _RECORD_ACTIVITY: Final = """

@@ -20,22 +20,20 @@ LATE_CHARGE_REASON = "The payment arrived after the order had closed, and the pr
 async def accept_payment(
     uow: UnitOfWork,
     order_id: UUID,
-    amount_minor: int,
+    escrow: ReportedEscrow,
     pins: PinIssuer,
     *,
-    sequence: int,
     now: datetime,
     windows: Windows,
     shared_payment: SharedPayment | None = None,
 ) -> Rejection | None:
-    """Mark the order as paid after a charge of `amount_minor` (kobo), and issue its delivery PIN.
+    """Mark the order as paid after a charge that its escrow holds, and issue its delivery PIN.
 
     An expired or cancelled order reserves its stock again; without stock the charge is refunded (contract section 6).
     Raises OrderNotReceived, EarlyUpdate. Returns the reason when nothing changed.
     """
     order = await orders.lock_order(uow, order_id)
     order, transition = evaluate_update(order, "escrow_held", about=order_id)
-    escrow = ReportedEscrow(amount_minor, sequence)
     if isinstance(transition, Rejection):
         await orders.save_escrow(uow, order.id, escrow)
         return transition

@@ -53,8 +53,8 @@ async def place_orders(
 
     Returns the placement, or the id of the order or purchase that is already bound to the key (contract sections 3 and
     6). Raises Misdirected (421) for a campus of another cell, OwnVendor (403), the errors of `quote` or
-    `quote_purchase` and `at_offered_prices`, UnknownDelivery, IdempotencyKeyReused (422), TooManyUnpaidOrders, OutOfStock,
-    UnpaidShareExceeded and FlashSaleSoldOut (409).
+    `quote_purchase` and `at_offered_prices`, UnknownDelivery, IdempotencyKeyReused (422), TooManyUnpaidOrders,
+    OutOfStock, UnpaidShareExceeded and FlashSaleSoldOut (409).
     """
     facts = await _read(uow, caller, checkout, key, now)
     if facts.earlier is not None:

@@ -33,8 +33,8 @@ async def import_products(
 ) -> ImportResult:
     """Create and update the merchant's products by the SKUs of the rows, in one transaction, and return what was done.
 
-    A row with a fault changes nothing; with `atomic`, one fault rolls back all. Variants that the file does not name stay.
-    Raises NoVendor (403), VendorNotReceived and ErasureInProgress (409).
+    A row with a fault changes nothing; with `atomic`, one fault rolls back all. Variants that the file does not name
+    stay. Raises NoVendor (403), VendorNotReceived and ErasureInProgress (409).
     """
     if caller.vendor_id is None:
         raise NoVendor
@@ -144,7 +144,7 @@ async def _update(
 
 
 def _options(kept: Sequence[Variant], rows: Sequence[ImportedRow]) -> list[Option]:
-    """Return the options with the values of the variants that stay and of the rows, in the sequence in which they come."""
+    """Return the options with the values of the variants that stay and of the rows, in their sequence."""
     values: dict[str, dict[str, None]] = {}
     for pairs in (*(variant.option_values for variant in kept), *(row.option_values for row in rows)):
         for name, value in pairs:

@@ -131,7 +131,8 @@ async def _record_charge(uow: UnitOfWork, webhook: Webhook, charge: Charge, now:
 
 
 async def _record_transfer(uow: UnitOfWork, webhook: Webhook, transfer: TransferUpdate, now: datetime) -> bool:
-    # A transfer under the reference of a refund attempt or a withdrawal is payments' own. The reference was committed before the call.
+    # A transfer under the reference of a refund attempt or a withdrawal is payments' own. The reference was committed
+    # before the call.
     attempt_id = attempt_of_reference(transfer.reference)
     if attempt_id is not None and await lock_refund_of_attempt(uow, attempt_id) is not None:
         return await record_refund_update(uow, refund_of_transfer(transfer), now)
