@@ -28,9 +28,10 @@ def test_an_image_id_is_a_uuid_of_version_8(number: int) -> None:
     assert (image_id.version, image_id.variant) == (8, RFC_4122)
 
 
-def test_no_file_of_a_dispute_has_the_name_of_a_product_image() -> None:
+def test_no_file_of_a_dispute_or_message_has_the_name_of_a_product_image() -> None:
     assert files_of(RICE) == (
         "00000000-0000-0000-0000-000000000001.webp",
         "00000000-0000-0000-0000-000000000001-thumbnail.webp",
         "evidence-00000000-0000-0000-0000-000000000001.webp",
+        "message-00000000-0000-0000-0000-000000000001.webp",
     )
