@@ -22,6 +22,7 @@ from operations.backup.backing_up import Part, initialise, list_backups, run_bac
 from operations.backup.encrypted_objects import ObjectCipher
 from operations.backup.errors import BackupFailed
 from operations.backup.images import LISTS, back_up_images, restore_images
+from operations.backup.metrics import write_metrics
 from operations.backup.objects import FolderObjects
 from operations.backup.restoring import instant_or_latest, restore
 from operations.backup.secret_bundles import private_key_in
@@ -126,6 +127,10 @@ async def test_a_lost_machine_is_restored_to_an_instant(machine: Machine, tmp_pa
     checked = await verify_backups(settings, IDENTITY)
     assert checked.keys() == {"archiving", "databases", "images", "secrets"}
     assert [row.kind for row in (await list_backups(settings)).databases] == ["full"]
+    await write_metrics(replace(settings, metrics_file=tmp_path / "campus.prom"))
+    metrics = {line.rpartition(" ")[0]: line for line in (tmp_path / "campus.prom").read_text().splitlines()}
+    assert metrics["campus_backup_archiving_failing"] == "campus_backup_archiving_failing 0"
+    assert f"{done.database.finished_at.timestamp():.0f}" in metrics['campus_backup_timestamp_seconds{part="database"}']
 
     machine.server.kill()
     shutil.rmtree(machine.server.directory)

@@ -13,7 +13,7 @@ import pyotp
 from campus_tools.launcher.system import System
 from operations.campusctl.commands.on_the_machine import Service
 from operations.journey import Marketplace
-from tests.end_to_end.command_line import TOKEN
+from tests.end_to_end.command_line import TOKEN, cli_of_the_machine
 
 
 async def test_an_operator_signs_in_reads_and_checks_the_ledgers(market: Marketplace, system: System) -> None:
@@ -97,3 +97,12 @@ async def test_an_operator_signs_in_reads_and_checks_the_ledgers(market: Marketp
 
     done("logout")
     assert json.loads(kept.read_text()) == {}
+
+
+async def test_the_status_shows_every_part_of_the_machine(system: System) -> None:
+    _, output = await cli_of_the_machine(system).call("status")
+    states = {row["subject"]: row["state"] for row in output["data"]}
+    assert states.keys() >= {"outboxes", "alerts", "audit", "disk of state", "certificate"}
+    # Other tests raise alerts, and leave no backup.
+    assert {states[part] for part in ("services", "processes", "PostgreSQL", "RabbitMQ")} == {"ok"}, output["data"]
+    assert states["backup"] == "warning"

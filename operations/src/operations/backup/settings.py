@@ -29,6 +29,7 @@ _NAMES: Final = frozenset(_DEFAULTS) | {
     "BACKUP_REPOSITORY",
     "BACKUP_RECOVERY_KEY",
     "BACKUP_SECRET_FILES",
+    "BACKUP_METRICS_FILE",
     "BACKUP_S3_ENDPOINT",
     "BACKUP_S3_ACCESS_KEY",
     "BACKUP_S3_SECRET_KEY",
@@ -75,6 +76,7 @@ class BackupSettings:
     keep_days: int
     full_days: int
     archive_seconds: int
+    metrics_file: Path | None = None
 
     @property
     def configuration(self) -> Path:
@@ -127,6 +129,7 @@ def read_backup_settings(path: Path, state_dir: Path) -> BackupSettings:
         keep_days=_number(values, "BACKUP_KEEP_DAYS"),
         full_days=_number(values, "BACKUP_FULL_DAYS"),
         archive_seconds=_number(values, "BACKUP_ARCHIVE_SECONDS"),
+        metrics_file=Path(values["BACKUP_METRICS_FILE"]) if "BACKUP_METRICS_FILE" in values else None,
     )
 
 

@@ -22,6 +22,7 @@ from operations.campusctl.commands import (
     secrets,
     signing_in,
     staff,
+    status,
     subscribers,
 )
 
@@ -35,6 +36,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 for part in (
+    status,
     doctor,
     signing_in,
     staff,

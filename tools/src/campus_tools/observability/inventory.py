@@ -81,6 +81,34 @@ AROUND_US: Final = (
         "When a certificate ends, Unix time; on Kubernetes.",
         "cert-manager",
     ),
+    Metric(
+        "campus_backup_timestamp_seconds",
+        "gauge",
+        ("part",),
+        "When the last backup of a part ended on one machine, Unix time; 0 without one.",
+        "campusctl backup run",
+    ),
+    Metric(
+        "campus_backup_archived_timestamp_seconds",
+        "gauge",
+        (),
+        "When the last segment of WAL was archived, Unix time; 0 without one.",
+        "campusctl backup run",
+    ),
+    Metric(
+        "campus_backup_archiving_failing",
+        "gauge",
+        (),
+        "1 while the last attempt to archive a segment failed.",
+        "campusctl backup run",
+    ),
+    Metric(
+        "campus_backup_checked_timestamp_seconds",
+        "gauge",
+        (),
+        "When the metrics of backups were written, Unix time.",
+        "campusctl backup run",
+    ),
 )
 
 

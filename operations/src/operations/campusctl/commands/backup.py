@@ -11,6 +11,7 @@ import typer
 from operations.backup.age import new_identity
 from operations.backup.backing_up import Part, initialise, list_backups, run_backup, verify_backups
 from operations.backup.errors import BackupFailed
+from operations.backup.metrics import write_metrics
 from operations.backup.restoring import instant_or_latest, restore
 from operations.backup.secret_bundles import private_key_in
 from operations.backup.settings import BackupSettings, read_backup_settings
@@ -82,7 +83,12 @@ def run(
     full: Annotated[bool, typer.Option("--full", help="Copy whole databases, not only what changed.")] = False,
 ) -> Output:
     """Back up databases, images and secrets now. Without --full a whole copy is made every BACKUP_FULL_DAYS."""
-    done = _run(run_backup(_settings(operator, settings), only or list(Part), is_full=full))
+    known = _settings(operator, settings)
+    try:
+        done = _run(run_backup(known, only or list(Part), is_full=full))
+    finally:
+        # Also after a failure: the alerts need the age of the last success.
+        _run(write_metrics(known))
     content: dict[str, Any] = {}
     if done.secrets_changed is not None:
         content["secrets"] = "changed, and stored" if done.secrets_changed else "as at their last backup"
