@@ -43,3 +43,20 @@ async def test_one_charge_pays_the_orders_of_two_vendors(market: Marketplace, us
     await market.verify_delivery(users.vendor, kept["id"], await market.delivery_pin(users.buyer, kept["id"]))
     assert (await market.order_reaches(users.buyer, kept["id"], "paid"))["refundedMinor"] == 0
     assert await findings_of(system.secrets, market.sandbox) == []
+
+
+async def test_texts_name_each_order_of_a_purchase_with_its_pin(market: Marketplace) -> None:
+    phone = f"+234806{uuid4().int % 10**7:07}"
+    buyer = await market.sign_up(f"pins.{uuid4().hex}@unilag.edu.ng", "Tobi Alabi", phone)
+    await market.prove_number(buyer, phone)
+    purchase = await market.purchase(buyer, *await products_of_both(market))
+    await market.pay(await market.pay_purchase_intent(buyer, purchase["id"]))
+    orders = [await market.order_reaches(buyer, order["id"], "paid_escrow") for order in purchase["orders"]]
+    named = {f"{order['number']} is {await market.delivery_pin(buyer, order['id'])}" for order in orders}
+
+    # On a slow machine a PIN may arrive after the text of the other one: then it has a text of its own.
+    async def complete() -> bool | None:
+        texts = "\n".join(one["text"] for one in await market.messages(phone, "sms"))
+        return all(pin in texts for pin in named) or None
+
+    await market.until("the PINs by text", complete, 60)

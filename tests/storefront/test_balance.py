@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pyotp
 from playwright.async_api import expect
 
 from operations.journey import Marketplace, SignedInUser
@@ -88,3 +89,48 @@ async def test_an_order_that_the_balance_covers_needs_no_payment_page(
     await at_shop.click("Pay with my balance")
     await expect(page.get_by_test_id("pin")).to_be_visible()
     assert await own_balance(market, buyer) == (0, 0)
+
+
+async def test_refunded_money_is_withdrawn_with_a_second_factor(
+    shopper: Arrival, market: Marketplace, buyer: SignedInUser
+) -> None:
+    product = await meal(market)
+    order = await paid_order(market, buyer, product["id"])
+    await market.post(f"/api/orders/{order['id']}/cancel", {"reason": "Too late.", "refundTo": "balance"}, buyer)
+    await market.order_reaches(buyer, order["id"], "refunded")
+    account = {"bank_code": "058", "account_number": "0123456780", "account_name": "Tobi Alabi"}
+    await market.sandbox.put("/control/accounts", json=account)
+    at_shop = await shopper(buyer, path="/balance")
+    page = at_shop.page
+    await expect(page.get_by_test_id("available")).to_have_text(naira(order["totalMinor"]))
+    await at_shop.open_section("Withdraw to my bank")
+    await at_shop.fill("Amount in naira", f"{(order['totalMinor'] - 100) / 100:,.2f}")
+    await at_shop.fill("Account number", "0123456780")
+    await at_shop.fill("Bank code", "058")
+    await at_shop.check_page()
+    await at_shop.click("Withdraw")
+    # An account without a second factor sets one up; the form stays as it is.
+    secret = await page.get_by_test_id("factor-secret").inner_text()
+    await at_shop.check_page()
+    await at_shop.fill("Code", pyotp.TOTP(secret).now())
+    await at_shop.click("Confirm")
+    await expect(page.get_by_text("To Tobi Alabi, account ending in 6780")).to_be_visible()
+    await expect(page.get_by_test_id("available")).to_have_text("₦1.00")
+    await at_shop.check_page()
+    [withdrawal] = await market.get("/api/balance/withdrawals", buyer)
+
+    async def paid() -> bool | None:
+        found = await market.get(f"/api/balance/withdrawals/{withdrawal['id']}", buyer)
+        return found["status"] == "paid" or None
+
+    await market.until("the withdrawal to be paid", paid, 60)
+    await page.reload()
+    await expect(page.get_by_text("Paid", exact=True)).to_be_visible()
+    # The rest is below what a transfer pays: the refusal is shown in the form.
+    await at_shop.open_section("Withdraw to my bank")
+    await at_shop.fill("Amount in naira", "5,000.00")
+    await at_shop.fill("Account number", "0123456780")
+    await at_shop.fill("Bank code", "058")
+    await at_shop.click("Withdraw")
+    await expect(page.get_by_role("alert")).to_be_visible()
+    await at_shop.check_page()

@@ -25,6 +25,7 @@ await writeFile(
     .join("\n")}
 
 declare const baseUrl: string, password: string, code: string, email: string, orderId: string, productId: string, pin: string;
+declare const accountNumber: string, bankCode: string;
 declare const current: string, previous: string, body: string, request: Request;
 declare const campus: Campus, items: CheckoutLine[], file: File, signal: AbortSignal, store: TokenStore;
 declare const refreshPage: () => void, record: (id: string, data: object) => Promise<void>;

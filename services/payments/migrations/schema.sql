@@ -250,8 +250,8 @@ CREATE TABLE balance_lines (
 ALTER TABLE balance_lines ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON balance_lines TO campus_payments_api;
 GRANT SELECT, INSERT ON balance_lines TO campus_payments_service;
-CREATE POLICY balance_lines_own ON balance_lines FOR SELECT
-    USING ((user_id = app_user_id()));
+CREATE POLICY balance_lines_visible ON balance_lines FOR SELECT
+    USING (((user_id = app_user_id()) OR app_may('payments:read'::text) OR app_may('ledger:read'::text)));
 
 CREATE TABLE buyer_balances (
     user_id uuid NOT NULL,
@@ -265,8 +265,8 @@ CREATE TABLE buyer_balances (
 ALTER TABLE buyer_balances ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON buyer_balances TO campus_payments_api;
 GRANT SELECT, INSERT, UPDATE ON buyer_balances TO campus_payments_service;
-CREATE POLICY buyer_balances_own ON buyer_balances FOR SELECT
-    USING ((user_id = app_user_id()));
+CREATE POLICY buyer_balances_visible ON buyer_balances FOR SELECT
+    USING (((user_id = app_user_id()) OR app_may('payments:read'::text) OR app_may('ledger:read'::text)));
 
 CREATE TABLE buyers (
     user_id uuid NOT NULL,

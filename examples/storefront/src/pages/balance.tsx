@@ -6,6 +6,7 @@ import { Empty, Loaded } from "../parts/loading.tsx";
 import { More } from "../parts/more.tsx";
 import { Page } from "../parts/page.tsx";
 import { SignedIn } from "../parts/signed-in.tsx";
+import { Withdraw, Withdrawals } from "../parts/withdrawals.tsx";
 import { when } from "../times.ts";
 import { useList } from "../use-list.ts";
 import { useResource } from "../use-resource.ts";
@@ -30,6 +31,12 @@ export function Balance() {
 function Contents() {
   const balance = useResource((signal) => campus.balance.get({ signal }), []);
   const lines = useList((signal) => campus.balance.listStatement({ limit: 20 }, { signal }), []);
+  const withdrawals = useList((signal) => campus.balance.listWithdrawals({ limit: 20 }, { signal }), []);
+  const reload = () => {
+    balance.reload();
+    lines.reload();
+    withdrawals.reload();
+  };
   return (
     <>
       <section class="panel" aria-label="Balance">
@@ -46,6 +53,8 @@ function Contents() {
           )}
         </Loaded>
       </section>
+      {(balance.data?.availableMinor ?? 0) > 0 && <Withdraw requested={reload} />}
+      <Withdrawals from={withdrawals} />
       <Loaded from={lines}>
         {(items) =>
           items.length === 0 ? (

@@ -6,10 +6,14 @@ interface Props {
   name: string;
   type?: "text" | "email" | "password" | "tel";
   hint?: ComponentChildren;
-  autocomplete?: "name" | "username" | "tel" | "current-password" | "new-password";
+  autocomplete?: "name" | "username" | "tel" | "current-password" | "new-password" | "one-time-code";
+  inputmode?: "decimal" | "numeric";
   placeholder?: string;
   required?: boolean;
   maxLength?: number;
+  /** What the browser accepts; `title` explains it. */
+  pattern?: string;
+  title?: string;
 }
 
 /** A labelled input with an optional line of help. */

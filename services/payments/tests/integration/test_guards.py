@@ -49,12 +49,12 @@ TABLES: Final = {
         },
         unique={"balance_lines_pkey": {"sequence": 2}, "balance_lines_sequence_once": {"id": OTHERS}},
         references={"balance_lines_balance": {"user_id": OTHERS}},
-        policies={"SELECT balance_lines_own": ("user",)},
+        policies={"SELECT balance_lines_visible": ("user", "payments:read", "ledger:read")},
     ),
     "buyer_balances": GuardedTable(
         checks={"buyer_balances_never_negative": {"held_minor": -1}},
         unique={"buyer_balances_pkey": {}},
-        policies={"SELECT buyer_balances_own": ("user",)},
+        policies={"SELECT buyer_balances_visible": ("user", "payments:read", "ledger:read")},
     ),
     "buyers": GuardedTable(unique={"buyers_pkey": {}}, policies={"SELECT buyers_own": ("user",)}),
     "chargeback_refunds": GuardedTable(

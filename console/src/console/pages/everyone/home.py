@@ -43,6 +43,8 @@ WORK_NAMES: Final = {
     "return_requests_to_decide": "Return requests to decide",
     "tickets_to_answer": "Tickets to answer",
     "vendor_applications_to_decide": "Vendor applications to decide",
+    "withdrawals_to_prepare": "Withdrawals to prepare",
+    "withdrawals_to_approve": "Withdrawals to approve",
 }
 
 

@@ -11,6 +11,7 @@ from console.pages.finance import (
     reconciliations,
     refunds,
     resolutions,
+    withdrawals,
 )
 
 FAMILIES = (
@@ -19,6 +20,7 @@ FAMILIES = (
         20,
         quarantine.SCREENS,
         refunds.SCREENS,
+        withdrawals.SCREENS,
         resolutions.SCREENS,
         reconciliations.SCREENS,
         bank_accounts.SCREENS,

@@ -1,7 +1,7 @@
 """Support's screens, in the order of the menu."""
 
 from console.families import Family
-from console.pages.support import messages, orders, reports, returns, reviews, tickets
+from console.pages.support import messages, orders, payments, reports, returns, reviews, tickets
 
 FAMILIES = (
     Family(
@@ -13,5 +13,6 @@ FAMILIES = (
         messages.SCREENS,
         reviews.SCREENS,
         reports.SCREENS,
+        payments.SCREENS,
     ),
 )

@@ -10,7 +10,7 @@ _BALANCE: Final = """
 SELECT rewards_minor, rewards_minor + refunds_minor AS available_minor, held_minor FROM buyer_balances
 WHERE user_id = $1
 """
-# The user's own lines. The row policy enforces it; the planner needs it here.
+# A user reads the own lines, staff those of each user: the row policy enforces it.
 _LINES: Final = """
 SELECT id, kind, order_id, amount_minor, balance_minor, at, sequence FROM balance_lines
 WHERE user_id = $1 AND ($2::bigint IS NULL OR sequence < $2) ORDER BY sequence DESC LIMIT $3

@@ -8,7 +8,8 @@ from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.auth.guards import SIGNED_IN, permission
+from common.auth.caller import THE_SERVICE
+from common.auth.guards import SIGNED_IN, one_of, permission
 from common.primitives.web_origins import is_on_allowed_origin, origin_of
 from common.web.endpoint_table import Idempotency, Quota
 from common.web.endpoints import Endpoints
@@ -19,7 +20,9 @@ from common.web.schemas import QueryInstant
 from payments.dependencies import Dependencies
 from payments.domain.errors import CallbackNotAllowed
 from payments.domain.transitions import PaymentStatus
+from payments.queries.charges import list_charges_of_payment
 from payments.queries.payments import find_payment, intent_view, page_of_payments
+from payments.responses.charges import Charge
 from payments.responses.payments import Payment, PaymentIntent
 from payments.schemas.payments import CreatePaymentIntentRequest
 from payments.use_cases.intents.prepare_intent import PaymentRequest
@@ -91,3 +94,20 @@ async def get_payment(request: Request, caller: CurrentCaller, payment_id: UUID)
     """One payment."""
     dependencies = dependencies_of(request, Dependencies)
     return ok(request, await find_payment(dependencies.database.reads_for(caller), payment_id))
+
+
+@endpoint(
+    "GET",
+    "/api/payments/{payment_id}/charges",
+    id="payments.listCharges",
+    returns=list[Charge],
+    allow=one_of("payments:read", "ledger:read"),
+)
+async def list_charges(request: Request, caller: CurrentCaller, payment_id: UUID) -> Response:
+    """List what the gateway charged for a payment, oldest first, with the parts of each charge: the orders that it
+    paid, its surplus, refunds and chargebacks. A payment from the balance alone has none.
+    """
+    database = dependencies_of(request, Dependencies).database
+    await find_payment(database.reads_for(caller), payment_id)
+    # As the service: a reader of payments may have no permission for the tables of each part.
+    return ok(request, await list_charges_of_payment(database.reads_for(THE_SERVICE), payment_id))
