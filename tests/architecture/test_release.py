@@ -1,9 +1,11 @@
 """A release is built by scripts of this repository, contains every image of the manifests, and names digests only."""
 
+import json
 import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -128,13 +130,48 @@ def test_the_compose_file_of_a_release_builds_nothing(folder: Path, released) ->
     assert (folder / "compose/deploy/compose/services.env").exists()
 
 
+def test_one_file_starts_what_the_checkout_starts(folder: Path, released) -> None:
+    """Each service has the image, settings, volumes and conditions of docker-compose.yml, and no file of a checkout."""
+    assert pin(folder, "--ours-only").returncode == 0
+    one = yaml.safe_load((folder / "campus.yaml").read_text())
+    expected = {
+        name: part for name, part in compose()["services"].items() if "observability" not in part.get("profiles", [])
+    }
+    assert set(one["services"]) == set(expected) | {"files-of-campus"}
+    for name, part in expected.items():
+        found = one["services"][name]
+        mounts = [mount for mount in part.get("volumes", []) if not mount.startswith("./")]
+        changed = {"image": released.get(part["image"], part["image"])}
+        if mounts != part.get("volumes", []):
+            changed["volumes"] = [*mounts, "files-of-campus:/etc/campus:ro"]
+            done = {"condition": "service_completed_successfully"}
+            changed["depends_on"] = {**part["depends_on"], "files-of-campus": done}
+        assert found == {key: value for key, value in part.items() if key not in ("build", "env_file")} | changed, name
+    written = one["services"]["files-of-campus"]["environment"]["CONTENT"]
+    assert written.replace("$$", "$") == (ROOT / "deploy/subscribers.yaml").read_text()
+    declared = {mount.partition(":")[0] for part in one["services"].values() for mount in part.get("volumes", [])}
+    assert declared <= set(one["volumes"])
+
+
+def test_the_folder_of_compose_has_every_mounted_file(folder: Path) -> None:
+    assert pin(folder, "--ours-only").returncode == 0
+    mounts = [mount for part in compose()["services"].values() for mount in part.get("volumes", [])]
+    sources = {mount.partition(":")[0] for mount in mounts if mount.startswith("./")}
+    assert sources
+    assert [source for source in sources if not (folder / "compose" / source).exists()] == []
+
+
 def test_images_of_others_are_pinned_too(folder: Path) -> None:
     resolver = folder / "bin/docker"
     resolver.parent.mkdir()
     resolver.write_text(f"#!/bin/sh\necho sha256:{'a' * 64}\n")
     resolver.chmod(0o755)
     assert pin(folder, path=str(resolver.parent)).returncode == 0
-    for path in [*(folder / "manifests/k8s").rglob("*.yaml"), folder / "compose/docker-compose.yml"]:
+    for path in [
+        *(folder / "manifests/k8s").rglob("*.yaml"),
+        folder / "compose/docker-compose.yml",
+        folder / "campus.yaml",
+    ]:
         # A runbook's manifest may quote an image; an unpinned one would be pulled by its tag.
         for image in re.findall(r"^ +(?:image|imageName): (\S+)$", path.read_text(), re.MULTILINE):
             assert image.startswith("campus-") or DIGEST.search(image), f"{path.name}: {image}"
@@ -190,3 +227,14 @@ def test_published_packages_contain_the_licence() -> None:
     licence = (ROOT / "LICENSE").read_bytes()
     for package in ("clients/python", "clients/typescript"):
         assert (ROOT / package / "LICENSE").read_bytes() == licence
+
+
+def test_published_packages_contain_types_sources_and_the_changelog() -> None:
+    client = ROOT / "clients/typescript"
+    assert json.loads((client / "package.json").read_text())["files"] == ["dist", "CHANGELOG.md"]
+    options = json.loads((client / "tsconfig.json").read_text())["compilerOptions"]
+    assert all(options[name] for name in ("declaration", "sourceMap", "inlineSources"))
+    assert "CHANGELOG.md" in (SCRIPTS / "artefacts").read_text()
+    targets = tomllib.loads((ROOT / "clients/python/pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]
+    assert targets["sdist"]["force-include"] == {"../../CHANGELOG.md": "CHANGELOG.md"}
+    assert (ROOT / "clients/python/src/campus_client/py.typed").exists()
