@@ -1,4 +1,4 @@
-// Compiles src to dist/esm and dist/cjs, each with its types.
+// Compiles src to dist/esm and dist/cjs, each with its types and source maps, and copies the changelog for the package.
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath, URL } from "node:url";
@@ -11,5 +11,6 @@ rmSync(at("dist"), { recursive: true, force: true });
 tsc("tsconfig.json");
 tsc("tsconfig.cjs.json");
 mkdirSync(at("dist/cjs"), { recursive: true });
-cpSync(at("dist/esm"), at("dist/cjs"), { recursive: true, filter: (path) => !path.endsWith(".js") });
+cpSync(at("dist/esm"), at("dist/cjs"), { recursive: true, filter: (path) => !/\.js(\.map)?$/.test(path) });
 writeFileSync(at("dist/cjs/package.json"), '{ "type": "commonjs", "sideEffects": false }\n');
+cpSync(at("../../CHANGELOG.md"), at("CHANGELOG.md"));
