@@ -34,6 +34,8 @@ _LINE: Final = re.compile(
     r"\x01(?P<pid>\d+)\x01(?P<process>[^\x01]*)\x01LOG:  (?:statement|execute [^:]*): (?P<sql>.*)"
 )
 _SHOWN: Final = 150
+# BEGIN with a first statement has its values as literals.
+_INBOX_VALUES: Final = re.compile(r"\(VALUES \(.*\)\) AS received")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,8 @@ def executed_in(text: str) -> Iterator[Executed]:
     for entry in re.split(r"\n(?=\x01)", text):
         if (found := _LINE.match(entry)) and found["process"]:
             first, _, more = entry[found.start("sql") :].partition("\n")
-            yield Executed(int(found["pid"]), found["process"], " ".join(f"{first} {more}".split()))
+            statement = _INBOX_VALUES.sub("(VALUES ...) AS received", " ".join(f"{first} {more}".split()))
+            yield Executed(int(found["pid"]), found["process"], statement)
 
 
 def transactions_of(executed: Iterable[Executed]) -> list[Transaction]:

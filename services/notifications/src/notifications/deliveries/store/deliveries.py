@@ -35,7 +35,13 @@ CROSS JOIN LATERAL (
     ORDER BY is_urgent DESC, due_at, id LIMIT limits.free FOR UPDATE SKIP LOCKED
 ) AS d
 """
-_HAS_DUE: Final = "SELECT EXISTS (SELECT FROM notification_deliveries WHERE due_at <= $1)"
+# The conditions of `_LOCK_DUE`: a row that it would not find starts no transaction.
+_HAS_DUE: Final = """
+SELECT EXISTS (
+    SELECT FROM notification_deliveries
+    WHERE due_at <= $1 AND status = 'queued' AND claim_id IS NULL AND channel = ANY ($2::text[])
+)
+"""
 _LOCK_OLD_CLAIMS: Final = f"""
 SELECT {_COLUMNS} FROM notification_deliveries d WHERE d.claimed_at < $1 AND d.status = 'queued'
 ORDER BY d.claimed_at LIMIT $2 FOR UPDATE SKIP LOCKED
@@ -175,9 +181,9 @@ async def lock_due_deliveries(uow: UnitOfWork, now: datetime, free: Mapping[str,
     return [LockedDelivery(*row) for row in rows]
 
 
-async def has_due_deliveries(reads: Reads, now: datetime) -> bool:
-    """Return whether a delivery is due."""
-    return bool(await reads.fetch_value(_HAS_DUE, now))
+async def has_due_deliveries(reads: Reads, now: datetime, channels: Collection[str]) -> bool:
+    """Return whether an unclaimed delivery of these channels is due."""
+    return bool(await reads.fetch_value(_HAS_DUE, now, list(channels)))
 
 
 async def claim_deliveries(uow: UnitOfWork, claims: Mapping[UUID, UUID], now: datetime) -> None:

@@ -37,7 +37,7 @@ async def claim_deliveries(sender: DeliverySender, free: Mapping[str, int]) -> C
     device fail. Deliveries that another worker has locked are skipped. Without a due delivery it is one round trip.
     """
     now = sender.clock.now()
-    if not await deliveries.has_due_deliveries(sender.database.reads_for(THE_SERVICE), now):
+    if not await deliveries.has_due_deliveries(sender.database.reads_for(THE_SERVICE), now, free):
         return ClaimedBatch((), ())
     async with sender.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         due = await deliveries.lock_due_deliveries(uow, now, free)
