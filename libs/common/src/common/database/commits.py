@@ -1,4 +1,4 @@
-"""Commits that are never cancelled (decision 83).
+"""Commits that are never cancelled (decision 83), and rollbacks.
 
 PostgreSQL answers the cancellation of a COMMIT that waits for a standby by ending the wait: the transaction is visible
 to all, and only one disk has it. asyncpg sends one when its own limit ends, or when the task that waits is cancelled.
@@ -19,6 +19,9 @@ ResultT = TypeVar("ResultT")
 _DRIVER_SECONDS_MORE: Final = 60.0
 # The end of a connection reaches the task that waits for it within one step of the loop.
 _TERMINATED_SECONDS_MAX: Final = 1.0
+
+# A connection on which it takes longer is replaced, which is quicker.
+ROLLBACK_SECONDS_MAX: Final = 2.0
 
 # A record in the log of the transaction, whose commit then waits for the standby with everything before it. A
 # transaction that wrote something itself needs none.
@@ -54,3 +57,22 @@ async def uncancelled(
     if not sent.done() or sent.cancelled():
         raise NoResponse(f"no commit within {seconds_max} s")
     return sent.result(), stop
+
+
+def row_count(status: str) -> int:
+    """Return the number of affected rows of a command's status, such as `INSERT 0 1`."""
+    last = status.rsplit(" ", 1)[-1]
+    return int(last) if last.isdigit() else 0
+
+
+async def roll_back(connection: asyncpg.Connection) -> None:
+    """Roll a failed transaction back; the pool discards a connection on which that fails."""
+    if connection.is_closed():
+        return
+    try:
+        await connection.execute("ROLLBACK", timeout=ROLLBACK_SECONDS_MAX)
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+        connection.terminate()
+    except asyncio.CancelledError:
+        connection.terminate()
+        raise

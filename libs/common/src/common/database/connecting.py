@@ -1,10 +1,12 @@
-"""A connection to PostgreSQL, with its settings and its codecs."""
+"""A connection to PostgreSQL, with its settings and its codecs, and a pool of such connections."""
 
+from contextlib import AbstractAsyncContextManager
 from typing import Final
 
 import asyncpg
 import msgspec
 
+from common.database.connection_pool import ConnectionPool
 from common.primitives.limits import WaitLimits
 
 # Every statement has one good plan for all values. By default PostgreSQL replans a LIMIT or an array each time, which
@@ -51,3 +53,11 @@ async def connect(url: str, name: str, limits: WaitLimits) -> asyncpg.Connection
         connection.terminate()
         raise
     return connection
+
+
+def pool_of(
+    url: str, name: str, limits: WaitLimits, connections_max: int
+) -> AbstractAsyncContextManager[ConnectionPool]:
+    """Return a pool of such connections. A URL of SQLAlchemy is accepted."""
+    plain = url.replace("postgresql+asyncpg://", "postgresql://")
+    return ConnectionPool.opened(lambda: connect(plain, name, limits), connections_max)

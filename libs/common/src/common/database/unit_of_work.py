@@ -5,7 +5,7 @@ Row policies limit the role `api`; `service` bypasses them for functions, consum
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, TypeVar
 from urllib.parse import urlsplit
@@ -15,8 +15,9 @@ import asyncpg
 
 from common.auth.caller import Caller, ServiceItself
 from common.database import outbox
-from common.database.commits import CONFIRM_AND_COMMIT, uncancelled
-from common.database.connecting import connect
+from common.database.caller_reads import CallerReads
+from common.database.commits import CONFIRM_AND_COMMIT, roll_back, row_count, uncancelled
+from common.database.connecting import pool_of
 from common.database.connection_pool import ConnectionPool
 from common.database.row_settings import start_as, with_settings
 from common.observability.logging import get_logger
@@ -38,8 +39,6 @@ ItemT = TypeVar("ItemT")
 
 # Ten per role and process: twelve processes stay below PostgreSQL's default limits, and saturate two cores earlier.
 POOL_CONNECTIONS_MAX = 10
-# A connection on which it takes longer is replaced, which is quicker.
-ROLLBACK_SECONDS_MAX = 2.0
 # After three attempts a conflict is raised to the caller.
 CONFLICT_ATTEMPTS_MAX = 3
 
@@ -140,8 +139,7 @@ class UnitOfWork:
 
     async def execute(self, statement: str, *values: object) -> int:
         """Run a statement, and returns the number of affected rows."""
-        status: str = await self._connection.execute(statement, *values)
-        return _row_count(status)
+        return row_count(await self._connection.execute(statement, *values))
 
     async def execute_many(self, statement: str, rows: Sequence[Sequence[object]]) -> None:
         """Run a statement for each row, in one round trip."""
@@ -261,7 +259,8 @@ class Database:
         cls, *, api_url: str, service_url: str, name: str, limits: WaitLimits = WAIT_LIMITS
     ) -> AsyncIterator[Self]:
         """Open both pools and closes them at the end. `name` is shown in pg_stat_activity."""
-        async with _pool(api_url, name, limits) as api, _pool(service_url, name, limits) as service:
+        most = POOL_CONNECTIONS_MAX
+        async with pool_of(api_url, name, limits, most) as api, pool_of(service_url, name, limits, most) as service:
             api.register_metrics("api")
             service.register_metrics("service")
             yield cls(api=api, service=service, limits=limits, namespace=urlsplit(api_url).path.lstrip("/"))
@@ -301,9 +300,8 @@ class Database:
             with database_span("transaction", self.namespace, (DatabaseUnavailable, OutcomeUnknown)):
                 try:
                     # BEGIN and the settings of the row policies take one round trip.
-                    status: str = await connection.execute(start)
+                    work.first_count = row_count(await connection.execute(start))
                     self.outage.ended()
-                    work.first_count = _row_count(status)
                     yield work
                     appended = await work._write_deferred()
                     commit = CONFIRM_AND_COMMIT if work._confirms_earlier and not appended else "COMMIT"
@@ -314,7 +312,7 @@ class Database:
                     raise DatabaseUnavailable("The connection to the database was lost. Try again.") from error
                 finally:
                     if not committed:
-                        await _roll_back(connection)
+                        await roll_back(connection)
         finally:
             await pool.release(connection)
             for callback in work._on_end:
@@ -337,7 +335,7 @@ class Database:
 
     def reads_for(self, acting_as: Acting) -> Reads:
         """Read of a caller, each statement a transaction of its own in one round trip instead of three."""
-        return _CallerReads(self, acting_as)
+        return CallerReads(self.fetch_for, acting_as)
 
     async def fetch_for(self, acting_as: Acting, statement: str, *values: object) -> list[asyncpg.Record]:
         """Return the rows of one bounded SELECT under the row policies of the caller, in one round trip.
@@ -399,45 +397,3 @@ class Database:
                     raise
                 await asyncio.sleep(jittered(0.02 * attempt))
         raise AssertionError("the loop above returns or raises")
-
-
-@dataclass(frozen=True, slots=True)
-class _CallerReads:
-    database: Database
-    acting_as: Acting
-
-    async def fetch(self, statement: str, *values: object) -> list[asyncpg.Record]:
-        return await self.database.fetch_for(self.acting_as, statement, *values)
-
-    async def fetch_row(self, statement: str, *values: object) -> asyncpg.Record | None:
-        rows = await self.fetch(statement, *values)
-        return rows[0] if rows else None
-
-    async def fetch_value(self, statement: str, *values: object) -> Any:
-        row = await self.fetch_row(statement, *values)
-        return None if row is None else row[0]
-
-
-def _row_count(status: str) -> int:
-    """Return the number of affected rows of a command's status, such as `INSERT 0 1`."""
-    last = status.rsplit(" ", 1)[-1]
-    return int(last) if last.isdigit() else 0
-
-
-async def _roll_back(connection: asyncpg.Connection) -> None:
-    """Roll a failed transaction back; the pool discards a connection on which that fails."""
-    if connection.is_closed():
-        return
-    try:
-        await connection.execute("ROLLBACK", timeout=ROLLBACK_SECONDS_MAX)
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
-        connection.terminate()
-    except asyncio.CancelledError:
-        connection.terminate()
-        raise
-
-
-def _pool(url: str, name: str, limits: WaitLimits) -> AbstractAsyncContextManager[ConnectionPool]:
-    return ConnectionPool.opened(
-        lambda: connect(url.replace("postgresql+asyncpg://", "postgresql://"), name, limits), POOL_CONNECTIONS_MAX
-    )

@@ -14,6 +14,15 @@ from orders.domain.pins import PinKey, SharedPayment
 from orders.store.pins import save_pin
 
 
+class NewPin(NamedTuple):
+    """A PIN in clear text, and as it is stored and published."""
+
+    pin: str
+    digest: bytes
+    encrypted: str
+    event: DeliveryPinIssued
+
+
 @dataclass(frozen=True, slots=True)
 class PinIssuer:
     """The keys and the length of PINs: `storage` encrypts at rest, `transport` for notifications."""
@@ -22,6 +31,21 @@ class PinIssuer:
     storage: Encryptor
     transport: Encryptor
     length: int
+
+    def draw(self, order: Order, issue: int, shared_payment: SharedPayment | None = None) -> NewPin:
+        """Return a random PIN of this issue. `shared_payment` is the payment that paid other orders too."""
+        pin = new_digits(self.length)
+        event = DeliveryPinIssued(
+            order_id=order.id,
+            buyer_id=order.buyer_id,
+            pin_sealed=self.transport.encrypt(pin, str(order.id)),
+            issue=issue,
+            number=order.number,
+            payment_reference=shared_payment.reference if shared_payment else None,
+            paid_orders=shared_payment.paid_orders if shared_payment else None,
+        )
+        encrypted = self.storage.encrypt(pin, _encryption_context(order.id, issue))
+        return NewPin(pin, self.key.digest(order.id, issue, pin), encrypted, event)
 
     def decrypt_stored(self, order_id: UUID, issue: int, encrypted: str) -> str:
         """Return the stored PIN in clear text; raises DecryptionFailed."""
@@ -33,36 +57,11 @@ class PinIssuer:
         return self.key.digest(order_id, issue, pin), self.storage.encrypt(pin, _encryption_context(order_id, issue))
 
 
-class NewPin(NamedTuple):
-    """A PIN in clear text, and as it is stored and published."""
-
-    pin: str
-    digest: bytes
-    encrypted: str
-    event: DeliveryPinIssued
-
-
-def new_pin(pins: PinIssuer, order: Order, issue: int, shared_payment: SharedPayment | None = None) -> NewPin:
-    """Return a random PIN of this issue. `shared_payment` is the payment that paid other orders too."""
-    pin = new_digits(pins.length)
-    event = DeliveryPinIssued(
-        order_id=order.id,
-        buyer_id=order.buyer_id,
-        pin_sealed=pins.transport.encrypt(pin, str(order.id)),
-        issue=issue,
-        number=order.number,
-        payment_reference=shared_payment.reference if shared_payment else None,
-        paid_orders=shared_payment.paid_orders if shared_payment else None,
-    )
-    encrypted = pins.storage.encrypt(pin, _encryption_context(order.id, issue))
-    return NewPin(pin, pins.key.digest(order.id, issue, pin), encrypted, event)
-
-
 async def issue_delivery_pin(uow: UnitOfWork, pins: PinIssuer, order: Order, issue: int, now: datetime) -> str:
     """Issue a PIN: store its digest and its encrypted text, publish it to the buyer, and return it for the buyer
     only.
     """
-    pin, digest, encrypted, event = new_pin(pins, order, issue)
+    pin, digest, encrypted, event = pins.draw(order, issue)
     await save_pin(uow, order, issue, digest=digest, encrypted=encrypted, now=now)
     uow.publish(event)
     return pin

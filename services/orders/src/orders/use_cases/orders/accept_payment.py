@@ -10,7 +10,7 @@ from orders.domain.orders import Order, ReportedEscrow, Windows
 from orders.domain.pins import SharedPayment
 from orders.store import orders, stock
 from orders.store.pins import first_pin
-from orders.use_cases.delivery.issue_delivery_pin import PinIssuer, new_pin
+from orders.use_cases.delivery.issue_delivery_pin import PinIssuer
 from orders.use_cases.products.publish_stock_changes import publish_stock_changes
 from orders.use_cases.refunds.steps import request_refund
 
@@ -44,7 +44,7 @@ async def accept_payment(
         if not stock_levels:
             return await _refund_late_charge(uow, order, escrow, now, windows)
         publish_stock_changes(uow, stock_levels)
-    _, digest, encrypted, event = new_pin(pins, order, 1, shared_payment)
+    _, digest, encrypted, event = pins.draw(order, 1, shared_payment)
     pin = first_pin(order, 1, digest=digest, encrypted=encrypted, now=now)
     facts = orders.TransitionFacts(escrow, event=event, also=pin)
     await orders.save_transition(uow, order, transition, "escrow_held", now, windows, facts)
