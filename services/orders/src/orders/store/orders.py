@@ -52,7 +52,7 @@ UPDATE orders SET charge_quarantined_at = $2 WHERE id = $1 AND charge_quarantine
 
 
 class Companion(NamedTuple):
-    """An INSERT of one row that is made with a transition, after its row in the order's history one of `history_event`.
+    """INSERT of one row that is made with a transition, after whose row in the history one of `history_event` follows.
 
     `conflict` is raised when no row was inserted.
     """
