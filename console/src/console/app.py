@@ -116,7 +116,7 @@ class Console:
             "asset": self._assets.url,
             "menu": self._menu,
             "api_origin": settings.base_url,
-            "now": _now,
+            "present_instant": _present_instant,
         }
         return environment
 
@@ -321,7 +321,7 @@ def _redirect(visit: Visit, path: str) -> Response:
     return RedirectResponse(f"/sign-in?{urlencode({'next': local_path(path)})}", 303)
 
 
-def _now() -> str:
+def _present_instant() -> str:
     return SystemClock().now().isoformat()
 
 

@@ -118,7 +118,7 @@ async def _held_orders(visit: Visit, status: str) -> list[Json]:
 
 
 def payout_state(payout: Json) -> str:
-    """Return the payout's state; `reversed` where the bank sent paid money back until two people have decided."""
+    """Return the payout's state; `reversed` where the bank sent paid money back."""
     signs = ((payout["transfer"] or {}).get("status"), (payout["openException"] or {}).get("cause"))
     return "reversed" if payout["status"] == "processed" and "reversed" in signs else str(payout["status"])
 
