@@ -132,6 +132,13 @@ async def test_a_lost_machine_is_restored_to_an_instant(machine: Machine, tmp_pa
     assert metrics["campus_backup_archiving_failing"] == "campus_backup_archiving_failing 0"
     assert f"{done.database.finished_at.timestamp():.0f}" in metrics['campus_backup_timestamp_seconds{part="database"}']
 
+    damaged = max((machine.files / "repository").glob("database/backup/campus/*F/bundle/*"), key=lambda path: path.name)
+    content = damaged.read_bytes()
+    damaged.write_bytes(content[:-100] + bytes(100))
+    with pytest.raises(BackupFailed, match="damaged files"):
+        await verify_backups(settings)
+    damaged.write_bytes(content)
+
     machine.server.kill()
     shutil.rmtree(machine.server.directory)
     shutil.rmtree(settings.folder)

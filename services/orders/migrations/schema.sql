@@ -405,6 +405,7 @@ CREATE TABLE cart_items (
     CONSTRAINT cart_items_pkey PRIMARY KEY (buyer_id, product_id),
     CONSTRAINT cart_items_quantity_1_to_99 CHECK (((quantity >= 1) AND (quantity <= 99)))
 );
+CREATE INDEX cart_items_oldest ON cart_items USING btree (added_at);
 ALTER TABLE cart_items ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, INSERT, UPDATE, DELETE ON cart_items TO campus_orders_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON cart_items TO campus_orders_service;
@@ -425,6 +426,7 @@ CREATE TABLE cart_variants (
     CONSTRAINT cart_variants_pkey PRIMARY KEY (buyer_id, product_id, variant_id),
     CONSTRAINT cart_variants_quantity_1_to_99 CHECK (((quantity >= 1) AND (quantity <= 99)))
 );
+CREATE INDEX cart_variants_oldest ON cart_variants USING btree (added_at);
 ALTER TABLE cart_variants ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, INSERT, UPDATE, DELETE ON cart_variants TO campus_orders_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON cart_variants TO campus_orders_service;

@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from contracts.permissions import permissions_of
+from orders.domain.carts import KEPT
 
 from .conftest import Market
 from .responses import NOT_FOUND, data_of, error_of, invalid_field_of
@@ -140,3 +141,21 @@ async def test_of_ten_checkouts_of_one_cart_at_once_one_places_the_order(market:
     assert {response.status_code for response in responses} == {201}
     assert len({response.json()["data"]["id"] for response in responses}) == 1
     assert await market.stock_of(rice) == 44
+
+
+async def test_a_line_of_an_abandoned_cart_is_removed_after_180_days(market: Market) -> None:
+    old, new = await market.sell(), await market.sell(name="Stew")
+    await put_in_cart(market, old)
+    # A line of a product with variants, of the same instant.
+    await market.fetch(
+        "INSERT INTO cart_variants SELECT buyer_id, product_id, product_id, vendor_id, name, price_seen_minor, "
+        "quantity, added_at FROM cart_items RETURNING product_id"
+    )
+    market.clock.advance(KEPT - timedelta(seconds=1))
+    await put_in_cart(market, new)
+    await market.app.remove_old()
+    assert [len(await market.fetch(f"SELECT FROM {table}")) for table in ("cart_items", "cart_variants")] == [2, 1]
+    market.clock.advance(timedelta(seconds=2))
+    await market.app.remove_old()
+    assert await market.fetch("SELECT product_id FROM cart_variants") == []
+    assert [item["productId"] for item in (await cart(market))["items"]] == [str(new)]

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from common.database.retention import RetentionRule, Rule
 from common.media.cleanup import UNREFERENCED_LIFE
+from orders.domain.carts import KEPT as CART_LINES_KEPT
 from orders.domain.conversations import KEPT as CONVERSATIONS_KEPT
 from orders.domain.purchase_drafts import KEPT as DRAFTS_KEPT
 
@@ -43,6 +44,8 @@ def retention_rules(delivery_pins: timedelta) -> tuple[Rule, ...]:
         ),
         # The cleanup of unreferenced images removes the files.
         RetentionRule("conversation_images", ("id",), "created_at", UNREFERENCED_LIFE, over="message_id IS NULL"),
+        RetentionRule("cart_items", ("buyer_id", "product_id"), "added_at", CART_LINES_KEPT),
+        RetentionRule("cart_variants", ("buyer_id", "product_id", "variant_id"), "added_at", CART_LINES_KEPT),
         RetentionRule("purchase_drafts", ("id",), "created_at", DRAFTS_KEPT),
         RetentionRule("conversations", ("id",), "last_message_at", CONVERSATIONS_KEPT, over=_WITHOUT_MESSAGES),
     )

@@ -205,6 +205,7 @@ sa.Table(
     sa.Column("quantity", sa.Integer, nullable=False),
     sa.Column("added_at", INSTANT, nullable=False),
     sa.CheckConstraint("quantity BETWEEN 1 AND 99", name="cart_items_quantity_1_to_99"),
+    sa.Index("cart_items_oldest", "added_at"),
 )
 
 # The lines of products with variants. `cart_items` has one line for each product, which the version before relies on.
@@ -220,6 +221,7 @@ sa.Table(
     sa.Column("quantity", sa.Integer, nullable=False),
     sa.Column("added_at", INSTANT, nullable=False),
     sa.CheckConstraint("quantity BETWEEN 1 AND 99", name="cart_variants_quantity_1_to_99"),
+    sa.Index("cart_variants_oldest", "added_at"),
 )
 
 # The buyer of a delivered order reviews its vendor and each of its products once.
