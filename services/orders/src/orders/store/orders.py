@@ -64,7 +64,7 @@ class Companion(NamedTuple):
 
 
 class TransitionFacts(NamedTuple):
-    """What is saved with a transition.
+    """Facts that are saved with a transition.
 
     The escrow that payments reported, as by `save_escrow`; the member of staff who caused it, for the order's history;
     an event about the order, which is published; and a row of another table.
