@@ -20,6 +20,7 @@ async def test_a_cart_of_the_messaging_app_is_paid_by_its_link(shopper: Arrival,
     page = at_shop.page
     await expect(page.get_by_text("Nothing is ordered yet")).to_be_visible()
     await expect(page.get_by_text(product["name"])).to_be_visible()
+    await page.get_by_role("radio", name="Moremi Hall").check()
     await at_shop.check_page()
     await page.keyboard.press("Tab")
     await page.get_by_role("button", name="Pay ₦").focus()
@@ -29,6 +30,8 @@ async def test_a_cart_of_the_messaging_app_is_paid_by_its_link(shopper: Arrival,
     await page.wait_for_url("**/purchases/**")
     await expect(page.get_by_test_id("pin")).to_have_text(re.compile(r"^\d{6}$"))
     [purchase] = await market.get("/api/purchases", student)
+    [order] = purchase["orders"]
+    assert (order["hubId"] is not None, order["totalMinor"]) == (True, product["priceMinor"] + 30_000)
 
     await at_shop.open(address)
     await at_shop.click("Open the purchase", "link")

@@ -6,6 +6,7 @@ import { naira } from "../money.ts";
 import { payText, useBalancePart, UseBalance } from "../order/balance-part.tsx";
 import { Empty, Loaded } from "../parts/loading.tsx";
 import { Page } from "../parts/page.tsx";
+import { Hubs, Places, usePlaces, type HubsByVendor } from "../parts/places.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { SignedIn } from "../parts/signed-in.tsx";
 import { pageOf, payFor } from "../pay.ts";
@@ -31,7 +32,24 @@ export function PurchaseDraftPage() {
 
 function Contents({ id }: { id: string }) {
   const draft = useResource((signal) => arrived(id, signal), [id]);
-  return <Loaded from={draft}>{(found) => <Review draft={found} reload={draft.reload} />}</Loaded>;
+  return (
+    <Loaded from={draft}>
+      {(found) => (
+        <Hubs vendorIds={vendorsOf(found).map(([vendorId]) => vendorId)}>
+          {(hubs) => <Review draft={found} hubs={hubs} reload={draft.reload} />}
+        </Hubs>
+      )}
+    </Loaded>
+  );
+}
+
+/** The vendors of the items that can be ordered, with their names. */
+function vendorsOf(draft: PurchaseDraft): [string, string][] {
+  const names = new Map<string, string>();
+  for (const { obstacle, vendorId, vendorName } of draft.items) {
+    if (obstacle === null && vendorId) names.set(vendorId, vendorName ?? "A seller");
+  }
+  return [...names];
 }
 
 /** The draft: its link may be on the phone some moments before it. */
@@ -46,13 +64,20 @@ async function arrived(id: string, signal: AbortSignal): Promise<PurchaseDraft> 
   }
 }
 
-function Review({ draft, reload }: { draft: PurchaseDraft; reload: () => void }) {
+function Review({ draft, hubs, reload }: { draft: PurchaseDraft; hubs: HubsByVendor; reload: () => void }) {
   const { route } = useLocation();
   const keyOf = useKey();
-  const part = useBalancePart(draft.subtotalMinor);
+  const vendors = vendorsOf(draft);
+  const places = usePlaces(vendors.map(([id]) => id));
+  const totalMinor = draft.subtotalMinor + places.feeMinor;
+  const part = useBalancePart(totalMinor);
   const orderable = draft.items.filter((item) => item.obstacle === null);
   const place = useAction(async () => {
-    const request = { expectedTotalMinor: draft.subtotalMinor, skipUnavailable: orderable.length < draft.items.length };
+    const request = {
+      expectedTotalMinor: totalMinor,
+      skipUnavailable: orderable.length < draft.items.length,
+      deliveries: places.deliveries,
+    };
     const purchase = await campus.purchaseDrafts.checkout(draft.id, request, { idempotencyKey: keyOf(request) });
     const payable = { id: purchase.orders[0]!.id, purchaseId: purchase.id };
     try {
@@ -96,9 +121,14 @@ function Review({ draft, reload }: { draft: PurchaseDraft; reload: () => void })
         <p>Nothing of it can be ordered now.</p>
       ) : (
         <>
+          <Places vendors={vendors} hubs={hubs} places={places} />
+          <div class="sum">
+            <span>Delivery</span>
+            <span>{places.feeMinor === 0 ? "free" : naira(places.feeMinor)}</span>
+          </div>
           <div class="sum total">
             <span>Total</span>
-            <b>{naira(draft.subtotalMinor)}</b>
+            <b>{naira(totalMinor)}</b>
           </div>
           <UseBalance part={part} />
           <Problem error={place.error} retry={reload} />
