@@ -20,7 +20,7 @@ BANNED_NAMES = re.compile(
     r"Shape|Answer|_|^(Identity|Orders|Payments|Payouts|Notifications|Envelope|Page)[A-Z]|Told|News|Doors?$"
 )
 # Words that another company, an operator or a later version may add to.
-OPEN_WORDS = {"Payment.channel", "Problem.type"}
+OPEN_WORDS = {"Charge.channel", "Payment.channel", "Problem.type"}
 
 
 @cache

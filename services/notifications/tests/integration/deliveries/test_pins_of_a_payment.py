@@ -188,3 +188,26 @@ async def test_a_full_text_starts_another_one(scenario: Scenario, providers: Pro
     await scenario.send_queued()
     counts = [(text.count("is 12345678"), len(text), text.endswith("hands.")) for text in texts(providers)]
     assert counts == [(9, 448, True), (1, 118, True)]
+
+
+async def test_concurrent_events_of_a_payment_leave_no_used_pin(scenario: Scenario) -> None:
+    await scenario.project_users()
+
+    def pin(order_id: UUID, reference: str) -> DeliveryPinIssued:
+        sealed = scenario.encryptor.encrypt(PINS[0], str(order_id))
+        payment = {"payment_reference": reference, "paid_orders": 3, "number": NUMBERS[0]}
+        return DeliveryPinIssued(order_id=order_id, buyer_id=scenario.buyer_id, pin_sealed=sealed, issue=1, **payment)
+
+    def used(order_id: UUID) -> OrderDelivered:
+        parties = {"order_id": order_id, "buyer_id": scenario.buyer_id, "vendor_id": scenario.vendor_id}
+        return OrderDelivered(**parties, delivered_at="2026-01-01T10:00:00.000Z", verified_by=new_id())
+
+    for number in range(20):
+        orders, reference = [new_id() for _ in range(3)], f"pay-{number}"
+        await scenario.receive(pin(orders[0], reference))
+        events = (pin(orders[1], reference), used(orders[0]), pin(orders[2], reference))
+        await asyncio.gather(*(scenario.receive(event) for event in events))
+        await asyncio.gather(*(scenario.receive(used(order_id)) for order_id in orders[1:]))
+    texts_of_pins = [row for row in await scenario.deliveries() if row["channel"] == "sms"]
+    assert len(texts_of_pins) >= 20
+    assert {str(row["sealed"]) for row in texts_of_pins} == {"{}"}

@@ -44,7 +44,7 @@ class Charge(ResponseModel):
 
     id: UUID
     reference: str
-    gateway: GatewayName
+    gateway: Annotated[GatewayName, Meta(description="The payment gateway that charged the payer.")]
     amount_minor: Annotated[int, Meta(description="In the smallest unit of `currency`.")]
     currency: str
     channel: str | None
@@ -54,7 +54,7 @@ class Charge(ResponseModel):
     ]
     surcharge_minor: Annotated[int, Meta(description="The gateway's fee that the payer bore, in kobo.")]
     surplus_minor: Annotated[int, Meta(description="What was above the amount due, in kobo; it is returned.")]
-    charged_at: Timestamp
-    orders: list[ChargedOrder]
-    refunds: list[ChargeRefund]
-    chargebacks: list[ChargeChargeback]
+    charged_at: Annotated[Timestamp, Meta(description="When the charge was recorded.")]
+    orders: Annotated[list[ChargedOrder], Meta(description="The orders that it paid.")]
+    refunds: Annotated[list[ChargeRefund], Meta(description="What is returned of it.")]
+    chargebacks: Annotated[list[ChargeChargeback], Meta(description="Its disputes, one for each order.")]

@@ -167,9 +167,13 @@ async def drop_secrets(uow: UnitOfWork, pins: Collection[ObsoletePin]) -> None:
     await uow.execute(_DROP_SECRETS, *map(list, zip(*pins, strict=True)))
 
 
-async def lock_pin_texts(uow: UnitOfWork, payment_reference: str, text_ids: Collection[UUID]) -> list[PinText]:
-    """Lock the texts of a payment, and until the transaction ends the right to make another one."""
+async def lock_payment(uow: UnitOfWork, payment_reference: str) -> None:
+    """Order the PINs of a payment: until the transaction ends, no other one makes or changes a text of it."""
     await uow.execute(_LOCK_PAYMENT, payment_reference)
+
+
+async def lock_pin_texts(uow: UnitOfWork, text_ids: Collection[UUID]) -> list[PinText]:
+    """Lock those of the texts that exist."""
     return [PinText(*row) for row in await uow.fetch(_LOCK_TEXTS, list(text_ids))]
 
 

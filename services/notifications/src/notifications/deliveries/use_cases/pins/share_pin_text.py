@@ -30,29 +30,26 @@ async def share_pin_text(
 
     A repetition changes nothing. The watch of the PIN exists and is locked; no other message shares the transaction.
     """
+    await pins.lock_payment(uow, pin.payment_reference)
+    # Feeds are locked before deliveries. The feed shows each order by itself.
+    shown = NotificationRequest(notification_id, "sms", "delivery_pin", pin.entry, user_id=pin.buyer_id)
+    entry = compose_notification(shown, (), delivery_context, contact=contact)
+    await record_deliveries(uow, delivery_context, [entry])
     # Each text has at least one order.
     text_ids = [pin.text_id(number) for number in range(1, pin.paid_orders + 2)]
-    texts = await pins.lock_pin_texts(uow, pin.payment_reference, text_ids)
+    texts = await pins.lock_pin_texts(uow, text_ids)
     if any(str(pin.order_id) in text.order_ids for text in texts):
         return
     new_text = await _compose_text(uow, delivery_context, pin, text_ids[len(texts)], contact)
-    recipient = new_text.deliveries[0].recipient
+    open_text = next((text for text in texts if text.admits(new_text.deliveries[0].recipient)), None)
     is_complete = sum(len(text.order_ids) for text in texts) + 1 >= pin.paid_orders
     now = delivery_context.now
-    due_at = now if is_complete else now + PIN_TEXT_WAIT
-    shown = compose_notification(
-        NotificationRequest(notification_id, "sms", "delivery_pin", pin.entry, user_id=pin.buyer_id),
-        (),
-        delivery_context,
-        contact=contact,
-    )
-    open_text = next((text for text in texts if text.admits(recipient)), None)
     if open_text is None:
+        due_at = now if is_complete else now + PIN_TEXT_WAIT
         waiting = replace(new_text, deliveries=[one._replace(due_at=due_at) for one in new_text.deliveries])
-        await record_deliveries(uow, delivery_context, [shown, waiting])
+        await record_deliveries(uow, delivery_context, [waiting])
         await pins.save_text_of_watch(uow, notification_id, new_text.request.notification_id)
         return
-    await record_deliveries(uow, delivery_context, [shown])
     await pins.save_text_of_watch(uow, notification_id, open_text.notification_id)
     is_full = len(open_text.order_ids) + 1 == PIN_TEXT_ORDERS_MAX
     await pins.add_to_text(uow, open_text.delivery_id, pin, now if is_complete or is_full else None)
