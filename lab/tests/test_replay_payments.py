@@ -208,6 +208,14 @@ def test_a_lost_dispute_is_shared_in_proportion_to_what_each_order_has(
     assert entries_of(purchase, "chargeback:second") == {"escrow:q": 33_333, "gateway_cash": -33_333}
 
 
+def test_each_part_of_a_lost_dispute_is_due(gateway: GatewayRecord, purchase: PaymentsLedger) -> None:
+    purchase_dispute_is_lost(gateway, 100_001)
+    keys = ("chargeback:first", "chargeback:second", "chargeback:third")
+    assert ("lost dispute 2", keys) in list(purchase.due())
+    entries_of(purchase, "chargeback:first")
+    assert [due for due in purchase.due() if due[0] == "lost dispute 2"] == [("lost dispute 2", (key,)) for key in keys]
+
+
 def test_a_refunded_order_bears_no_part_of_a_lost_dispute(gateway: GatewayRecord, purchase: PaymentsLedger) -> None:
     refunded = event("refund_requested", 3, orderId="p", refundId=REFUND, amountMinor=400_000)
     assert entries_after(purchase, refunded) == [{"escrow:p": 400_000, "refund_payable:r": -400_000}]

@@ -119,8 +119,7 @@ class PaymentsLedger(Rules):
                 yield f"refund {refund['id']} of the gateway", (f"refund_settled:{attempt}",)
         for dispute in self._gateway.disputes:
             if self._gateway.is_lost(dispute):
-                keys = tuple(f"chargeback:{chargeback}" for chargeback, _ in self._chargebacks_of(dispute))
-                yield f"lost dispute {dispute}", keys or ("chargeback:None",)
+                yield from self._due_chargebacks(dispute)
         for quarantined, charge in self.ids.charge_of_quarantined.items():
             if self._is_returned(quarantined):
                 yield f"approved return of charge {charge}", (f"quarantine_release:{charge}",)
@@ -271,6 +270,15 @@ class PaymentsLedger(Rules):
         source = f"lost dispute {dispute_id} of the gateway"
         cash = {"gateway_cash": sum(debits.values())}
         return derived(f"chargeback:{chargeback}", "chargeback", debits, cash, source)
+
+    def _due_chargebacks(self, dispute_id: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Yield one posting of the dispute; once it was derived, that of each order with a part of the loss."""
+        keys = {chargeback: f"chargeback:{chargeback}" for chargeback, _ in self._chargebacks_of(dispute_id)}
+        if not any(chargeback in self._losses for chargeback in keys):
+            yield f"lost dispute {dispute_id}", tuple(keys.values()) or ("chargeback:None",)
+        for chargeback, key in keys.items():
+            if chargeback in self._losses and any(self._losses[chargeback].debits.values()):
+                yield f"lost dispute {dispute_id}", (key,)
 
     def _chargebacks_of(self, dispute_id: str) -> list[tuple[str, str | None]]:
         """Return the chargebacks of a dispute, each with its order: that of the first one is not named."""
