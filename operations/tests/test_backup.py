@@ -12,6 +12,7 @@ from pathlib import Path
 
 import asyncpg
 import pytest
+from typer.testing import CliRunner
 
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.servers.backed_up import archive_to, find_pgbackrest, open_socket, start_restored
@@ -27,6 +28,7 @@ from operations.backup.objects import FolderObjects
 from operations.backup.restoring import instant_or_latest, restore
 from operations.backup.secret_bundles import private_key_in
 from operations.backup.settings import BackupSettings, read_backup_settings
+from operations.campusctl.app import app
 
 # A file of the program age 1.1.1, and its key.
 IDENTITY = "AGE-SECRET-KEY-1FQAD7UYQK6CP7Z2PRMXLM5CP0XHZTLSVGXL8ES64XYYGV386TFZQNVSD03"
@@ -257,7 +259,17 @@ def test_an_instant_without_an_offset_is_refused(text: str) -> None:
     assert instant_or_latest("latest") is None
 
 
-def test_no_secret_is_in_the_text_of_settings_and_errors(machine: Machine, tmp_path: Path) -> None:
+def test_a_new_recovery_key_is_printed_on_one_line_and_its_private_half_is_not(tmp_path: Path) -> None:
+    arguments = ["backup", "recovery-key", "--out", str(tmp_path / "recovery.key")]
+    result = CliRunner().invoke(app, arguments, env={"COLUMNS": "40"})
+    identity = private_key_in(tmp_path / "recovery.key")
+    assert result.stdout.splitlines()[0] == f"BACKUP_RECOVERY_KEY={age.recipient_of(identity)}"
+    assert identity not in result.stdout
+    assert CliRunner().invoke(app, arguments).exit_code == 1
+    assert private_key_in(tmp_path / "recovery.key") == identity
+
+
+def test_a_file_without_a_private_key_is_refused(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("nothing\n")
     with pytest.raises(BackupFailed) as found:
         private_key_in(tmp_path / "key")

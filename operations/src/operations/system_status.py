@@ -274,6 +274,9 @@ async def _rows(machine: Machine, subject: str, database: str, statement: str) -
     address = urlunsplit(urlsplit(machine.database_url)._replace(path=f"/{database}"))
     try:
         connection = await asyncpg.connect(address, timeout=SECONDS_MAX / 2)
+    except asyncpg.InvalidCatalogNameError:
+        advice = "start the services, which create their databases"
+        raise CheckFailed(fault(subject, f"{database} does not exist", advice)) from None
     except (OSError, asyncpg.PostgresError, TimeoutError) as error:
         advice = "start PostgreSQL, or see its log"
         raise CheckFailed(fault(subject, f"{database} is unreachable: {type(error).__name__}", advice)) from None

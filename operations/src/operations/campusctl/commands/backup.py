@@ -56,7 +56,9 @@ def create_recovery_key(
             file.write(f"# Opens the secrets of the backups. Public key: {recipient}\n{identity}\n")
     except OSError as error:
         raise Refused(f"{out} cannot be written: {error.strerror}.", "Name a new file.") from None
-    return Output({"BACKUP_RECOVERY_KEY": recipient, "private key": str(out)})
+    # Lines are not wrapped: a key is copied whole.
+    lines = (f"BACKUP_RECOVERY_KEY={recipient}", f"The private key is in {out}.")
+    return Output({"BACKUP_RECOVERY_KEY": recipient, "private key": str(out)}, lines=lines)
 
 
 def init(operator: Operator, settings: SettingsFile = None) -> Output:
