@@ -88,6 +88,7 @@ def certified_provider_setting(port_base: int) -> str:
     """Return OIDC_PROVIDERS with this provider, and with one that never runs."""
     issuer = f"http://127.0.0.1:{certified_provider_port(port_base)}"
     entry = {"name": PROVIDER, "issuer": issuer, "emailDomains": ["campus.example"], "aal2Acr": PROVIDER_ACR}
+    entry["groupsClaim"] = "groups"
     stopped = {**entry, "name": STOPPED_PROVIDER, "issuer": f"http://127.0.0.1:{port_base + 98}"}
     return json.dumps([{**one, **PROVIDER_CLIENT} for one in (entry, stopped)])
 

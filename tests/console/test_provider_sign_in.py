@@ -22,12 +22,12 @@ from tests.running_system import PROVIDER, PROVIDER_ACR, PROVIDER_CLIENT, STOPPE
 BUTTON = f"Sign in with {PROVIDER}"
 
 
-def provider_of(system: System, email: str) -> AbstractAsyncContextManager[None]:
-    """Run the provider, at which the user of this address is signed in."""
+def provider_of(system: System, email: str, *groups: str) -> AbstractAsyncContextManager[None]:
+    """Run the provider, at which the user of this address is signed in as a member of these groups."""
     path = f"{system.base_url}/api/auth/oidc/{PROVIDER}"
     port = certified_provider_port(system.port_base)
     addresses = {"redirectUri": f"{path}/callback", "logoutUri": f"{path}/backchannel-logout", "port": port}
-    return certified_provider({**PROVIDER_CLIENT, **addresses, "email": email, "acr": PROVIDER_ACR})
+    return certified_provider({**PROVIDER_CLIENT, **addresses, "email": email, "acr": PROVIDER_ACR, "groups": groups})
 
 
 async def _start(one: Visitor) -> None:
@@ -116,3 +116,19 @@ async def test_campusctl_signs_in_by_the_provider_and_out_again(
     left = await campusctl("logout", "--json")
     assert json.loads((await left.communicate())[0])["ok"] is True
     assert json.loads(kept.read_text()) == {}
+
+
+async def test_an_admin_prepares_the_role_that_a_group_proposes(visitor: Arrival, system: System) -> None:
+    member, admin = await visitor(), await visitor("admin")
+    async with provider_of(system, "support@campus.example", "auditor"):
+        await _start(member)
+        assert await member.heading() == "Waiting for me"
+    await admin.open("/staff-grants?awaiting=preparation")
+    await admin.check_page()
+    await admin.page.get_by_role("link", name="auditor").click()
+    await admin.check_page()
+    await admin.open_section("Prepare")
+    await admin.click("Prepare the grant")
+    assert "A second platform admin approves it" in await admin.notice()
+    assert "waits for a second person" in await admin.heading()
+    await admin.check_page()

@@ -56,6 +56,7 @@ _WAITING: Final = frozenset(
     [
         "processing",
         "pending",
+        "proposed",
         "prepared",
         "quarantined",
         "refund_pending",

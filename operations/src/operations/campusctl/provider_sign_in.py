@@ -19,7 +19,8 @@ from operations.campusctl.public_api import ProviderSession, PublicApi
 BROWSER_SECONDS_MAX: Final = 600.0
 _REQUEST_SECONDS_MAX: Final = 5.0
 _PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>campusctl</title>
-<meta name="viewport" content="width=device-width"><p style="font: 1rem system-ui; margin: 2rem">{}</p></html>"""
+<meta name="viewport" content="width=device-width"><main style="font: 1rem system-ui; margin: 2rem">
+<h1>campusctl</h1><p>{}</p></main></html>"""
 _REASONS: Final = {
     "access_denied": "the sign-in was cancelled at the provider",
     "email_not_verified": "the provider has not verified your mail address",

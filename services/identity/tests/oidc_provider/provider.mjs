@@ -1,10 +1,10 @@
 // An identity provider with one user and one client. The argument is its configuration in JSON: port, clientId,
-// clientSecret, redirectUri, logoutUri, email, acr. It writes a line when it listens.
+// clientSecret, redirectUri, logoutUri, email, acr, groups. It writes a line when it listens.
 import { createServer } from "node:http";
 import { Provider } from "oidc-provider";
 
-const { port, clientId, clientSecret, redirectUri, logoutUri, email, acr } = JSON.parse(process.argv[2]);
-const scope = "openid email";
+const { port, clientId, clientSecret, redirectUri, logoutUri, email, acr, groups = [] } = JSON.parse(process.argv[2]);
+const scope = "openid email groups";
 
 const provider = new Provider(`http://127.0.0.1:${port}`, {
   clients: [
@@ -20,11 +20,11 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
     },
   ],
   acrValues: [acr],
-  claims: { openid: ["sub", "acr", "amr", "auth_time"], email: ["email", "email_verified"] },
+  claims: { openid: ["sub", "acr", "amr", "auth_time"], email: ["email", "email_verified"], groups: ["groups"] },
   cookies: { keys: ["a key of cookies for tests"] },
   features: { devInteractions: { enabled: false }, backchannelLogout: { enabled: true } },
   interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
-  findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id, email, email_verified: true }) }),
+  findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id, email, email_verified: true, groups }) }),
   async loadExistingGrant({ oidc }) {
     const grant = new oidc.provider.Grant({ clientId, accountId: oidc.session.accountId });
     grant.addOIDCScope(scope);
