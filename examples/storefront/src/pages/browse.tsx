@@ -5,8 +5,8 @@ import { campus } from "../api.ts";
 import { naira } from "../money.ts";
 import { Art } from "../parts/art.tsx";
 import { Icon, isIcon } from "../parts/icon.tsx";
-import { Empty, Loaded } from "../parts/loading.tsx";
-import { More } from "../parts/more.tsx";
+import { Items } from "../parts/items.tsx";
+import { Empty } from "../parts/loading.tsx";
 import { Page } from "../parts/page.tsx";
 import { Rating } from "../parts/rating.tsx";
 import { profile } from "../session.ts";
@@ -157,27 +157,20 @@ function Products({ words, category, condition, campusId }: Filter & { campusId?
     [words, category, condition, campusId],
   );
   return (
-    <Loaded from={products}>
-      {(items) =>
-        items.length === 0 ? (
-          <Empty title={words ? `Nothing found for “${words}”` : "Nothing for sale here yet"}>
-            <p>Try another word or category.</p>
-            <a class="button" href="/">
-              See all products
-            </a>
-          </Empty>
-        ) : (
-          <>
-            <ul class="grid">
-              {items.map((product) => (
-                <Card key={product.id} product={product} />
-              ))}
-            </ul>
-            <More of={products} />
-          </>
-        )
+    <Items
+      of={products}
+      style="grid"
+      empty={
+        <Empty title={words ? `Nothing found for “${words}”` : "Nothing for sale here yet"}>
+          <p>Try another word or category.</p>
+          <a class="button" href="/">
+            See all products
+          </a>
+        </Empty>
       }
-    </Loaded>
+    >
+      {(product) => <Card key={product.id} product={product} />}
+    </Items>
   );
 }
 

@@ -1,8 +1,8 @@
 import type { VendorConversation } from "campus-client";
 
 import { campus } from "../api.ts";
-import { Empty, Loaded } from "../parts/loading.tsx";
-import { More } from "../parts/more.tsx";
+import { Items } from "../parts/items.tsx";
+import { Empty } from "../parts/loading.tsx";
 import { Page } from "../parts/page.tsx";
 import { SignedIn } from "../parts/signed-in.tsx";
 import { when } from "../times.ts";
@@ -19,27 +19,20 @@ export function Messages() {
 function List() {
   const conversations = useList((signal) => campus.conversations.list({ limit: 20 }, { signal }), []);
   return (
-    <Loaded from={conversations}>
-      {(items) =>
-        items.length === 0 ? (
-          <Empty title="No messages yet">
-            <p>Ask a seller on the page of a product or an order.</p>
-            <a class="button" href="/">
-              Look around
-            </a>
-          </Empty>
-        ) : (
-          <>
-            <ul class="orders conversations">
-              {items.map((conversation) => (
-                <Row key={conversation.id} conversation={conversation} />
-              ))}
-            </ul>
-            <More of={conversations} />
-          </>
-        )
+    <Items
+      of={conversations}
+      style="orders conversations"
+      empty={
+        <Empty title="No messages yet">
+          <p>Ask a seller on the page of a product or an order.</p>
+          <a class="button" href="/">
+            Look around
+          </a>
+        </Empty>
       }
-    </Loaded>
+    >
+      {(conversation) => <Row key={conversation.id} conversation={conversation} />}
+    </Items>
   );
 }
 

@@ -3,8 +3,8 @@ import type { Order } from "campus-client";
 import { campus } from "../api.ts";
 import { naira } from "../money.ts";
 import { STATUS } from "../order/statuses.ts";
-import { Empty, Loaded } from "../parts/loading.tsx";
-import { More } from "../parts/more.tsx";
+import { Items } from "../parts/items.tsx";
+import { Empty } from "../parts/loading.tsx";
 import { Page } from "../parts/page.tsx";
 import { SignedIn } from "../parts/signed-in.tsx";
 import { when } from "../times.ts";
@@ -21,27 +21,20 @@ export function Orders() {
 function List() {
   const orders = useList((signal) => campus.orders.list({ as: "buyer", limit: 20 }, { signal }), []);
   return (
-    <Loaded from={orders}>
-      {(items) =>
-        items.length === 0 ? (
-          <Empty title="No orders yet">
-            <p>What you buy appears here, with its delivery PIN.</p>
-            <a class="button" href="/">
-              Start shopping
-            </a>
-          </Empty>
-        ) : (
-          <>
-            <ul class="orders">
-              {items.map((order) => (
-                <Row key={order.id} order={order} />
-              ))}
-            </ul>
-            <More of={orders} />
-          </>
-        )
+    <Items
+      of={orders}
+      style="orders"
+      empty={
+        <Empty title="No orders yet">
+          <p>What you buy appears here, with its delivery PIN.</p>
+          <a class="button" href="/">
+            Start shopping
+          </a>
+        </Empty>
       }
-    </Loaded>
+    >
+      {(order) => <Row key={order.id} order={order} />}
+    </Items>
   );
 }
 

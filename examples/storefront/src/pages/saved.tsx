@@ -1,6 +1,6 @@
 import { campus } from "../api.ts";
-import { Empty, Loaded } from "../parts/loading.tsx";
-import { More } from "../parts/more.tsx";
+import { Items } from "../parts/items.tsx";
+import { Empty } from "../parts/loading.tsx";
 import { Page } from "../parts/page.tsx";
 import { SignedIn } from "../parts/signed-in.tsx";
 import { useList } from "../use-list.ts";
@@ -17,49 +17,33 @@ function Contents() {
   return (
     <>
       <h2>Products</h2>
-      <Loaded from={saved}>
-        {(items) =>
-          items.length === 0 ? (
-            <Empty title="No saved products">
-              <p>Save one on its page: you hear from us when it is back in stock or its price drops.</p>
-            </Empty>
+      <Items
+        of={saved}
+        style="grid"
+        empty={
+          <Empty title="No saved products">
+            <p>Save one on its page: you hear from us when it is back in stock or its price drops.</p>
+          </Empty>
+        }
+      >
+        {({ productId, product }) =>
+          product ? (
+            <Card key={productId} product={product} />
           ) : (
-            <>
-              <ul class="grid">
-                {items.map(({ productId, product }) =>
-                  product ? (
-                    <Card key={productId} product={product} />
-                  ) : (
-                    <li key={productId} class="panel soft">
-                      A product that is not sold any more
-                    </li>
-                  ),
-                )}
-              </ul>
-              <More of={saved} />
-            </>
+            <li key={productId} class="panel soft">
+              A product that is not sold any more
+            </li>
           )
         }
-      </Loaded>
+      </Items>
       <h2>Sellers</h2>
-      <Loaded from={followed}>
-        {(items) =>
-          items.length === 0 ? (
-            <p class="soft">You follow no seller.</p>
-          ) : (
-            <>
-              <ul class="followed">
-                {items.map(({ vendorId, businessName }) => (
-                  <li key={vendorId}>
-                    <a href={`/vendors/${vendorId}`}>{businessName}</a>
-                  </li>
-                ))}
-              </ul>
-              <More of={followed} />
-            </>
-          )
-        }
-      </Loaded>
+      <Items of={followed} style="followed" empty={<p class="soft">You follow no seller.</p>}>
+        {({ vendorId, businessName }) => (
+          <li key={vendorId}>
+            <a href={`/vendors/${vendorId}`}>{businessName}</a>
+          </li>
+        )}
+      </Items>
     </>
   );
 }

@@ -4,8 +4,8 @@ import { useRoute } from "preact-iso";
 import { campus } from "../api.ts";
 import { Absence } from "../parts/absence.tsx";
 import { FollowVendor } from "../parts/kept.tsx";
+import { Items } from "../parts/items.tsx";
 import { Empty, Loaded } from "../parts/loading.tsx";
-import { More } from "../parts/more.tsx";
 import { Page } from "../parts/page.tsx";
 import { Report } from "../parts/report.tsx";
 import { useList } from "../use-list.ts";
@@ -30,24 +30,17 @@ export function VendorPage() {
   return (
     <Page title={vendor.data?.businessName ?? "Seller"}>
       <Loaded from={vendor}>{(found) => <About vendor={found} />}</Loaded>
-      <Loaded from={products}>
-        {(items) =>
-          items.length === 0 ? (
-            <Empty title="Nothing for sale at the moment">
-              <a href="/">See all products</a>
-            </Empty>
-          ) : (
-            <>
-              <ul class="grid">
-                {items.map((product) => (
-                  <Card key={product.id} product={product} />
-                ))}
-              </ul>
-              <More of={products} />
-            </>
-          )
+      <Items
+        of={products}
+        style="grid"
+        empty={
+          <Empty title="Nothing for sale at the moment">
+            <a href="/">See all products</a>
+          </Empty>
         }
-      </Loaded>
+      >
+        {(product) => <Card key={product.id} product={product} />}
+      </Items>
     </Page>
   );
 }

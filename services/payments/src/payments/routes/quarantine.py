@@ -20,7 +20,7 @@ from payments.domain.transitions import QuarantinedChargeStatus
 from payments.queries.quarantine import find_quarantined_charge, page_of_quarantined_charges
 from payments.queries.quarantine_plans import plan_outcomes
 from payments.responses.decisions import QuarantinedCharge, QuarantinePlan
-from payments.schemas.decisions import PrepareQuarantineDecisionRequest, RejectDecisionRequest
+from payments.schemas.decisions import AWAITED_STEP, PrepareQuarantineDecisionRequest, RejectDecisionRequest
 from payments.use_cases.quarantine.approve_quarantine import approve_quarantine
 from payments.use_cases.quarantine.prepare_quarantine import prepare_quarantine
 from payments.use_cases.quarantine.reject_quarantine import reject_quarantine
@@ -38,12 +38,7 @@ async def list_quarantined_charges(
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
     status: Annotated[QuarantinedChargeStatus | None, Query()] = None,
-    awaiting: Annotated[
-        QuarantineStep | None,
-        Query(
-            description="Only those that await this step of a decision; `approval` leaves out what the caller prepared."
-        ),
-    ] = None,
+    awaiting: Annotated[QuarantineStep | None, AWAITED_STEP] = None,
 ) -> Response:
     """Charges that pay for nothing yet, newest first."""
     dependencies = dependencies_of(request, Dependencies)

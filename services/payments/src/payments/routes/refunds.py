@@ -19,7 +19,7 @@ from payments.domain.refunds import RefundKind, RefundStep
 from payments.domain.transitions import RefundStatus
 from payments.queries.refunds import find_refund, page_of_refunds
 from payments.responses.decisions import Refund
-from payments.schemas.decisions import PrepareRefundDecisionRequest, RejectDecisionRequest
+from payments.schemas.decisions import AWAITED_STEP, PrepareRefundDecisionRequest, RejectDecisionRequest
 from payments.use_cases.outside_refunds.prepare_correction import prepare_correction
 from payments.use_cases.refunds.approve_refund import approve_refund as approve
 from payments.use_cases.refunds.prepare_refund import RefundPlan
@@ -40,12 +40,7 @@ async def list_refunds(
     status: Annotated[RefundStatus | None, Query()] = None,
     kind: Annotated[RefundKind | None, Query()] = None,
     order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
-    awaiting: Annotated[
-        RefundStep | None,
-        Query(
-            description="Only those that await this step of a decision; `approval` leaves out what the caller prepared."
-        ),
-    ] = None,
+    awaiting: Annotated[RefundStep | None, AWAITED_STEP] = None,
 ) -> Response:
     """Return a buyer's own refunds; finance, support and auditors see all. Newest first."""
     dependencies = dependencies_of(request, Dependencies)

@@ -33,7 +33,7 @@ from payments.queries.withdrawals import (
     page_of_withdrawals,
 )
 from payments.responses.withdrawals import StaffWithdrawal, Withdrawal
-from payments.schemas.decisions import RejectDecisionRequest
+from payments.schemas.decisions import AWAITED_STEP, RejectDecisionRequest
 from payments.schemas.withdrawals import PrepareWithdrawalDecisionRequest, RequestWithdrawalRequest
 from payments.use_cases.withdrawals.approve_withdrawal import approve_withdrawal
 from payments.use_cases.withdrawals.prepare_withdrawal import prepare_withdrawal
@@ -108,12 +108,7 @@ async def list_withdrawals(
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at", "amount"))],
     status: Annotated[WithdrawalStatus | None, Query()] = None,
-    awaiting: Annotated[
-        WithdrawalStep | None,
-        Query(
-            description="Only those that await this step of a decision; `approval` leaves out what the caller prepared."
-        ),
-    ] = None,
+    awaiting: Annotated[WithdrawalStep | None, AWAITED_STEP] = None,
 ) -> Response:
     """List the withdrawals of all buyers, newest first."""
     dependencies = dependencies_of(request, Dependencies)

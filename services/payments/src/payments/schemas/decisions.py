@@ -1,13 +1,17 @@
 """Quarantined charges, refunds, and the four-eyes decisions about them (contract section 7)."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
+from fastapi import Query
 from pydantic import Field, StringConstraints, model_validator
 
 from common.web.schemas import RequestBody
 from payments.domain.quarantine import Outcome
 from payments.domain.refunds import RefundAction
 
+AWAITED_STEP: Final = Query(
+    description="Only those that await this step of a decision; `approval` leaves out what the caller prepared."
+)
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
 

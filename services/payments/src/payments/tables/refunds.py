@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from payments.tables.metadata import CURRENCY, INSTANT, metadata, required
+from payments.tables.metadata import CURRENCY, INSTANT, decided_by_two, metadata, required
 
 # `attempt_id` is the gateway's name of the present attempt; `recipient_code` is set when it goes to a bank account.
 sa.Table(
@@ -86,14 +86,7 @@ sa.Table(
         "quarantined_charge_id", sa.Uuid, sa.ForeignKey("quarantined_charges.id", name="quarantine_decisions_charge")
     ),
     required("outcome", sa.Text),
-    required("reason", sa.Text),
-    required("status", sa.Text),
-    required("prepared_by", sa.Uuid),
-    required("prepared_at", INSTANT),
-    sa.Column("decided_by", sa.Uuid),
-    sa.Column("decided_at", INSTANT),
-    sa.Column("rejection", sa.Text),
-    sa.CheckConstraint("decided_by <> prepared_by", name="quarantine_decisions_by_two"),
+    *decided_by_two("quarantine_decisions"),
     sa.CheckConstraint(
         "(status = 'prepared') = (decided_by IS NULL) AND (decided_by IS NULL) = (decided_at IS NULL)",
         name="quarantine_decisions_decided_by_somebody",
@@ -117,20 +110,13 @@ sa.Table(
     sa.Column("id", sa.Uuid, primary_key=True),
     required("refund_id", sa.Uuid, sa.ForeignKey("refunds.id", name="refund_decisions_refund")),
     required("action", sa.Text),
-    required("reason", sa.Text),
-    required("status", sa.Text),
-    required("prepared_by", sa.Uuid),
-    required("prepared_at", INSTANT),
-    sa.Column("decided_by", sa.Uuid),
-    sa.Column("decided_at", INSTANT),
-    sa.Column("rejection", sa.Text),
+    *decided_by_two("refund_decisions"),
     sa.Column("recipient_code", sa.Text),
     sa.Column("account_last4", sa.Text),
     sa.Column("bank_code", sa.Text),
     sa.Column("account_name", sa.Text),
     sa.Column("name_at_bank", sa.Text),
     sa.CheckConstraint("action IN ('retry', 'other_destination', 'correct')", name="refund_decisions_action_known"),
-    sa.CheckConstraint("decided_by <> prepared_by", name="refund_decisions_by_two"),
     sa.CheckConstraint(
         "(status IN ('prepared', 'overtaken')) = (decided_by IS NULL) AND (decided_by IS NULL) = (decided_at IS NULL)",
         name="refund_decisions_decided_by_somebody",

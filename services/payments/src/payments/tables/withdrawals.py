@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from payments.tables.metadata import INSTANT, metadata, required
+from payments.tables.metadata import INSTANT, decided_by_two, metadata, required
 
 # The gateway alone keeps the full account number. `rewards_minor` and `loss_minor` are parts of the amount, above zero
 # only after a payment of a failed withdrawal, whose money was returned before (`round`).
@@ -56,14 +56,7 @@ sa.Table(
     sa.Column("id", sa.Uuid, primary_key=True),
     required("withdrawal_id", sa.Uuid, sa.ForeignKey("withdrawals.id", name="withdrawal_decisions_withdrawal")),
     required("outcome", sa.Text),
-    required("reason", sa.Text),
-    required("status", sa.Text),
-    required("prepared_by", sa.Uuid),
-    required("prepared_at", INSTANT),
-    sa.Column("decided_by", sa.Uuid),
-    sa.Column("decided_at", INSTANT),
-    sa.Column("rejection", sa.Text),
-    sa.CheckConstraint("decided_by <> prepared_by", name="withdrawal_decisions_by_two"),
+    *decided_by_two("withdrawal_decisions"),
     sa.CheckConstraint(
         "(status = 'prepared') = (decided_by IS NULL) AND (decided_by IS NULL) = (decided_at IS NULL)",
         name="withdrawal_decisions_decided_once",

@@ -168,30 +168,24 @@ async def on_order_cancelled(
     event: OrderCancelled, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     """Notify the buyer only: vendors are not notified of unpaid orders."""
-    parameters = await order_parameters(uow, event)
-    template = await _closing_template(uow, event.order_id, "order_cancelled")
-    notify_user(
-        uow,
-        dependencies.delivery_context(),
-        event.buyer_id,
-        template,
-        parameters,
-        event.order_id,
-        vendor_id=event.vendor_id,
-    )
+    await _notify_closed(event, uow, dependencies, "order_cancelled")
 
 
 async def on_order_expired(
     event: OrderExpired, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    parameters = await order_parameters(uow, event)
-    template = await _closing_template(uow, event.order_id, "order_expired")
+    await _notify_closed(event, uow, dependencies, "order_expired")
+
+
+async def _notify_closed(
+    event: OrderCancelled | OrderExpired, uow: UnitOfWork, dependencies: Dependencies, template: str
+) -> None:
     notify_user(
         uow,
         dependencies.delivery_context(),
         event.buyer_id,
-        template,
-        parameters,
+        await _closing_template(uow, event.order_id, template),
+        await order_parameters(uow, event),
         event.order_id,
         vendor_id=event.vendor_id,
     )
