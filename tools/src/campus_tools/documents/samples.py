@@ -34,6 +34,7 @@ _BY_NAME: Final[Mapping[str, Any]] = {
     "bankCode": "058",
     "bankName": "Guaranty Trust Bank",
     "last4": "6789",
+    "codeChallenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
     "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     "accountLast4": "6789",
     "password": "correct horse battery staple",
