@@ -123,6 +123,7 @@ class Browser:
         self.http = http
         self.origin = origin
         self.session_cookie = ""
+        self.form_cookie = ""
 
     def sign_in(self, email: str) -> None:
         cookies, session, written = _cookies(), Session(), Response()
@@ -136,17 +137,27 @@ class Browser:
     async def post(self, path: str, fields: dict[str, str], **headers: str) -> httpx.Response:
         return await self._send("POST", path, "", {"Origin": self.origin, **headers}, data=fields)
 
+    async def refused(self, path: str, fields: dict[str, str]) -> httpx.Response:
+        """Post a form that is refused, and return its page."""
+        response = await self.post(path, fields)
+        assert response.status_code == 303
+        return await self.open(response.headers["location"])
+
     async def _send(self, method: str, path: str, cookies: str, headers: dict[str, str], **more: Any) -> httpx.Response:
         sent = {name.replace("_", "-").encode(): value.encode() for name, value in headers.items()}
-        together = "; ".join(filter(None, (cookies, self.session_cookie)))
+        together = "; ".join(filter(None, (cookies, self.form_cookie, self.session_cookie)))
         sent |= {b"Cookie": together.encode()} if together else {}
         response = await self.http.request(method, path, headers=list(sent.items()), **more)
         self._keep(response.headers)
         return response
 
     def _keep(self, headers: httpx.Headers) -> None:
-        if written := headers.get("set-cookie"):
-            self.session_cookie = written.partition(";")[0]
+        for written in headers.get_list("set-cookie"):
+            cookie = written.partition(";")[0]
+            if not cookie.startswith("console-form="):
+                self.session_cookie = cookie
+            else:
+                self.form_cookie = "" if "Max-Age=0" in written else cookie
 
 
 def _cookies() -> SessionCookies:
@@ -313,7 +324,7 @@ async def test_a_refused_stock_pressed_again_undoes_no_sale(browser: Browser, ap
     action = f"/products/{PRODUCT_ID}/stock"
     page = await browser.open(f"/products/{PRODUCT_ID}")
     api.sell(3)
-    refused = await browser.post(action, {**fields_of(page, action), "stock": "6"})
+    refused = await browser.refused(action, {**fields_of(page, action), "stock": "6"})
     assert refused.status_code == 409
     assert "3 are in stock now" in refused.text
     again = await browser.post(action, fields_of(refused, action))
@@ -334,11 +345,58 @@ async def test_refused_details_pressed_again_overwrite_nothing(browser: Browser,
     action = f"/products/{PRODUCT_ID}/edit"
     page = await browser.open(f"/products/{PRODUCT_ID}")
     api.name, api.revision = "Changed in another tab", 2
-    refused = await browser.post(action, {**fields_of(page, action), "name": "Typed here"})
+    refused = await browser.refused(action, {**fields_of(page, action), "name": "Typed here"})
     assert refused.status_code == 409
-    again = await browser.post(action, fields_of(refused, action))
+    again = await browser.refused(action, fields_of(refused, action))
     assert (again.status_code, api.name) == (409, "Changed in another tab")
     assert fields_of(again, action)["name"] == "Typed here"
+
+
+async def _refused_name(browser: Browser, api: MarketplaceApi, typed: str) -> httpx.Response:
+    """Ada changes a product that changed in another tab."""
+    browser.sign_in("ada")
+    action = f"/products/{PRODUCT_ID}/edit"
+    page = await browser.open(f"/products/{PRODUCT_ID}")
+    api.name, api.revision = "Changed in another tab", api.revision + 1
+    return await browser.post(action, {**fields_of(page, action), "name": typed})
+
+
+async def test_a_refused_form_is_shown_once_at_the_address_of_its_page(browser: Browser, api: MarketplaceApi) -> None:
+    response = await _refused_name(browser, api, "Typed by Ada")
+    assert (response.status_code, response.headers["location"]) == (303, f"/products/{PRODUCT_ID}")
+    assert (await browser.open("/me/nothing")).status_code == 404
+    page = await browser.open(f"/products/{PRODUCT_ID}")
+    assert page.status_code == 409
+    assert "Typed by Ada" in page.text
+    assert "The product was changed." in page.text
+    again = await browser.open(f"/products/{PRODUCT_ID}")
+    assert again.status_code == 200
+    assert "Typed by Ada" not in again.text
+
+
+async def test_a_refused_form_is_shown_to_no_other_user(browser: Browser, api: MarketplaceApi) -> None:
+    await _refused_name(browser, api, "Typed by Ada")
+    browser.sign_in("bola")
+    assert browser.form_cookie
+    page = await browser.open(f"/products/{PRODUCT_ID}")
+    assert page.status_code == 200
+    assert "Typed by Ada" not in page.text
+    assert not browser.form_cookie
+
+
+async def test_a_changed_cookie_of_a_refused_form_is_ignored(browser: Browser, api: MarketplaceApi) -> None:
+    await _refused_name(browser, api, "Typed by Ada")
+    browser.form_cookie = browser.form_cookie[:-2]
+    page = await browser.open(f"/products/{PRODUCT_ID}")
+    assert page.status_code == 200
+    assert "Typed by Ada" not in page.text
+
+
+async def test_a_long_refused_form_is_shown_at_once(browser: Browser, api: MarketplaceApi) -> None:
+    response = await _refused_name(browser, api, "long " * 1000)
+    assert response.status_code == 409
+    assert "long long" in response.text
+    assert f'data-address="/products/{PRODUCT_ID}"' in response.text
 
 
 async def test_the_console_names_the_browser_from_an_address_of_its_own(api: MarketplaceApi) -> None:

@@ -69,6 +69,7 @@ async def test_a_failed_transfer_is_classified_and_closed_by_the_gateways_report
     await one.fill("Evidence", "It looks fine")
     await one.click("Close the exception")
     assert "CONCURRENCY_CONFLICT" in await one.page.get_by_role("alert").inner_text()
+    assert one.page.url == f"{one.console_url}/payout-exceptions/{exception['id']}"
     assert await one.page.get_by_label("Evidence", exact=True).input_value() == "It looks fine"
 
     await one.open_section("Classify")
@@ -96,6 +97,31 @@ async def test_a_failed_transfer_is_classified_and_closed_by_the_gateways_report
     assert "closed" in await one.heading()
     assert await one.page.get_by_role("button", name="Ask the gateway").count() == 0
     await one.check_page()
+
+
+async def test_an_alert_opens_the_exception_that_it_is_about(
+    visitor: Arrival, market: Marketplace, users: Users, failed: Any
+) -> None:
+    exception, reference = failed
+    one = await visitor("ops")
+    link = one.page.locator(f"main a[href='/payout-exceptions/of/{exception['payoutId']}']")
+
+    async def raised() -> bool | None:
+        await one.open("/alerts?status=open")
+        return await link.count() > 0 or None
+
+    await market.until("the alert", raised, 60, every=1)
+    await link.first.click()
+    assert one.page.url == f"{one.console_url}/payout-exceptions/{exception['id']}"
+    assert exception["payoutNumber"] in await one.text()
+    # Audits of other tests find a failed transfer that is open.
+    await report(market, reference, "succeed")
+
+    async def closed() -> bool | None:
+        shown = await market.get(f"/api/payout-exceptions/{exception['id']}", users.ops)
+        return shown["status"] == "closed" or None
+
+    await market.until("the end of the exception", closed, 60)
 
 
 async def test_a_reset_sends_the_payout_again_and_closes_the_exception(

@@ -80,6 +80,7 @@ async def test_a_run_names_who_is_paid_at_preview_confirmation_and_result(
     assert [expected for expected in texts if expected not in confirmation and expected != line["vendorName"]] == []
     await maker.click(f"Send {naira(AMOUNT_MINOR)}")
     await shows(maker, [*texts, naira(line["feeMinor"]), "Sent by", "you"])
+    assert await maker.page.evaluate(CUT_TABLES) == []
     await maker.check_page()
     sent = await market.get(f"/api/payouts/{requested['id']}", users.auditor)
     await move_transfer(market, sent["transfer"]["reference"], "succeed")

@@ -150,7 +150,7 @@ async def test_an_incomplete_product_keeps_what_was_typed(visitor: Arrival) -> N
     await one.open("/products/new")
     await _fill_product(one, "Moi moi", price="12.505")
     await one.click("Save the product")
-    assert "write naira and kobo" in await one.text()
+    assert "write an amount in naira" in await one.text()
     assert await one.page.get_by_label("Name", exact=True).input_value() == "Moi moi"
     await one.check_page()
 

@@ -1,10 +1,11 @@
 """The composition root of the console: routes, the checks before each screen, and its process."""
 
+import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from jinja2 import ChainableUndefined, Environment, FileSystemLoader
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
@@ -27,7 +28,7 @@ from console.families import Family, Screen, find_families
 from console.passkeys import read_passkey
 from console.profiles import Profiles
 from console.security import STRICT_TRANSPORT, SecuredResponses, has_csrf_token, is_same_origin, security_headers
-from console.session import Session, SessionCookies
+from console.session import REFUSED_FORM_CHARACTERS_MAX, RefusedFormCookie, Session, SessionCookies
 from console.settings import Settings
 from console.visit import (
     CODE_FIELD,
@@ -39,6 +40,7 @@ from console.visit import (
     HeldForm,
     HeldForms,
     InvalidField,
+    RefusedForm,
     Visit,
     local_path,
 )
@@ -66,6 +68,7 @@ class Console:
             clock=clock or SystemClock(),
         )
         self.held = HeldForms(settings.console_key, settings.console_key_previous)
+        self._refused = RefusedFormCookie(is_secure=settings.is_secure)
         self._console_url = settings.console_url
         self._connection = ApiConnection(settings.api_address, self._cookies, settings.api_source_address)
         self._profiles = Profiles()
@@ -171,9 +174,13 @@ class Console:
         refused = await self._admission_refused(screen, visit)
         if refused is not None:
             return refused
-        if screen.method == "GET":
-            return await screen.handler(visit)
-        return await self._act(screen, visit)
+        if screen.method == "POST":
+            return await self._act(screen, visit)
+        is_used = self._restore_refused(visit) if visit.me is not None else False
+        response = await screen.handler(visit)
+        if is_used:
+            self._refused.write(response, "")
+        return response
 
     async def _admission_refused(self, screen: Screen, visit: Visit) -> Response | None:
         """Return the page in place of a screen that the person may not open; None where they may.
@@ -223,7 +230,54 @@ class Console:
             visit.title = next(
                 (one.title for family in self.families for one in family.screens if one.handler is screen.page), ""
             )
-            return await screen.page(visit)
+            return await self._back_to_page(screen, visit, problem)
+
+    async def _back_to_page(self, screen: Screen, visit: Visit, problem: ApiProblem) -> Response:
+        """Lead to the page of the refused form, which shows what was typed and why it was refused.
+
+        A form that is too long for a cookie, or that had a file, is shown at once; the script corrects the address.
+        """
+        page = self._page_of(screen, visit)
+        fields = [(name, value) for name, value in visit.form.fields if name not in (*OWN_FIELDS, *_NEVER_KEPT)]
+        refused = RefusedForm(
+            page, visit.path, visit.user.id, fields, problem.status, problem.extensions, problem.request_id
+        )
+        text = self.held.encrypt_refused(refused)
+        if page and len(text) <= REFUSED_FORM_CHARACTERS_MAX and not visit.form.files:
+            response: Response = RedirectResponse(page, 303)
+            self._refused.write(response, text)
+            return response
+        visit.address = page
+        assert screen.page is not None  # noqa: S101
+        return await screen.page(visit)
+
+    def _page_of(self, action: Screen, visit: Visit) -> str:
+        """Return the address of the action's page; empty where it has another parameter than the action."""
+        found = [
+            one
+            for family in self.families
+            for one in family.screens
+            if one.method == "GET" and one.handler is action.page
+        ]
+        values = visit.request.path_params
+        names = _PARAMETER.findall(found[0].path) if found else []
+        if not found or not set(names) <= set(values):
+            return ""
+        return _PARAMETER.sub(lambda parameter: quote(str(values[parameter[1]]), safe=""), found[0].path)
+
+    def _restore_refused(self, visit: Visit) -> bool:
+        """Show the refused form of this page to the person who sent it. Return whether the cookie is used up."""
+        text = self._refused.read(visit.request.headers.getlist("cookie"))
+        if not text or visit.request.headers.get("hx-request"):
+            return False
+        refused = self.held.decrypt_refused(text)
+        if refused is None or refused.user_id != visit.user.id:
+            return True
+        if refused.page != visit.path:
+            return False
+        visit.form, visit.posted = Form(refused.fields), refused.posted
+        visit.error = ApiProblem(refused.status, refused.problem, refused.request_id)
+        return True
 
     def _hold(self, visit: Visit) -> HeldForm:
         fields = [(name, value) for name, value in visit.form.fields if name not in OWN_FIELDS]
@@ -263,6 +317,11 @@ class Console:
 
     async def _not_found(self, visit: Visit) -> Response:
         return visit.render("message.html", status=404, title="There is no such page", text=_NO_PAGE)
+
+
+_PARAMETER: Final = re.compile(r"\{(\w+)(?::\w+)?\}")
+_NEVER_KEPT: Final = ("pin", "password", "code")
+"""Secrets that the person types again."""
 
 
 class Endpoint:

@@ -216,6 +216,11 @@ def plain_message(text: str | None) -> str:
     return "has another form than is needed" if _PATTERN.fullmatch(message) else message
 
 
+def reference(text: str) -> Markup:
+    """Return a long reference of machines, which breaks into lines."""
+    return element("code", text, class_="reference")
+
+
 def days_since(text: str | None) -> str:
     """Return how many whole days ago an instant was: today, 1 day, 12 days."""
     at = instant(text)

@@ -21,7 +21,7 @@ ROWS_PER_PAGE: Final = 50
 Complete = Callable[[Json], Awaitable[None]]
 """Adds to a row what its list lacks."""
 
-Kind = Literal["text", "naira", "time", "ago", "left", "badge", "id", "number", "staff"]
+Kind = Literal["text", "naira", "time", "ago", "left", "badge", "id", "number", "staff", "code"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,7 @@ _SHOWN: Final[dict[Kind, Callable[[Any], Any]]] = {
     "badge": formats.badge,
     "id": formats.short_id,
     "staff": str,
+    "code": formats.reference,
 }
 
 

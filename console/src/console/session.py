@@ -16,6 +16,9 @@ _PURPOSE: Final = "console session"
 COOKIE_BYTES_MAX: Final = 4000
 # A token this close to its end is exchanged before the call, so that the call does not meet a dead one.
 REFRESH_BEFORE_SECONDS: Final = 30
+REFUSED_FORM_SECONDS_MAX: Final = 60
+REFUSED_FORM_CHARACTERS_MAX: Final = 3000
+"""With the session it stays below the 8 KiB that proxies allow for a line of a header."""
 
 
 @dataclass(slots=True)
@@ -80,7 +83,7 @@ class SessionCookies:
 
     def read(self, headers: Sequence[str]) -> Session:
         """Return the session of the Cookie headers; a new one when it is absent, changed or under another key."""
-        for value in _values_of(headers, self.name):
+        for value in values_of(headers, self.name):
             try:
                 return msgspec.json.decode(self._encryptor.decrypt(value, self.name), type=Session)
             except (DecryptionFailed, msgspec.MsgspecError):
@@ -96,7 +99,26 @@ class SessionCookies:
         response.set_cookie(self.name, text, httponly=True, secure=self._is_secure, samesite="lax", path="/")
 
 
-def _values_of(headers: Sequence[str], name: str) -> Iterator[str]:
+class RefusedFormCookie:
+    """Carry one refused form to its page: a cookie that is read once, and that the browser drops after a minute."""
+
+    def __init__(self, *, is_secure: bool) -> None:
+        self._is_secure = is_secure
+        self.name = "__Host-console-form" if is_secure else "console-form"
+
+    def read(self, headers: Sequence[str]) -> str:
+        """Return the encrypted form; empty without one."""
+        return next(values_of(headers, self.name), "")
+
+    def write(self, response: Response, text: str) -> None:
+        """Set the cookie; an empty text removes it."""
+        seconds = REFUSED_FORM_SECONDS_MAX if text else 0
+        response.set_cookie(
+            self.name, text, max_age=seconds, httponly=True, secure=self._is_secure, samesite="lax", path="/"
+        )
+
+
+def values_of(headers: Sequence[str], name: str) -> Iterator[str]:
     """Yield the values of a cookie. Browsers separate cookies by semicolons (RFC 6265, 5.4) and allow any other text in
     them.
     """

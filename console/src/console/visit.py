@@ -82,7 +82,7 @@ class Form:
         if not (
             whole.isascii() and whole.isdigit() and (not part or (part.isascii() and part.isdigit())) and len(part) <= 2
         ):
-            raise InvalidField(name, "write naira and kobo, such as 1,250.50")
+            raise InvalidField(name, "write an amount in naira, such as 1,250.50")
         return int(whole) * 100 + int(part.ljust(2, "0"))
 
     async def image(self, name: str) -> tuple[str, bytes, str]:
@@ -125,6 +125,19 @@ class HeldForm:
     had_files: bool = False
 
 
+@dataclass(slots=True)
+class RefusedForm:
+    """A form that the API refused, on its way to its page: what was typed, where it was posted, and the reason."""
+
+    page: str
+    posted: str
+    user_id: str
+    fields: list[tuple[str, str]]
+    status: int
+    problem: dict[str, Any]
+    request_id: str = ""
+
+
 class HeldForms:
     """Held forms travel inside the page, encrypted: nothing is stored, and none can be changed."""
 
@@ -133,6 +146,16 @@ class HeldForms:
 
     def encrypt(self, form: HeldForm) -> str:
         return self._encryptor.encrypt(msgspec.json.encode(form).decode(), "form")
+
+    def encrypt_refused(self, form: RefusedForm) -> str:
+        return self._encryptor.encrypt(msgspec.json.encode(form).decode(), "refused")
+
+    def decrypt_refused(self, text: str) -> RefusedForm | None:
+        """Return the refused form; None when the text is not one of ours."""
+        try:
+            return msgspec.json.decode(self._encryptor.decrypt(text, "refused"), type=RefusedForm)
+        except (DecryptionFailed, msgspec.MsgspecError):
+            return None
 
     def decrypt(self, text: str) -> HeldForm | None:
         """Return the form; None when the text is not one of ours."""
@@ -162,6 +185,10 @@ class Visit:
         self.form = Form([])
         self.error: ApiProblem | None = None
         """The API's refusal of a form whose page is shown again."""
+        self.posted = request.url.path
+        """Where the shown form was posted: a refused one is shown on its page."""
+        self.address = ""
+        """The address of the page in place of the one that a form was posted to; empty: it is the same."""
         self.title = ""
         self.held_forms = held_forms
         self.console_url = console_url

@@ -29,3 +29,5 @@ window.addEventListener("beforeprint", () => {
   const shown = { timeZone: "Africa/Lagos", dateStyle: "medium", timeStyle: "short" };
   for (const place of document.querySelectorAll("[data-now]")) place.textContent = new Date().toLocaleString("en-GB", shown);
 });
+// A refused form that was too long to be sent back to its page is shown under the address of the page.
+for (const place of document.querySelectorAll("[data-address]")) history.replaceState(null, "", place.dataset.address);

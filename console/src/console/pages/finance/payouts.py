@@ -141,6 +141,15 @@ async def _open_exceptions(visit: Visit) -> dict[str, Json]:
     return {one["payoutId"]: one async for one in found if one["payoutId"]}
 
 
+def _problem(one: Json) -> str | None:
+    """Return the cause of the open exception, else why the transfer failed."""
+    return spoken(one["exception"]["cause"]) if one["exception"] else one["failure"]
+
+
+def _exception_link(one: Json) -> str:
+    return f"/payout-exceptions/{one['exception']['id']}" if one["exception"] else ""
+
+
 PAYEES: Final = (
     Column("Payout", "payoutNumber", link="/payouts/{payoutId}"),
     Column("Vendor", vendor_name, link="/payouts?vendorId={vendorId}"),
@@ -153,9 +162,8 @@ PAYEES: Final = (
 TRANSFERS: Final = (
     *PAYEES,
     Column("Transfer", "status", "badge"),
-    Column("Exception", "exception.cause", link=lambda one: f"/payout-exceptions/{one['exception']['id']}"),
-    Column("Failure", "failure"),
-    Column("Reference", "reference"),
+    Column("Problem", _problem, link=_exception_link),
+    Column("Reference", "reference", "code"),
 )
 SKIPPED: Final = (
     Column("Payout", lambda one: one["payoutNumber"] or "unknown payout", link="/payouts/{payoutId}"),

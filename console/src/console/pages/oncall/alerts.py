@@ -8,7 +8,7 @@ from starlette.responses import Response
 from console.api import Json
 from console.families import Screens
 from console.formats import instant
-from console.lists import Column, Filter, ListView, choices, show_list
+from console.lists import Column, Filter, ListView, choices, is_id, show_list
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -35,6 +35,21 @@ _SCREENS: Final = {
 }
 
 
+# The page of the subject of an alert with this runbook.
+_SUBJECTS: Final = {
+    "audit-broken": "/audits/{}",
+    "chargeback": "/chargebacks/{}",
+    "outside-refund": "/refunds/{}",
+    "quarantined-charge": "/quarantined-charges/{}",
+    "refund-failed": "/refunds/{}",
+    "refund-needs-attention": "/refunds/{}",
+    "unexplained-kobo": "/reconciliation-cases/{}",
+    "dead-letter-webhooks": "/dead-letter-webhooks/{}",
+    "payout-exceptions": "/payout-exceptions/of/{}",
+    "credit-not-released": "/payout-exceptions/of/{}",
+}
+
+
 def alert_deadline(alert: Json) -> str | None:
     """When an open alert has to be responded to; None for a closed one."""
     raised = instant(alert["raisedAt"])
@@ -44,8 +59,13 @@ def alert_deadline(alert: Json) -> str | None:
 
 
 def alert_screen(alert: Json) -> str:
-    """Return the page on which the alert is worked on; empty where only its runbook helps."""
-    return _SCREENS.get(alert["runbook"], "")
+    """Return the page of the alert's subject, else the list on which it is worked on; empty where only its runbook
+    helps.
+    """
+    runbook, subject = alert["runbook"], alert["subject"] or ""
+    if runbook in _SUBJECTS and is_id(subject):
+        return _SUBJECTS[runbook].format(subject)
+    return _SCREENS.get(runbook, "")
 
 
 ALERTS = ListView(

@@ -52,6 +52,7 @@ EXCEPTIONS = ListView(
         Filter("severity", "Severity", choices(*SEVERITIES)),
         Filter("cause", "Cause", choices(*CAUSES)),
         Filter("payoutId", "Payout", kind="payout"),
+        Filter("vendorId", "Vendor", kind="hidden"),
     ),
     empty=(
         "No payout failed. An exception opens by itself when a transfer fails, is reversed, or contradicts the ledger."
@@ -89,6 +90,16 @@ async def observations_page(visit: Visit) -> Response:
         ),
         tabs_of_page=EXCEPTION_TABS,
     )
+
+
+@SCREENS.page("/payout-exceptions/of/{id:uuid}", title="Payout exceptions", any_of=EXCEPTION_READERS)
+async def exception_of_subject(visit: Visit) -> Response:
+    """Open the exception of a payout, vendor or batch, which an alert names; the list where it is closed."""
+    subject_id = visit["id"]
+    async for one in visit.api.every_row("/api/payout-exceptions", status="open"):
+        if subject_id in (one["payoutId"], one["vendorId"] if not one["payoutId"] else None, one["batchId"]):
+            return visit.go(f"/payout-exceptions/{one['id']}")
+    return visit.go("/payout-exceptions?status=closed", "The exception of this alert is closed.")
 
 
 @SCREENS.page("/payout-exceptions/{id:uuid}", title="Payout exception", any_of=EXCEPTION_READERS)
