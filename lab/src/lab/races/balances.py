@@ -1,4 +1,4 @@
-"""The races on the balance of one buyer: payments from it, its holds, and withdrawals (contract section 17.2)."""
+"""The races on the balance of one buyer: payments from it, its holds, and withdrawals (contract section 7.9)."""
 
 from collections.abc import Sequence
 from functools import partial

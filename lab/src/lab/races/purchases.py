@@ -1,4 +1,4 @@
-"""The races on a purchase of two orders, which one charge pays (contract section 17.1)."""
+"""The races on a purchase of two orders, which one charge pays (contract section 7)."""
 
 from typing import Any, Final
 

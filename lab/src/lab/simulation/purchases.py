@@ -1,4 +1,4 @@
-"""Disputes of purchases of two vendors, whose postings the replay derives (contract section 17.1). Plans have none."""
+"""Disputes of purchases of two vendors, whose postings the replay derives (contract section 7.7). Plans have none."""
 
 from typing import Final
 
