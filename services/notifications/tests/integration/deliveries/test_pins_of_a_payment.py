@@ -190,7 +190,7 @@ async def test_a_full_text_starts_another_one(scenario: Scenario, providers: Pro
     assert counts == [(9, 448, True), (1, 118, True)]
 
 
-async def test_concurrent_events_of_a_payment_leave_no_used_pin(scenario: Scenario) -> None:
+async def test_concurrent_events_of_a_payment_send_no_used_pin(scenario: Scenario) -> None:
     await scenario.project_users()
 
     def pin(order_id: UUID, reference: str) -> DeliveryPinIssued:
