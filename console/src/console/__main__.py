@@ -6,7 +6,7 @@ import uvloop
 
 import common.process.lean_imports  # noqa: F401
 from common.process.service import EXIT_UNKNOWN_COMMAND
-from console.app import run_console
+from console.server import run_console
 
 if __name__ == "__main__":
     if sys.argv[1:] != ["web"]:
