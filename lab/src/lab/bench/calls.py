@@ -19,6 +19,7 @@ from uuid import UUID
 import uvloop
 
 from common.auth.caller import ANONYMOUS, THE_SERVICE, Caller
+from common.database.outbox import Handover
 from common.database.unit_of_work import Acting, Database, UnitOfWork
 from common.ledger import posting as ledger
 from common.primitives.cursors import CursorSigner
@@ -70,7 +71,7 @@ async def ledger_post(database: Database) -> None:
 async def ledger_post_alone(database: Database) -> None:
     """Post a charge without a surrounding transaction: one round trip, committed automatically."""
     async with database.service.connection() as connection:
-        await ledger.post(UnitOfWork(connection, THE_SERVICE), _charge())
+        await ledger.post(UnitOfWork(connection, THE_SERVICE, handover=Handover()), _charge())
 
 
 def _charge() -> ledger.Posting:

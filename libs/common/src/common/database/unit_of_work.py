@@ -106,7 +106,7 @@ class UnitOfWork:
         *,
         is_shared: bool = False,
         is_published: Callable[[str], bool] = lambda event_type: True,
-        lease_seconds: float = 0.0,
+        handover: outbox.Handover,
     ) -> None:
         self._connection = connection
         self._is_published = is_published
@@ -115,7 +115,8 @@ class UnitOfWork:
         self._signatures = signatures
         self._outbox_rows: list[outbox.OutboxRow] = []
         self._appended: list[outbox.OutboxRow] = []
-        self._lease_seconds = lease_seconds
+        # Its lease begins with the relay of the process, which may be after BEGIN.
+        self._handover = handover
         self._wakes_relay = False
         self._deferred: dict[tuple[int, Callable[[UnitOfWork, Sequence[Any]], Awaitable[None]]], list[Any]] = {}
         self._on_end: list[Callable[[bool], None]] = []
@@ -174,7 +175,7 @@ class UnitOfWork:
             [result] = await self._connection.fetch(writes.statement, *values)
             return result
         row = outbox.event_row(event, trace_headers(), None)
-        result, appended = await outbox.append_with(self._connection, row, self._lease_seconds, writes, values)
+        result, appended = await outbox.append_with(self._connection, row, self._handover.lease_seconds, writes, values)
         self._wakes_relay = True
         self._appended.append(appended)
         return result
@@ -233,7 +234,7 @@ class UnitOfWork:
             rank, write = min(self._deferred, key=lambda key: key[0])
             await write(self, self._deferred.pop((rank, write)))
         if self._outbox_rows:
-            self._appended += await outbox.append(self._connection, self._outbox_rows, self._lease_seconds)
+            self._appended += await outbox.append(self._connection, self._outbox_rows, self._handover.lease_seconds)
         return self._appended
 
 
@@ -294,7 +295,7 @@ class Database:
             self.signatures,
             is_shared=is_shared,
             is_published=self.is_published,
-            lease_seconds=self.handover.lease_seconds,
+            handover=self.handover,
         )
         try:
             with database_span("transaction", self.namespace, (DatabaseUnavailable, OutcomeUnknown)):

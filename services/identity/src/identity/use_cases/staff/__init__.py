@@ -34,9 +34,9 @@ __all__ = [
     "approve_staff_grant",
     "ensure_first_admin",
     "grant_role",
-    "propose_roles",
     "reinstate_user",
     "reject_staff_grant",
     "revoke_role",
     "suspend_user",
 ]
+STEPS = ("propose_roles",)
