@@ -79,7 +79,7 @@ HISTORY: dict[str, dict[str, str]] = {
     "identity": {
         "dead_letter_closures": "",
         "staff_acts": "",
-        "staff_grants": "decided_at decided_by status",
+        "staff_grants": "decided_at decided_by expires_at prepared_at prepared_by status",
         "erasure_verdicts": "",
     },
 }

@@ -115,6 +115,9 @@ async def test_a_lost_machine_is_restored_to_an_instant(machine: Machine, tmp_pa
     assert done.database.kind == "full"
     assert (done.secrets_changed, done.images.added) == (True, 1)
 
+    # A restore to an instant needs a backup that ended in an earlier second.
+    async with machine.connected() as connection:
+        await connection.fetchval("SELECT pg_sleep(1.1)")
     instant = await machine.insert("before the instant")
     await machine.insert("after the instant")
     (media / "a").unlink()

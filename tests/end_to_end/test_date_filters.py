@@ -52,7 +52,7 @@ FILES_WITHOUT_DATES: Final = {
     ),
 }
 _RUNS: Final = re.compile(r"[\s'\"]*[=+\-@]")
-_NUMBER: Final = re.compile(r"-?\d+")
+_NUMBER: Final = re.compile(r"-?\d+(\.\d\d)?")
 STEP: Final = timedelta(milliseconds=1)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -30,10 +31,15 @@ def folder(tmp_path: Path) -> Path:
     return site
 
 
+def only(guides: Guides) -> SimpleNamespace:
+    """Return pages of a gateway that has the guides alone."""
+    return SimpleNamespace(find=lambda path, _accept: guides.find(path))
+
+
 @pytest.fixture
 async def client(app: GatewayApp, folder: Path) -> AsyncIterator[httpx.AsyncClient]:
     async with (
-        edge_served(replace(app.dependencies.edge, pages=Guides(folder, "https://shop.example"))) as port,
+        edge_served(replace(app.dependencies.edge, pages=only(Guides(folder, "https://shop.example")))) as port,
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client,
     ):
         yield client
@@ -111,7 +117,7 @@ async def test_the_search_index_is_json(client: httpx.AsyncClient) -> None:
 @pytest.mark.parametrize("path", ["/guides", "/guides/orders", "/guides/search.json", "/llms.txt"])
 async def test_without_the_built_site_the_error_names_its_command(app: GatewayApp, tmp_path: Path, path: str) -> None:
     async with (
-        edge_served(replace(app.dependencies.edge, pages=Guides(tmp_path / "absent"))) as port,
+        edge_served(replace(app.dependencies.edge, pages=only(Guides(tmp_path / "absent")))) as port,
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client,
     ):
         missing = await client.get(path)

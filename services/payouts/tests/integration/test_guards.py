@@ -438,7 +438,11 @@ TABLES: Final = {
     ),
     "vendors": GuardedTable(
         unique={"vendors_pkey": {}},
-        policies={"SELECT vendors_select": ("vendor",), "SELECT vendors_select_staff": ("payouts:read",)},
+        policies={
+            "SELECT vendors_select": ("vendor",),
+            "SELECT vendors_select_observed": ("exceptions:read",),
+            "SELECT vendors_select_staff": ("payouts:read",),
+        },
     ),
     "wallet_lines": GuardedTable(
         row={"position": 1, "kind": "release"},
