@@ -51,7 +51,7 @@ _VALUES: Final[Sequence[tuple[str, str, str, Sequence[Iterable[str]]]]] = (
     (
         "payouts",
         "transfer report",
-        "SELECT heard_from, verdict FROM transfer_observations",
+        "SELECT update_source, verdict FROM transfer_observations",
         [get_args(UpdateSource), get_args(Verdict)],
     ),
     ("payments", "quarantined", "SELECT reason FROM quarantined_charges", [get_args(QuarantineReason)]),

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
-# Path and name of each part of the documentation, in the order of the navigation.
+# Path, name and meaning of each part of the documentation, in the order of the navigation.
 PARTS: Final = (
-    ("/", "Home"),
-    ("/guides", "Guides"),
-    ("/docs", "API reference"),
-    ("/events", "Events"),
-    ("/lifecycles", "Lifecycles"),
-    ("/errors", "Errors"),
+    ("/guides", "Guides", "From the first request to a paid-out vendor, with examples to copy."),
+    ("/docs", "API reference", "Every operation with its parameters, responses and errors."),
+    ("/events", "Events", "What services publish on the broker, with an example of each."),
+    ("/lifecycles", "Lifecycles", "The states of orders, payments, payouts and more, and who changes them."),
+    ("/errors", "Errors", "The meaning of each error code, and what to do."),
 )
 _HEAD: Final = (
     '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -48,7 +47,8 @@ def page(
     if markdown:
         sources += f'<link rel="alternate" type="text/markdown" href="{markdown}">\n'
     links = " ".join(
-        f'<a href="{path}"{_CURRENT if path == current else ""}>{escape(name)}</a>' for path, name in PARTS
+        f'<a href="{path}"{_CURRENT if path == current else ""}>{escape(name)}</a>'
+        for path, name in (("/", "Home"), *((path, name) for path, name, _ in PARTS))
     )
     kind = ' class="with-contents"' if contents else ' class="reference"' if current == "/docs" else ""
     # The viewer of the reference brings its own main part.

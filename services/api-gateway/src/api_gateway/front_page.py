@@ -4,16 +4,9 @@ from collections.abc import Mapping
 from html import escape
 from typing import Final
 
-from api_gateway.frame import page, prose, table
+from api_gateway.frame import PARTS, page, prose, table
 
-# Address and what a reader finds there.
-_FOR_READERS: Final = (
-    ("/guides", "Guides", "From the first request to a paid-out vendor, with examples to copy."),
-    ("/docs", "API reference", "Every operation with its parameters, responses and errors."),
-    ("/events", "Events", "What services publish on the broker, with an example of each."),
-    ("/lifecycles", "Lifecycles", "The states of orders, payments, payouts and more, and who changes them."),
-    ("/errors", "Errors", "The meaning of each error code, and what to do."),
-)
+# Address, name and meaning of each document.
 _FOR_PROGRAMS: Final = (
     ("/openapi.json", "OpenAPI", "The API reference."),
     ("/asyncapi.json", "AsyncAPI", "The events."),
@@ -34,7 +27,7 @@ def front_page(statuses: Mapping[str, str]) -> str:
         "<h1>Campus Marketplace</h1><p>The API of a student marketplace. Buyers purchase from student vendors, the "
         "money waits in escrow, a delivery PIN proves the hand-over, and the vendor is paid out to a bank account.</p>"
         f"<h2>Status</h2><p>{summary}</p>{table(('Part', 'Status'), rows)}"
-        f"<h2>For people</h2>{_links(_FOR_READERS)}<h2>For programs</h2>{_links(_FOR_PROGRAMS)}",
+        f"<h2>For people</h2>{_links(PARTS)}<h2>For programs</h2>{_links(_FOR_PROGRAMS)}",
         current="/",
     )
 
