@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 from PIL import Image
 from playwright.async_api import Browser
 
+from contracts.demo import BOLA
 from operations.journey import Marketplace, SignedInUser
 from tests.console.browser import NARROW, WIDE, Visitor, wait_until
 from tests.storefront.site import Site
@@ -78,7 +79,7 @@ async def paid_order(market: Marketplace, buyer: SignedInUser, product_id: str) 
 
 @dataclass(frozen=True)
 class Customer:
-    """An account with something on every page. `paths`: the ids of its addresses."""
+    """An account with something on every page. `paths`: the ids of its addresses; no test adds images to `shop`."""
 
     email: str
     paths: dict[str, str]
@@ -90,7 +91,8 @@ async def new_customer(market: Marketplace) -> Customer:
     product = (await market.products(q="jollof rice", inStock="true", limit=1))[0]
     order = await paid_order(market, buyer, product["id"])
     await fill_cart(market, buyer, product["id"])
-    return Customer(buyer.email, {"product": product["id"], "vendor": product["vendorId"], "order": order["id"]})
+    ids = {"product": product["id"], "vendor": product["vendorId"], "shop": str(BOLA.id), "order": order["id"]}
+    return Customer(buyer.email, ids)
 
 
 def order_id_in(url: str) -> str:

@@ -33,7 +33,7 @@ PAGES = {
     "/account": ".facts",
     "/balance": ".amount",
     "/saved": ".page h2",
-    "/vendors/{vendor}": ".grid",
+    "/vendors/{shop}": ".grid",
     "/no-such-page": "h1",
 }
 
