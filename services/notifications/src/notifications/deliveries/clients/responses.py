@@ -7,8 +7,6 @@ import httpx
 
 from notifications.deliveries.domain.errors import ProviderTimeout, ProviderUnavailable
 
-# Permanent rejections. Other statuses may pass: operators fix a wrong key (401).
-PERMANENT_STATUSES: Final = frozenset({400, 404, 413, 422})
 # A provider that requests a longer pause is probed earlier; messages lose their value by then.
 RETRY_AFTER_SECONDS_MAX: Final = 900
 # The request never reached the provider, so another provider may be used.
