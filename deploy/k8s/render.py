@@ -39,6 +39,8 @@ AUDIT_LINES = {
         passwordSecret: {{name: {}-database-role-audit}}
 """,
 }
+# The one cluster of all databases in the overlay `small`.
+SHARED = "campus-db"
 TARGETS = {
     "database.yaml": "components/databases/{}.yaml",
     "server-accounts.yaml": "components/server-accounts/{}.yaml",
@@ -62,6 +64,11 @@ def manifests() -> dict[Path, str]:
             values |= {name: line.format(service) if service in AUDITED else "" for name, line in AUDIT_LINES.items()}
             heading = f"# Written from templates/{template} by `make documents`.\n"
             rendered[FOLDER / target.format(service)] = heading + text.substitute(values)
+    shared = shared_database({it: rendered[FOLDER / TARGETS["database.yaml"].format(it)] for it in COMPONENTS})
+    rendered[FOLDER / "components/shared-database/database.yaml"] = (
+        "# Written from templates/database.yaml by `make documents`.\n"
+        + yaml.dump_all(shared, Dumper=Plain, sort_keys=False, width=140)
+    )
     rules = [prometheus_rule(path) for path in sorted((OBSERVABILITY / "prometheus/rules").glob("*.yml"))]
     routes = alertmanager_config(OBSERVABILITY / "alertmanager/alertmanager.yml")
     for name, source, resources in (
@@ -72,6 +79,61 @@ def manifests() -> dict[Path, str]:
         text = yaml.safe_dump_all(resources, sort_keys=False, width=140)
         rendered[FOLDER / "components/monitoring" / name] = heading + text
     return rendered | manifests_of(FOLDER, load_teams(FOLDER.parent / "subscribers.yaml"))
+
+
+class Plain(yaml.SafeDumper):
+    """Writes shared parts in full."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
+
+
+def shared_database(manifests: dict[str, str]) -> list[dict[str, Any]]:
+    """Return one cluster, named `campus-db`, in place of those of the services: their databases and roles, one pooler,
+    one backup, and the connections of all.
+
+    A Service for each name of a separate cluster or pooler leads there, so that the addresses in the secrets are the
+    same in both forms.
+    """
+    of_service = {it: [*yaml.safe_load_all(text)] for it, text in manifests.items()}
+    first, *_ = of_service.values()
+    shared = yaml.safe_load_all(
+        yaml.safe_dump_all(first).replace("api-gateway-db", SHARED).replace("api-gateway-pooler", "campus-pooler")
+    )
+    cluster, pooler, budget, backup, pooler_policy, policy = shared
+    statements: dict[str, None] = {}
+    roles: dict[str, Any] = {}
+    for service, (its_cluster, *_, its_pooler_policy, its_policy) in of_service.items():
+        created = its_cluster["spec"]["bootstrap"]["initdb"]
+        own = created["postInitSQL"]
+        if service != "api-gateway":
+            # The operator makes database and owner of the first only, after these statements. It sets the password of
+            # each role.
+            database, owner = created["database"], created["owner"]
+            own += [f"CREATE ROLE {owner}", f"CREATE DATABASE {database} OWNER {owner} ENCODING 'UTF8'"]
+            own += created["postInitApplicationSQL"]
+            pooler_policy["spec"]["ingress"][0]["from"] += its_pooler_policy["spec"]["ingress"][0]["from"]
+            policy["spec"]["ingress"][0]["from"].append(its_policy["spec"]["ingress"][0]["from"][1])
+        # A statement of several clusters runs once: the role of the audit.
+        statements |= dict.fromkeys(own)
+        for role in its_cluster["spec"]["managed"]["roles"]:
+            roles.setdefault(role["name"], role)
+    cluster["spec"]["bootstrap"]["initdb"]["postInitSQL"] = [*statements]
+    cluster["spec"]["managed"]["roles"] = [*roles.values()]
+    aliases = []
+    for service in of_service:
+        aliases.append(_alias(f"{service}-db-rw", {"cnpg.io/cluster": SHARED, "cnpg.io/instanceRole": "primary"}))
+        aliases.append(_alias(f"{service}-pooler", {"cnpg.io/poolerName": "campus-pooler"}))
+    return [cluster, pooler, budget, backup, pooler_policy, policy, *aliases]
+
+
+def _alias(name: str, selector: dict[str, str]) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": name, "labels": {"app.kubernetes.io/part-of": "campus"}},
+        "spec": {"selector": selector, "ports": [{"name": "postgresql", "port": 5432, "targetPort": 5432}]},
+    }
 
 
 def prometheus_rule(path: Path) -> dict[str, Any]:
@@ -142,6 +204,7 @@ def main() -> None:
         names = ", ".join(str(path.relative_to(FOLDER)) for path in stale)
         sys.exit(f"stale: {names}; run `make documents`" if stale else 0)
     for path in stale:
+        path.parent.mkdir(exist_ok=True)
         path.write_text(manifests()[path])
 
 

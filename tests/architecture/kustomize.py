@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 FOLDER = Path(__file__).parents[2] / "deploy" / "k8s"
-OVERLAYS = ("single-node", "production", "staging", "managed")
+OVERLAYS = ("single-node", "small", "production", "staging", "managed")
 _KNOWN = {
     "apiVersion",
     "kind",

@@ -106,3 +106,44 @@ def possible(name: str, template: str) -> str:
 def variables_of_the_image() -> set[str]:
     line = next(it for it in (ROOT / "deploy/Dockerfile").read_text().splitlines() if it.startswith("ENV PATH="))
     return {word.partition("=")[0] for word in line.split()[1:]}
+
+
+UNITS = {"m": 1e-3, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
+
+
+def quantity(text: str | float) -> float:
+    """Return a quantity of Kubernetes in cores or bytes."""
+    number, unit = re.fullmatch(r"([\d.]+)(m|[KMG]i)?", str(text)).groups()
+    return float(number) * UNITS.get(unit, 1)
+
+
+def requests_of(resources: list[Resource]) -> dict[str, float]:
+    """Return the requested cores and bytes of all pods: autoscalers at their minimum, every Job and CronJob at once,
+    the servers of the operators with the sidecar that uploads backups.
+    """
+    replicas = {
+        it["spec"]["scaleTargetRef"]["name"]: it["spec"].get("minReplicas") or it["spec"]["minReplicaCount"]
+        for it in resources
+        if it["kind"] in ("HorizontalPodAutoscaler", "ScaledObject")
+    }
+    sidecars = [
+        it["spec"]["instanceSidecarConfiguration"]["resources"] for it in resources if it["kind"] == "ObjectStore"
+    ]
+    pods: list[tuple[int, dict[str, Any]]] = []
+    for it in resources:
+        spec = it.get("spec", {})
+        if pod := pod_of(it):
+            count = replicas.get(name_of(it), spec.get("replicas", 1))
+            pods += [(count, container["resources"]) for container in pod["spec"]["containers"]]
+        elif it["kind"] == "Cluster":
+            pods += [(spec["instances"], resources) for resources in (spec["resources"], *sidecars)]
+        elif it["kind"] == "Pooler":
+            pods += [
+                (spec["instances"], container["resources"]) for container in spec["template"]["spec"]["containers"]
+            ]
+        elif it["kind"] == "RabbitmqCluster":
+            pods.append((spec["replicas"], spec["resources"]))
+    return {
+        kind: sum(count * quantity(resources["requests"][kind]) for count, resources in pods)
+        for kind in ("cpu", "memory")
+    }

@@ -18,6 +18,7 @@ from tests.architecture.manifests import (
     name_of,
     of_kind,
     processes,
+    requests_of,
     service_of,
     workloads,
 )
@@ -115,8 +116,21 @@ def test_every_kind_of_process_has_spread_replicas_and_a_disruption_budget(overl
     # Elsewhere KEDA scales them, or nothing on one node.
     workers = {f"{service}-worker" for service in SETTINGS if service != "api-gateway"}
     assert scaled == {f"{service}-api" for service in SETTINGS} | {"console"} | (
-        workers if overlay == "managed" else set()
+        workers if overlay in ("managed", "small") else set()
     )
+
+
+def test_the_small_overlay_requests_at_most_five_cores_and_ten_gibibytes() -> None:
+    sums = requests_of(manifests("small"))
+    assert sums["cpu"] <= 5
+    assert sums["memory"] <= 10 * 2**30
+
+
+def test_the_table_of_cost_has_the_sums_of_the_requests() -> None:
+    table = (ROOT / "docs/capacity.md").read_text()
+    for overlay in ("single-node", "small", "production"):
+        sums = requests_of(manifests(overlay))
+        assert f"| `{overlay}` | {sums['cpu']:.1f} | {sums['memory'] / 2**30:.1f} GiB |" in table
 
 
 def test_workers_scale_with_their_own_queues() -> None:

@@ -79,7 +79,7 @@ def places(overlay: str) -> list[Place]:
     ours = {"kubernetes.io/metadata.name": "campus"}
     found = [Place(name_of(it), pod_of(it)["metadata"]["labels"], ours) for it in workloads(overlay)]
     for it in of_kind(overlay, "Cluster"):
-        labels = {"cnpg.io/cluster": name_of(it), "cnpg.io/podRole": "instance"}
+        labels = {"cnpg.io/cluster": name_of(it), "cnpg.io/podRole": "instance", "cnpg.io/instanceRole": "primary"}
         found.append(Place(name_of(it), labels, ours))
     for it in of_kind(overlay, "Pooler"):
         labels = {"cnpg.io/cluster": it["spec"]["cluster"]["name"], "cnpg.io/poolerName": name_of(it)}
@@ -177,6 +177,15 @@ STATED = {"base_url", "media_url"}
 PORTS_OF_MAIL = {465, 587}
 
 
+def database_of(overlay: str, service: str) -> str:
+    """Return the cluster that holds the database of a service."""
+    return "campus-db" if overlay == "small" else f"{service}-db"
+
+
+def pooler_of(overlay: str, service: str) -> str:
+    return "campus-pooler" if overlay == "small" else f"{service}-pooler"
+
+
 def calls_of(overlay: str, service: str, process: str, *, has_endpoints: bool) -> set[Edge]:
     """Return the calls of one process, from the addresses that its settings declare."""
     edges: set[Edge] = set()
@@ -185,7 +194,7 @@ def calls_of(overlay: str, service: str, process: str, *, has_endpoints: bool) -
         if not name.endswith(("_url", "_endpoint")) or name in STATED:
             continue
         if name in ("api_database_url", "service_database_url"):
-            edges.add((process, "managed-servers" if is_managed else f"{service}-pooler", 5432))
+            edges.add((process, "managed-servers" if is_managed else pooler_of(overlay, service), 5432))
         elif name == "broker_url":
             edges.add((process, "managed-servers", 5671) if is_managed else (process, "broker", 5672))
         elif name == "rate_limit_store_url":
@@ -211,7 +220,10 @@ def expected_edges(overlay: str) -> set[Edge]:
         if service_of(it) in SETTINGS:
             edges |= calls_of(overlay, service_of(it), name_of(it), has_endpoints=False)
     # The audit reads databases and payment gateways, and records its result.
-    edges |= {("audit", "managed-servers" if overlay == "managed" else f"{service}-db", 5432) for service in AUDITED}
+    edges |= {
+        ("audit", "managed-servers" if overlay == "managed" else database_of(overlay, service), 5432)
+        for service in AUDITED
+    }
     edges |= {("audit", "outside", 443), ("audit", "api-gateway-api", 8080)}
     for it in (*processes(overlay), *of_kind(overlay, "CronJob")):
         # Every process with a collector's address sends spans to it.
@@ -232,7 +244,7 @@ def expected_edges(overlay: str) -> set[Edge]:
 def edges_of_operated_servers(overlay: str) -> set[Edge]:
     edges: set[Edge] = set()
     for service in SETTINGS:
-        database, pooler = f"{service}-db", f"{service}-pooler"
+        database, pooler = database_of(overlay, service), pooler_of(overlay, service)
         edges |= {(f"{service}-migrate", database, 5432), (pooler, database, 5432)}
         # Replication and health checks of the other instances.
         edges |= {(database, database, 5432), (database, database, 8000)}
@@ -263,7 +275,7 @@ def edges_of_the_sandbox(overlay: str) -> set[Edge]:
         if service_of(process) == "notifications":
             edges.add((name_of(process), "sandbox", 2525))
     for service in ("identity", "orders", "payouts"):
-        edges |= {(f"{service}-demo-data", f"{service}-pooler", 5432), (f"{service}-demo-data", "broker", 5672)}
+        edges |= {(f"{service}-demo-data", pooler_of(overlay, service), 5432), (f"{service}-demo-data", "broker", 5672)}
     return edges
 
 
