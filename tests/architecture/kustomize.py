@@ -173,7 +173,7 @@ def _with_hashes(resources: list[Resource]) -> list[Resource]:
     for resource in resources:
         if resource.pop("generated", False):
             name = resource["metadata"]["name"]
-            resource["metadata"]["name"] = names[name] = f"{name}-{_hash_of(resource['data'])}"
+            resource["metadata"]["name"] = names[name] = f"{name}-{hash_of(resource['data'])}"
     for container in containers_of(resources):
         for source in container.get("envFrom", []):
             if name := source.get("configMapRef", {}).get("name"):
@@ -185,7 +185,7 @@ def _with_hashes(resources: list[Resource]) -> list[Resource]:
     return resources
 
 
-def _hash_of(content: dict[str, str]) -> str:
+def hash_of(content: dict[str, str]) -> str:
     encoded = json.dumps(
         {"data": content, "kind": "ConfigMap", "name": ""}, separators=(",", ":"), ensure_ascii=False, sort_keys=True
     )
