@@ -64,6 +64,7 @@ HISTORY: dict[str, dict[str, str]] = {
         "payout_exceptions": "cause closed_at closed_because respond_by severity status",
         "dispatch_batches": "answer finished_at remaining",
         "dispatch_lines": "outcome reason",
+        "dispatch_approvals": "decided_at decided_by rejection status",
         "found_transfers": "evidence outcome payout_id status",
         "reconciliations": "decided_at decided_by reason rejection status",
         "bank_detail_versions": "account_fingerprint account_name account_number account_sealed bank_code "

@@ -20,6 +20,7 @@ HARMLESS_TYPES = {"bigint", "boolean", "integer", "smallint", "timestamp with ti
 PUBLIC_HASHES = {
     "bank_detail_releases.hash",
     "chargeback_responses.content_hash",
+    "dispatch_approvals.hash",
     "ledger_transactions.content_hash",
     "reconciliations.hash",
     "webhook_revisions.content_hash",

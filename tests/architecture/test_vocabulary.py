@@ -31,6 +31,7 @@ ALLOWED = {
     *(
         "ai_answer_seconds",
         "balance_withdrawal_two_person_minor",
+        "dispatch_two_person_minor",
         "client_answer_seconds_max",
         "on_message_begin",
         "KeyedHashes",

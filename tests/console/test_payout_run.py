@@ -3,6 +3,8 @@ people.
 """
 
 from collections.abc import AsyncIterator
+from urllib.parse import urlsplit
+from uuid import uuid4
 
 import pytest_asyncio
 
@@ -63,6 +65,56 @@ async def test_a_run_is_previewed_sent_and_watched_to_its_end(
     await maker.open("/payout-batches")
     await maker.check_page()
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
+
+
+async def _large_sale(market: Marketplace, users: Users) -> None:
+    """Deliver an order whose share in the wallet is above the largest run of one person."""
+    before = (await market.wallet(users.vendor))["availableMinor"]
+    offered = {
+        "name": f"Laptop {uuid4().hex[:8]}",
+        "description": "New.",
+        "category": "computers",
+        "priceMinor": 60_000_000,
+        "stock": 5,
+    }
+    product = await market.post("/api/products", offered, users.vendor)
+    order = await market.checkout(users.buyer, product["id"])
+    await market.pay(await market.pay_intent(users.buyer, order["id"]))
+    await market.order_reaches(users.buyer, order["id"], "paid_escrow")
+    await market.dispatch(users.vendor, order["id"])
+    await market.verify_delivery(users.vendor, order["id"], await market.delivery_pin(users.buyer, order["id"]))
+    await market.wallet_reaches(users.vendor, before + 50_000_100)
+
+
+async def test_a_large_run_is_sent_by_a_second_approver(
+    visitor: Arrival, system: System, market: Marketplace, users: Users, manual_bank: None
+) -> None:
+    await _large_sale(market, users)
+    payout = await market.request_payout(users.vendor, 50_000_100)
+    maker = await visitor("maker")
+    await maker.open("/payouts/run")
+    await maker.page.locator(f"input[value='{payout['id']}']").check()
+    await maker.click("Preview")
+    assert "A run of this size needs a second person" in await maker.text()
+    await maker.check_page()
+    await maker.open_section("Prepare for approval…")
+    await maker.click("Prepare ₦500,001.00")
+    assert "Another person of finance approves and sends it" in await maker.notice()
+    preview = urlsplit(maker.page.url).path
+    checker = await visitor("checker")
+    await checker.open("/")
+    assert "Payout runs to approve" in await checker.text()
+    await checker.open(preview)
+    await checker.check_page()
+    await checker.open_section("Approve…")
+    await checker.click("Approve")
+    assert "The batch is sent" in await checker.notice()
+    sent = await market.get(f"/api/payouts/{payout['id']}", users.auditor)
+    assert sent["transfer"]["status"] == "pending"
+    await maker.open(preview)
+    assert "approved" in (await maker.text()).lower()
+    await move_transfer(market, sent["transfer"]["reference"], "succeed")
+    await market.payout_reaches(users.vendor, payout["id"], "processed")
 
 
 async def test_a_second_click_sends_one_batch(

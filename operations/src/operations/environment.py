@@ -90,6 +90,7 @@ PASSED_ON = (
     "FLUTTERWAVE_RETURN_URL",
     "FLUTTERWAVE_TRANSFER_FEES",
     "PAYOUT_*",
+    "DISPATCH_TWO_PERSON_MINOR",
     "BANK_DETAILS_COOLING_SECONDS",
 )
 """Settings of the caller that every process receives unchanged (architecture, section 6)."""

@@ -339,6 +339,29 @@ CREATE TABLE dead_letters (
 CREATE INDEX dead_letters_newest ON dead_letters USING btree (failed_at DESC, id DESC);
 GRANT SELECT, INSERT, UPDATE, DELETE ON dead_letters TO campus_payouts_service;
 
+CREATE TABLE dispatch_approvals (
+    batch_id uuid NOT NULL,
+    status text NOT NULL,
+    hash text NOT NULL,
+    prepared_by uuid NOT NULL,
+    prepared_at timestamp with time zone NOT NULL,
+    decided_by uuid,
+    decided_at timestamp with time zone,
+    rejection text,
+    CONSTRAINT dispatch_approvals_pkey PRIMARY KEY (batch_id),
+    CONSTRAINT dispatch_approvals_batch FOREIGN KEY (batch_id) REFERENCES dispatch_batches(id),
+    CONSTRAINT dispatch_approvals_decided_by_another CHECK ((decided_by <> prepared_by)),
+    CONSTRAINT dispatch_approvals_decided_says_who CHECK ((((status = 'prepared'::text) = (decided_by IS NULL)) AND ((status = 'prepared'::text) = (decided_at IS NULL)))),
+    CONSTRAINT dispatch_approvals_hash_shape CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT dispatch_approvals_rejected_says_why CHECK (((status = 'rejected'::text) = (rejection IS NOT NULL))),
+    CONSTRAINT dispatch_approvals_status_known CHECK ((status = ANY (ARRAY['prepared'::text, 'approved'::text, 'rejected'::text, 'overtaken'::text])))
+);
+ALTER TABLE dispatch_approvals ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON dispatch_approvals TO campus_payouts_api;
+GRANT SELECT, INSERT, UPDATE (status, decided_by, decided_at, rejection) ON dispatch_approvals TO campus_payouts_service;
+CREATE POLICY dispatch_approvals_select ON dispatch_approvals FOR SELECT TO campus_payouts_api
+    USING (app_may('payouts:read'::text));
+
 CREATE TABLE dispatch_batches (
     id uuid NOT NULL,
     dispatched_by uuid NOT NULL,

@@ -69,6 +69,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
         {
             "charged_orders:read",
             "payouts:read",
+            "payouts:approve",
             "exceptions:read",
             "bank_details:release",
             "reconciliations:approve",
@@ -166,6 +167,7 @@ MONEY_PERMISSIONS: Final[frozenset[str]] = frozenset(
         "orders:cancel",
         "returns:decide",
         "payouts:dispatch",
+        "payouts:approve",
         "payouts:reset",
         "bank_details:quarantine",
         "bank_details:release",

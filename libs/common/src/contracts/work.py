@@ -14,6 +14,7 @@ WorkKindName = Literal[
     "flash_sales_to_approve",
     "orders_to_dispatch",
     "payout_exceptions",
+    "payout_runs_to_approve",
     "payouts_to_dispatch",
     "quarantined_charges_to_approve",
     "quarantined_charges_to_prepare",

@@ -24,6 +24,13 @@ GRANT UPDATE (answer, finished_at, remaining) ON dispatch_batches TO campus_payo
 CREATE POLICY dispatch_batches_select ON dispatch_batches FOR SELECT TO campus_payouts_api
     USING (dispatched_by = app_user_id() AND app_may('payouts:dispatch'));
 
+ALTER TABLE dispatch_approvals ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON dispatch_approvals TO campus_payouts_api;
+REVOKE ALL ON dispatch_approvals FROM campus_payouts_service;
+GRANT SELECT, INSERT, UPDATE (status, decided_by, decided_at, rejection) ON dispatch_approvals TO campus_payouts_service;
+CREATE POLICY dispatch_approvals_select ON dispatch_approvals FOR SELECT TO campus_payouts_api
+    USING (app_may('payouts:read'));
+
 -- Written once: the service may change only the columns named here.
 REVOKE UPDATE, DELETE ON dispatch_lines FROM campus_payouts_service;
 GRANT UPDATE (outcome, reason) ON dispatch_lines TO campus_payouts_service;

@@ -90,6 +90,13 @@ class Settings(ServiceSettings):
         description="The smallest payout that a vendor may request, in kobo",
         examples=[100_000],
     )
+    dispatch_two_person_minor: int = Field(
+        default=50_000_000,
+        ge=0,
+        le=AMOUNT_MINOR_MAX,
+        description="The largest payout run that one person sends, in kobo; a second person approves a larger one",
+        examples=[50_000_000],
+    )
     payout_transfer_minimum_minor: int = Field(
         default=10_000,
         ge=1,

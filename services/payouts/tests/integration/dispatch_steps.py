@@ -3,7 +3,8 @@
 import dataclasses
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from uuid import UUID
+from typing import Any
+from uuid import UUID, uuid4
 
 import httpx
 
@@ -14,14 +15,30 @@ from contracts.permissions import permissions_of
 from payouts.clients.gateway import Gateways
 from payouts.domain.dispatch import LEASE
 from payouts.timers import process_due_transfers_once
-from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder, dispatch_payouts
+from payouts.use_cases.transfers.dispatch_payouts import Alone, DispatchOrder, dispatch_payouts
 from providers.paystack import PaystackApi
 
 from .conftest import OPENING_BALANCE_MINOR, Sandbox, Scenario
+from .responses import data_of
+from .staff import Staff
 
 KEY = UUID("6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
 OTHER_KEY = UUID("7a1c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
-EVERYTHING = DispatchOrder(None, None, False)
+ALONE = Alone(50_000_000)
+EVERYTHING = DispatchOrder(None, None, False, ALONE)
+
+
+async def prepare_run(staff: Staff, **order: Any) -> dict[str, Any]:
+    """Return a preview that the maker prepared for a second person."""
+    plan = data_of(await staff.scenario.dispatch(uuid4(), dryRun=True, **order))
+    path = f"/api/payout-batches/{plan['batchId']}"
+    seen = data_of(await staff.get(path))
+    return dict(data_of(await staff.post(f"{path}/prepare", staff.maker, "finance_maker", {"hash": seen["hash"]})))
+
+
+async def approve_run(staff: Staff, preview: dict[str, Any], by: UUID | None = None) -> httpx.Response:
+    path, body = f"/api/payout-batches/{preview['batchId']}/approve", {"hash": preview["hash"]}
+    return await staff.post(path, by or staff.checker, "finance_checker", body)
 
 
 async def recover(scenario: Scenario):

@@ -106,6 +106,19 @@ TABLES: Final = {
         checks={"dead_letters_resolved_once": {"closed_at": NOW}},
         unique={"dead_letters_pkey": {}},
     ),
+    "dispatch_approvals": GuardedTable(
+        row={"batch_id": OURS, "status": "prepared", "hash": "0" * 64},
+        checks={
+            "dispatch_approvals_decided_by_another": {"status": "approved", "decided_by": OURS, "decided_at": NOW},
+            "dispatch_approvals_decided_says_who": {"status": "approved"},
+            "dispatch_approvals_hash_shape": {"hash": "x"},
+            "dispatch_approvals_rejected_says_why": {"rejection": "x"},
+            "dispatch_approvals_status_known": {"status": "x", "decided_by": OTHERS, "decided_at": NOW},
+        },
+        unique={"dispatch_approvals_pkey": {}},
+        references={"dispatch_approvals_batch": {"batch_id": OTHERS}},
+        policies={"SELECT dispatch_approvals_select": ("payouts:read",)},
+    ),
     "dispatch_batches": GuardedTable(
         unique={
             "dispatch_batches_pkey": {"dispatched_by": OTHERS, "idempotency_key": OTHERS},

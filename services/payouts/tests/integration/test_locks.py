@@ -11,6 +11,7 @@ from payouts.domain.found_transfers import Candidate
 from payouts.store import (
     bank_detail_releases,
     bank_details,
+    dispatch_approvals,
     exceptions,
     found_transfers,
     payouts,
@@ -24,6 +25,7 @@ from payouts.store import (
 from testkit.locks import Locks, assert_locks, waits_for
 
 from .conftest import Sandbox, Scenario, released
+from .dispatch_steps import prepare_run
 from .staff import Staff
 from .steps import DAILY, prepared_release, put_schedule, skip_reason
 
@@ -61,6 +63,7 @@ def locks_of(scenario: Scenario) -> Locks:
             "SELECT id FROM dispatch_batches",
             lambda uow, batch_id: exceptions.count_related_exceptions(uow, batch_id, new_id(), new_id(), now),
         ),
+        "approval of a run": ("SELECT batch_id FROM dispatch_approvals", dispatch_approvals.lock_approval),
         "exception": ("SELECT id FROM payout_exceptions", exceptions.lock_exception),
         "open exception of a payout": (
             "SELECT payout_id FROM payout_exceptions WHERE payout_id IS NOT NULL",
@@ -92,6 +95,8 @@ async def test_a_lock_holds_its_own_rows_only(scenario: Scenario, sandbox: Sandb
         case = await staff.failed()
         await prepared_release(scenario, sandbox)
         await staff.prepared(case)
+        await scenario.payout(await scenario.ready_vendor(100), 100)
+        await prepare_run(staff)
         assert (await put_schedule(scenario, case.vendor, DAILY)).status_code == 200
         odd = await scenario.ready_vendor(1_000)
         await scenario.app.deliver_unsigned(released(odd, 500))

@@ -31,7 +31,7 @@ from payouts.timers import process_due_transfers_once
 from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder, dispatch_payouts
 
 from .conftest import GATEWAY_SECONDS_MAX
-from .dispatch_steps import Died, LateTransport, MortalDatabase, MortalTransport, gateways_over
+from .dispatch_steps import ALONE, Died, LateTransport, MortalDatabase, MortalTransport, gateways_over
 
 Result = TypeVar("Answer")
 
@@ -89,7 +89,7 @@ class Schedules(RuleBasedStateMachine):
 
     async def _dispatch(self, database: Any, gateways: Any) -> None:
         caller = Caller(user_id=self.scenario.operator_id, permissions=permissions_of(["finance_maker"]))
-        order = DispatchOrder(tuple(UUID(payout_id) for payout_id in self.payouts), None, False)
+        order = DispatchOrder(tuple(UUID(payout_id) for payout_id in self.payouts), None, False, ALONE)
         try:
             await dispatch_payouts(database, gateways, self.scenario.clock, caller, uuid4(), order)
         except (Died, GatewayUnavailable):

@@ -12,10 +12,22 @@ import pytest
 from common.primitives.ids import new_id
 from contracts.payments import TransferSucceeded
 from payouts.domain.dispatch import LOST_CALL
-from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder, dispatch_payouts
+from payouts.use_cases.transfers.dispatch_payouts import Alone, DispatchOrder, dispatch_payouts
 
 from .conftest import GATEWAY_SECONDS_MAX, OPENING_BALANCE_MINOR, Sandbox, Scenario
-from .dispatch_steps import EVERYTHING, KEY, OTHER_KEY, LateTransport, assert_paid_once, gateways_over, maker, recover
+from .dispatch_steps import (
+    EVERYTHING,
+    KEY,
+    OTHER_KEY,
+    LateTransport,
+    approve_run,
+    assert_paid_once,
+    gateways_over,
+    maker,
+    prepare_run,
+    recover,
+)
+from .staff import Staff
 from .steps import run_worker_once
 
 
@@ -145,6 +157,9 @@ async def test_a_definite_rejection_fails_the_attempt_and_returns_nothing(scenar
     vendor = await scenario.ready_vendor(2 * OPENING_BALANCE_MINOR)
     first, second = [await scenario.payout(vendor, OPENING_BALANCE_MINOR - 10_000) for _ in range(2)]
 
+    staff = Staff(scenario, sandbox)
+    preview = await prepare_run(staff, payoutIds=[first])
+
     class Later(httpx.AsyncBaseTransport):
         def __init__(self, inner):
             self.inner = inner
@@ -153,13 +168,13 @@ async def test_a_definite_rejection_fails_the_attempt_and_returns_nothing(scenar
             response = await self.inner.handle_async_request(request)
             if request.url.path.endswith("/balance"):
                 await response.aread()
-                assert (await scenario.dispatch(KEY, payoutIds=[first])).json()["data"]["submitted"] == 1
+                assert (await approve_run(staff, preview)).json()["data"]["submitted"] == 1
             return response
 
     dependencies = scenario.dependencies
     async with httpx.AsyncHTTPTransport() as inner:
         gateways = gateways_over(scenario, Later(inner))
-        order = DispatchOrder((UUID(second),), None, False)
+        order = DispatchOrder((UUID(second),), None, False, Alone(OPENING_BALANCE_MINOR))
         response = await dispatch_payouts(
             dependencies.database, gateways, scenario.clock, maker(scenario), OTHER_KEY, order
         )

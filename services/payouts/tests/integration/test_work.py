@@ -9,6 +9,7 @@ from common.primitives.ids import new_id
 from testkit.work import own_actions_of, work_of
 
 from .conftest import Sandbox, Scenario
+from .dispatch_steps import approve_run, prepare_run
 from .staff import AMOUNT, Staff
 from .steps import decide_release, prepare_release, quarantine_account
 
@@ -82,6 +83,22 @@ async def test_a_release_of_an_account_waits_for_another_checker_than_its_maker(
         assert await _kinds(staff, role) == {}
     assert (await decide_release(staff.scenario, release)).status_code == 200
     assert await _kinds(staff, "finance_checker") == {}
+
+
+async def test_a_prepared_run_waits_for_another_checker_than_its_maker(staff: Staff) -> None:
+    await staff.scenario.payout(await staff.scenario.ready_vendor(AMOUNT), AMOUNT)
+    preview = await prepare_run(staff)
+    assert await _kinds(staff, "finance_checker") == {"payout_runs_to_approve": 1}
+    assert await _kinds(staff, "finance_checker", user=staff.maker) == {}
+    assert (await approve_run(staff, preview)).status_code == 200
+    assert await _kinds(staff, "finance_checker") == {}
+    app = staff.scenario.app
+    acted = [
+        await own_actions_of(app.client, app.headers(user, roles=("finance_checker",)))
+        for user in (staff.maker, staff.checker)
+    ]
+    assert acted[0] == [("payout_run_prepared", preview["batchId"])]
+    assert ("payout_run_approved", preview["batchId"]) in acted[1]
 
 
 async def test_staff_read_what_they_did_about_payouts(staff: Staff) -> None:

@@ -35,6 +35,7 @@ LIFECYCLES: Final[dict[Lifecycle[Any, Any], tuple[str, ...]]] = {
         "payments.withdrawal_decisions",
         "payouts.reconciliations",
         "payouts.bank_detail_releases",
+        "payouts.dispatch_approvals",
         "orders.dispute_resolutions",
         "identity.commission_changes",
     ),

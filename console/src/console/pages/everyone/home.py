@@ -32,6 +32,7 @@ WORK_NAMES: Final = {
     "flash_sales_to_approve": "Flash sales to approve",
     "orders_to_dispatch": "Orders to dispatch",
     "payout_exceptions": "Payout exceptions",
+    "payout_runs_to_approve": "Payout runs to approve",
     "payouts_to_dispatch": "Payouts to dispatch",
     "quarantined_charges_to_prepare": "Quarantined charges to prepare",
     "refunds_to_prepare": "Refunds to prepare",

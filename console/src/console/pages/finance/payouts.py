@@ -9,14 +9,17 @@ from console.api import DISPATCH_SECONDS_MAX, ApiProblem, Json
 from console.families import Screens
 from console.formats import days_since, spoken
 from console.lists import Column, Filter, ListView, account, choices, show_list, vendor_name
+from console.pages.finance.decisions import is_outdated
 from console.pages.vendor.money import latest_months, payout_state
-from console.parts import names_of
+from console.parts import command, names_of
 from console.visit import Visit
 
 SCREENS = Screens()
 
 READERS: Final = ("payouts:read",)
 DISPATCHERS: Final = ("payouts:dispatch",)
+APPROVERS: Final = ("payouts:approve",)
+CHANGED_LIST: Final = "This is the present list: read it again. A run above the limit needs a second person."
 PAYOUTS_SHOWN_MAX: Final = 100
 """Payouts to choose from; a run without a choice takes the oldest, up to the API's own limit."""
 FINAL_STATUSES: Final = frozenset({"success", "failed", "rejected", "blocked", "abandoned", "reversed", "planned"})
@@ -97,7 +100,8 @@ BATCHES = ListView(
         Column("Failed", "failed", "number"),
         Column("Left out", "skipped", "number"),
     ),
-    empty="No batch was sent yet. A payout run sends one.",
+    filters=(Filter("awaiting", "Awaiting", choices("approval")),),
+    empty="No batch is here. A payout run sends one.",
 )
 
 
@@ -114,6 +118,7 @@ async def batch_page(visit: Visit) -> Response:
     # A failed transfer keeps its status until its exception is handled.
     transfers = [{**one, "exception": open_exceptions.get(one["payoutId"])} for one in batch["transfers"]]
     is_final = [one["status"] in FINAL_STATUSES for one in transfers]
+    approval: Json | None = batch["approval"] and {**batch["approval"], "hash": batch["hash"]}
     return visit.render(
         "finance/batch.html",
         title="Preview of a payout run" if batch["dryRun"] else "Batch",
@@ -128,9 +133,15 @@ async def batch_page(visit: Visit) -> Response:
         is_short=any(one["reason"] == "balance_insufficient" for one in batch["skipped"]),
         transfer_columns=PAYEES if batch["dryRun"] else TRANSFERS,
         payee_columns=PAYEES,
-        names=await names_of(visit, batch["dispatchedBy"]),
+        names=await names_of(visit, batch["dispatchedBy"], *_approval_users(batch["approval"])),
+        decision=approval,
+        outdated=is_outdated(visit, batch["hash"]),
         skipped_columns=SKIPPED,
     )
+
+
+def _approval_users(approval: Json | None) -> list[str]:
+    return [one for one in (approval["preparedBy"], approval["decidedBy"]) if one] if approval else []
 
 
 async def _open_exceptions(visit: Visit) -> dict[str, Json]:
@@ -181,7 +192,36 @@ async def dispatch(visit: Visit) -> Response:
         return visit.go(f"/payout-batches/{visit['id']}", "This batch was sent already.")
     payout_ids = [transfer["payoutId"] for transfer in plan["transfers"]]
     body = {"payoutIds": payout_ids, "maxTotalMinor": plan["totalMinor"]}
-    batch: Json = await visit.api.post("/api/payouts/dispatch", body, seconds_max=DISPATCH_SECONDS_MAX)
+    return await _send(visit, "/api/payouts/dispatch", body)
+
+
+@SCREENS.action("/payout-batches/{id:uuid}/prepare", any_of=DISPATCHERS, page=batch_page)
+async def prepare_run(visit: Visit) -> Response:
+    """Prepare the list that was read for the approval of a second person."""
+    return await command(
+        visit, {"hash": visit.form["hash"]}, "The run is prepared. Another person of finance approves and sends it."
+    )
+
+
+@SCREENS.action("/payout-batches/{id:uuid}/approve", any_of=APPROVERS, page=batch_page)
+async def approve_run(visit: Visit) -> Response:
+    """Send the list that maker and checker read, and no other."""
+    return await _send(visit, f"/api/payout-batches/{visit['id']}/approve", {"hash": visit.form["hash"]})
+
+
+@SCREENS.action("/payout-batches/{id:uuid}/reject", any_of=APPROVERS, page=batch_page)
+async def reject_run(visit: Visit) -> Response:
+    return await command(visit, {"reason": visit.form["reason"]}, "The run is rejected; nothing was sent.")
+
+
+async def _send(visit: Visit, path: str, body: Json) -> Response:
+    """Send a run; a refused one shows the preview of the present list that the API names."""
+    try:
+        batch: Json = await visit.api.post(path, body, seconds_max=DISPATCH_SECONDS_MAX)
+    except ApiProblem as problem:
+        if preview_id := problem.extensions.get("batchId"):
+            return visit.go(f"/payout-batches/{preview_id}", f"Nothing was sent. {CHANGED_LIST}")
+        raise
     return visit.go(f"/payout-batches/{batch['batchId']}", "The batch is sent. Its transfers are shown as they arrive.")
 
 

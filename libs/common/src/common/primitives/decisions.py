@@ -25,7 +25,10 @@ DECISION: Final = Lifecycle[DecisionStatus, Literal["approved", "rejected", "exp
         "approved": Rule({"prepared": "approved"}, repeated={"approved"}, by="the checker"),
         "rejected": Rule({"prepared": "rejected"}, repeated={"rejected"}, by="the checker"),
         "expired": Rule({"prepared": "expired"}, by="timer, or the erasure of its subject"),
-        "overtaken": Rule({"prepared": "overtaken"}, by="payments service: the refund was settled in the meantime"),
+        "overtaken": Rule(
+            {"prepared": "overtaken"},
+            by="payments service: the refund was settled in the meantime; payouts service: the list of the run changed",
+        ),
     },
 )
 

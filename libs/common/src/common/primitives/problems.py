@@ -61,6 +61,7 @@ class ProblemExtensions(TypedDict, total=False):
     userId: UUID
     error: str
     cell: str
+    batchId: UUID
 
 
 # Every extension member by its JSON Schema, as the API's document shows it.
@@ -89,6 +90,11 @@ EXTENSIONS: Final[Mapping[str, Mapping[str, Any]]] = {
         "type": "string",
         "format": "uuid",
         "description": "With AUTH_FORBIDDEN for a token of a further issuer only: the id to call `create-user` with.",
+    },
+    "batchId": {
+        "type": "string",
+        "format": "uuid",
+        "description": "With the 409 of a payout run only: the preview that shows the present list.",
     },
     "cell": {"type": "string", "description": "With a 421 only: the name of the cell that serves the campus."},
     "error": {"type": "string", "description": "With the 401 of the messaging webhook only: the same in one word."},

@@ -1,6 +1,7 @@
 """Errors of this service, each named by its condition."""
 
 from collections.abc import Sequence
+from uuid import UUID
 
 from common.messaging.faults import NotYetKnown
 from common.primitives.problems import Conflict, InvalidParam, Problem, Unavailable, ValidationFailed
@@ -102,6 +103,36 @@ class TransfersNotCompared(Unavailable):
         "The database was restored. Payouts are not sent until the payment gateway's transfers have been compared "
         "with the ledger. Try again later."
     )
+
+
+class SecondApproverRequired(Conflict):
+    """A run above `DISPATCH_TWO_PERSON_MINOR`; `batchId` is its preview, which a second person approves."""
+
+    def __init__(self, preview_id: UUID, total_minor: int, limit_minor: int) -> None:
+        super().__init__(
+            f"The run of {total_minor} kobo is above {limit_minor} kobo: a second person approves it. Nothing was "
+            f"sent. Prepare its preview {preview_id} for the approval.",
+            extensions={"batchId": preview_id},
+        )
+
+
+class DispatchListChanged(Conflict):
+    """The run is no longer the list that was prepared; `batchId` is the preview of the present list."""
+
+    def __init__(self, preview_id: UUID) -> None:
+        super().__init__(
+            f"The list changed since it was prepared: a vendor, an account, an amount, a fee or a payout. Nothing was "
+            f"sent. The preview {preview_id} shows the present list; prepare that one.",
+            extensions={"batchId": preview_id},
+        )
+
+
+class PreviewNeeded(Conflict):
+    detail = "Only a preview (a dry run) with transfers can be prepared for a second person."
+
+
+class DispatchPrepared(Conflict):
+    detail = "This preview was prepared before, or a decision on it was made. Make another preview."
 
 
 class TransferNotRecorded(Exception):

@@ -4,6 +4,7 @@ from typing import Final
 
 from common.standard_endpoints.pending_work import WorkKind
 from payouts.queries.bank_detail_releases import AWAITING_RELEASE
+from payouts.queries.batches import AWAITING_RUN
 from payouts.queries.reconciliations import AWAITING_RECONCILIATION
 from payouts.store.payouts import READY
 
@@ -14,6 +15,15 @@ PENDING_WORK: Final = (
         "/api/payouts?awaiting=dispatch",
         f"SELECT p.created_at AS since, NULL::timestamptz AS due {READY}",
         past_policies=True,
+    ),
+    WorkKind(
+        "payout_runs_to_approve",
+        ("payouts:read", "payouts:approve"),
+        "/api/payout-batches?awaiting=approval",
+        (
+            "SELECT a.prepared_at AS since, NULL::timestamptz AS due FROM dispatch_approvals AS a WHERE "
+            f"{AWAITING_RUN.format(user='(SELECT app_user_id())')}"
+        ),
     ),
     WorkKind(
         "payout_exceptions",

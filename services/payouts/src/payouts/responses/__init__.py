@@ -8,6 +8,7 @@ from payouts.responses.batches import (
     PayoutBatch,
     PayoutBatchDetail,
     PayoutDispatch,
+    PayoutRunApproval,
     SkippedPayout,
 )
 from payouts.responses.exceptions import (
@@ -37,6 +38,7 @@ __all__ = [
     "PayoutDispatch",
     "PayoutException",
     "PayoutExceptionDetail",
+    "PayoutRunApproval",
     "PayoutSchedule",
     "QuarantinedBankDetails",
     "ScheduledPayout",

@@ -73,6 +73,21 @@ class BatchSkippedPayout(BatchPayout):
     amount_minor: Annotated[int, Meta(description="Kobo; 0 for an unknown id.")]
 
 
+class PayoutRunApproval(ResponseModel):
+    """The approval of a preview by a second person."""
+
+    status: Annotated[
+        Literal["prepared", "approved", "rejected", "overtaken"],
+        Meta(description="`overtaken`: the list changed before the approval, and nothing was sent."),
+    ]
+    prepared_by: Annotated[UUID, Meta(description="The maker.")]
+    prepared_at: Timestamp
+    decided_by: Annotated[UUID | None, Meta(description="The checker.")]
+    decided_at: Timestamp | None
+    rejection_reason: str | None
+    sent_batch_id: Annotated[UUID | None, Meta(description="The batch that the approval sent.")]
+
+
 class PayoutBatchDetail(ResponseModel):
     """A dispatch with its transfers as they are now, for people: each line names the payee."""
 
@@ -90,6 +105,17 @@ class PayoutBatchDetail(ResponseModel):
     gateway_balance_minor: Annotated[int, Meta(description="The platform's balance at the payment gateway in kobo.")]
     transfers: Annotated[list[BatchTransfer], Meta(description="The transfers of this dispatch, with their payees.")]
     skipped: list[BatchSkippedPayout]
+    hash: Annotated[
+        str | None,
+        Meta(
+            description="SHA-256, in hex, of a preview's list as it is now: payouts, vendors, accounts, amounts and "
+            "fees; `/prepare` and `/approve` must repeat it. Null for a batch that was sent."
+        ),
+    ]
+    approval: Annotated[PayoutRunApproval | None, Meta(description="The approval of a preview that was prepared.")]
+    approval_required: Annotated[
+        bool, Meta(description="Whether a second person must approve this preview, because of its total.")
+    ]
 
 
 class PayoutBatch(ResponseModel):

@@ -16,15 +16,18 @@ from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, QueryText, dependencies_of, ok, or_not_found
 from common.web.idempotency import IdempotencyKey, OptionalIdempotencyKey
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from common.web.schemas import EmptyRequest
+from common.web.schemas import DecisionApproval, EmptyRequest
 from payouts import responses, schemas
 from payouts.dependencies import Dependencies
 from payouts.queries import payouts
 from payouts.queries.batches import describe_batch_with_payees, page_of_batches
 from payouts.routes.permissions import vendor_of
+from payouts.use_cases.dispatch_approvals.approve_dispatch import approve_dispatch as approve
+from payouts.use_cases.dispatch_approvals.prepare_dispatch import prepare_dispatch as prepare
+from payouts.use_cases.dispatch_approvals.reject_dispatch import reject_dispatch as reject
 from payouts.use_cases.payouts.cancel_payout import cancel_payout as cancel
 from payouts.use_cases.payouts.request_payout import request_payout
-from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder
+from payouts.use_cases.transfers.dispatch_payouts import Alone, Approval, DispatchOrder
 from payouts.use_cases.transfers.dispatch_payouts import dispatch_payouts as dispatch
 
 endpoint = Endpoints("payouts")
@@ -161,9 +164,12 @@ async def cancel_payout(
 async def dispatch_payouts(
     request: Request, caller: CurrentCaller, body: schemas.DispatchPayoutsRequest, key: IdempotencyKey
 ) -> Response:
-    """Send waiting payouts to the gateway, each once. A dry run returns the plan alone."""
+    """Send waiting payouts to the gateway, each once. A dry run returns the plan alone. 409 for a run above
+    `DISPATCH_TWO_PERSON_MINOR`: it names its preview, which a second person approves.
+    """
     dependencies = dependencies_of(request, Dependencies)
-    order = DispatchOrder(body.payout_ids, body.max_total_minor, body.dry_run)
+    alone = Alone(dependencies.settings.dispatch_two_person_minor)
+    order = DispatchOrder(body.payout_ids, body.max_total_minor, body.dry_run, alone)
     response = await dispatch(dependencies.database, dependencies.gateways, dependencies.clock, caller, key, order)
     return ok(request, msgspec.convert(response, responses.PayoutDispatch))
 
@@ -176,12 +182,17 @@ async def dispatch_payouts(
     allow=permission("payouts:read"),
 )
 async def list_batches(
-    request: Request, caller: CurrentCaller, page: Annotated[OffsetPage, Depends(offset_page("created_at"))]
+    request: Request,
+    caller: CurrentCaller,
+    page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
+    awaiting: Annotated[
+        Literal["approval"] | None, Query(description="Only prepared previews that the caller may approve.")
+    ] = None,
 ) -> Response:
     """List the dispatches that were sent, with the counts of their transfers as they are now."""
     # Acts as the service: row policies show a batch to its dispatcher only.
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        found = await page_of_batches(uow, page)
+        found = await page_of_batches(uow, page, None if awaiting is None else caller.id)
     return respond_offset_page(request, page, found)
 
 
@@ -194,7 +205,65 @@ async def list_batches(
 )
 async def get_batch(request: Request, caller: CurrentCaller, batch_id: UUID) -> Response:
     """Return a dispatch with its transfers as they are now, each with its payee: the progress of a batch."""
+    return await _respond_batch(request, batch_id)
+
+
+@endpoint(
+    "POST",
+    "/api/payout-batches/{batch_id}/prepare",
+    id="payoutBatches.prepare",
+    returns=responses.PayoutBatchDetail,
+    allow=permission("payouts:dispatch", step_up=True),
+)
+async def prepare_batch(request: Request, caller: CurrentCaller, batch_id: UUID, body: DecisionApproval) -> Response:
+    """Prepare a preview, as its hash names it, for the approval of a second person. 409 when its list changed."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        batch = await describe_batch_with_payees(uow, batch_id, dependencies.gateway.fees)
+        now, fees = dependencies.clock.now(), dependencies.gateway.fees
+        await prepare(uow, batch_id, body.hash, caller.id, now, fees)
+    return await _respond_batch(request, batch_id)
+
+
+@endpoint(
+    "POST",
+    "/api/payout-batches/{batch_id}/approve",
+    id="payoutBatches.approve",
+    returns=responses.PayoutDispatch,
+    allow=permission("payouts:approve", step_up=True),
+    quota=Quota.SENSITIVE,
+    seconds_max=DISPATCH_SECONDS_MAX,
+)
+async def approve_batch(request: Request, caller: CurrentCaller, batch_id: UUID, body: DecisionApproval) -> Response:
+    """Send exactly the list of a prepared preview, once. Its maker is refused, under any role. 409 when the list
+    changed since: nothing is sent, and `batchId` names the preview of the present list.
+    """
+    dependencies = dependencies_of(request, Dependencies)
+    response = await approve(
+        dependencies.database, dependencies.gateways, dependencies.clock, caller, Approval(batch_id, body.hash)
+    )
+    return ok(request, msgspec.convert(response, responses.PayoutDispatch))
+
+
+@endpoint(
+    "POST",
+    "/api/payout-batches/{batch_id}/reject",
+    id="payoutBatches.reject",
+    returns=responses.PayoutBatchDetail,
+    allow=permission("payouts:approve", step_up=True),
+)
+async def reject_batch(
+    request: Request, caller: CurrentCaller, batch_id: UUID, body: schemas.RejectDispatchRequest
+) -> Response:
+    """Reject a prepared preview: nothing is sent."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await reject(uow, batch_id, body.reason, caller.id, dependencies.clock.now())
+    return await _respond_batch(request, batch_id)
+
+
+async def _respond_batch(request: Request, batch_id: UUID) -> Response:
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        alone_max_minor = dependencies.settings.dispatch_two_person_minor
+        batch = await describe_batch_with_payees(uow, batch_id, dependencies.gateway.fees, alone_max_minor)
     return ok(request, batch)

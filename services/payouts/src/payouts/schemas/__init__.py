@@ -1,7 +1,7 @@
 """Request bodies, one module for each area."""
 
 from payouts.schemas.bank_details import QuarantineBankDetailsRequest, ReplaceBankDetailsRequest
-from payouts.schemas.batches import DispatchPayoutsRequest
+from payouts.schemas.batches import DispatchPayoutsRequest, RejectDispatchRequest
 from payouts.schemas.exceptions import ClassifyExceptionRequest, CloseExceptionRequest
 from payouts.schemas.payouts import CreatePayoutRequest
 from payouts.schemas.schedules import ReplacePayoutScheduleRequest
@@ -13,6 +13,7 @@ __all__ = [
     "CreatePayoutRequest",
     "DispatchPayoutsRequest",
     "QuarantineBankDetailsRequest",
+    "RejectDispatchRequest",
     "ReplaceBankDetailsRequest",
     "ReplacePayoutScheduleRequest",
     "WaiveRemainderRequest",

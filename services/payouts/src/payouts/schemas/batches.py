@@ -7,6 +7,11 @@ from pydantic import Field, field_validator
 
 from common.web.schemas import PositiveKobo, RequestBody
 from payouts.domain.dispatch import BATCH_PAYOUTS_MAX
+from payouts.schemas.reconciliations import Reason
+
+
+class RejectDispatchRequest(RequestBody):
+    reason: Reason
 
 
 class DispatchPayoutsRequest(RequestBody):

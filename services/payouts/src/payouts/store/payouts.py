@@ -36,6 +36,9 @@ _SKIP_LINE: Final = """
 UPDATE dispatch_lines SET outcome = 'skipped', reason = $3
 WHERE batch_id = $1 AND payout_id = $2 AND outcome = 'reserved'
 """
+_LIST_PLANNED: Final = (
+    "SELECT payout_id FROM dispatch_lines WHERE batch_id = $1 AND outcome <> 'skipped' ORDER BY place"
+)
 _SAVE_REMAINING: Final = "UPDATE dispatch_batches SET remaining = $2 WHERE id = $1"
 _FINISH_BATCH: Final = "UPDATE dispatch_batches SET answer = $2, finished_at = $3 WHERE id = $1 AND answer IS NULL"
 _READ_RESPONSE: Final = "SELECT answer FROM dispatch_batches WHERE id = $1"
@@ -196,6 +199,11 @@ async def finish_batch(uow: UnitOfWork, batch_id: UUID, response: PayoutDispatch
 async def list_waiting(uow: UnitOfWork, limit: int, now: datetime) -> list[UUID]:
     """Return payouts that wait for a dispatch: those that can be sent first, oldest first."""
     return [row["id"] for row in await uow.fetch(_LIST_WAITING, limit, now)]
+
+
+async def list_planned(uow: UnitOfWork, batch_id: UUID) -> tuple[UUID, ...]:
+    """Return the payouts that a batch or a preview selected, in its order."""
+    return tuple(row["payout_id"] for row in await uow.fetch(_LIST_PLANNED, batch_id))
 
 
 async def count_ready(uow: UnitOfWork, now: datetime) -> int:

@@ -72,6 +72,32 @@ sa.Table(
     sa.UniqueConstraint("dispatched_by", "idempotency_key", name="dispatch_batches_key_once"),
 )
 
+# A preview above `DISPATCH_TWO_PERSON_MINOR` that one person prepared and another one decides on, bound to its list.
+sa.Table(
+    "dispatch_approvals",
+    metadata,
+    sa.Column(
+        "batch_id", sa.Uuid, sa.ForeignKey("dispatch_batches.id", name="dispatch_approvals_batch"), primary_key=True
+    ),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("hash", sa.Text, nullable=False),
+    sa.Column("prepared_by", sa.Uuid, nullable=False),
+    sa.Column("prepared_at", INSTANT, nullable=False),
+    sa.Column("decided_by", sa.Uuid),
+    sa.Column("decided_at", INSTANT),
+    sa.Column("rejection", sa.Text),
+    sa.CheckConstraint("decided_by <> prepared_by", name="dispatch_approvals_decided_by_another"),
+    sa.CheckConstraint(
+        "(status = 'prepared') = (decided_by IS NULL) AND (status = 'prepared') = (decided_at IS NULL)",
+        name="dispatch_approvals_decided_says_who",
+    ),
+    sa.CheckConstraint("hash ~ '^[0-9a-f]{64}$'", name="dispatch_approvals_hash_shape"),
+    sa.CheckConstraint("(status = 'rejected') = (rejection IS NOT NULL)", name="dispatch_approvals_rejected_says_why"),
+    sa.CheckConstraint(
+        "status IN ('prepared', 'approved', 'rejected', 'overtaken')", name="dispatch_approvals_status_known"
+    ),
+)
+
 sa.Table(
     "dispatch_lines",
     metadata,

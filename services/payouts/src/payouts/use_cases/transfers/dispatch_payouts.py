@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 import msgspec
@@ -11,6 +11,7 @@ import msgspec
 from common.auth.caller import THE_SERVICE, Caller
 from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.clock import Clock
+from common.primitives.decisions import AlreadyDecided, evaluate_approval
 from common.primitives.ids import new_id
 from common.primitives.problems import ValidationFailed
 from payouts.clients.gateway import Gateway, Gateways
@@ -18,17 +19,45 @@ from payouts.domain.dispatch import (
     BATCH_PAYOUTS_MAX,
     SEND_FOR_SECONDS,
     SUBMISSIONS_CONCURRENT_MAX,
+    BatchPlan,
     ShortBatch,
     plan_batch,
 )
-from payouts.domain.errors import TransfersNotCompared
-from payouts.queries.batches import describe_batch, list_unsent
-from payouts.store import found_transfers, payouts, transfers
+from payouts.domain.errors import DispatchListChanged, SecondApproverRequired, TransfersNotCompared
+from payouts.queries.batches import describe_batch, hash_of_list, list_unsent
+from payouts.store import dispatch_approvals, found_transfers, payouts, transfers
 from payouts.use_cases.exceptions.steps import hold_payouts, open_exception
 from payouts.use_cases.releases.check_released_credits import check_released_credits
 from payouts.use_cases.releases.hold_vendors import hold_vendors
 from payouts.use_cases.transfers.resume_payouts import resume_payouts
 from payouts.use_cases.transfers.submit_transfer import submit_transfer
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """A checker's approval of a preview, with the hash of the list that the checker saw."""
+
+    preview_id: UUID
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """One person sends a run of at most this many kobo."""
+
+    total_max_minor: int
+
+
+class _ApproverNeeded(Exception):
+    """The run is larger than one person sends."""
+
+    def __init__(self, total_minor: int, limit_minor: int) -> None:
+        super().__init__()
+        self.total_minor, self.limit_minor = total_minor, limit_minor
+
+
+class _ListChanged(Exception):
+    """The run is not the approved list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +67,8 @@ class DispatchOrder:
     payout_ids: tuple[UUID, ...] | None
     max_total_minor: int | None
     dry_run: bool
+    # The authority to send: that of the caller, up to a limit, or the approval by the caller of another one's preview.
+    authority: Alone | Approval
 
     @property
     def fingerprint(self) -> bytes:
@@ -55,16 +86,26 @@ async def dispatch_payouts(
     attempts with their references commit together. From then on each payout is sent, by this request or, after its
     death or its time, by the worker. Acts as the service: the caller's role may not read account numbers. Raises
     ValidationFailed (the key names another request), GatewayUnavailable and TransfersNotCompared (503, nothing
-    changed).
+    changed), SecondApproverRequired and DispatchListChanged (409, nothing sent: each names a preview of the present
+    list), and the errors of `evaluate_approval`.
     """
     async with database.unit_of_work(acting_as=caller) as uow:
         batch = await payouts.find_batch(uow, caller.id, key)
     if batch is None:
         gateway = gateways.of(gateways.for_new_transfers)
         balance_minor = await gateway.balance_minor()
-        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            await resume_payouts(uow, gateway.name)
-            batch = await _plan(uow, clock, caller, key, order, balance_minor, gateway)
+        try:
+            async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+                await resume_payouts(uow, gateway.name)
+                batch = await _plan(uow, clock, caller, key, order, balance_minor, gateway)
+        except (_ApproverNeeded, _ListChanged) as refused:
+            async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+                preview = replace(order, dry_run=True)
+                planned = await _plan(uow, clock, caller, new_id(), preview, balance_minor, gateway)
+                await _end_approval(uow, order, caller, clock)
+            if isinstance(refused, _ListChanged):
+                raise DispatchListChanged(planned.id) from refused
+            raise SecondApproverRequired(planned.id, refused.total_minor, refused.limit_minor) from refused
     if batch.fingerprint != order.fingerprint:
         raise ValidationFailed.of("Idempotency-Key", "was used for another request")
     if batch.response is not None:
@@ -112,6 +153,7 @@ async def _plan(
     ready = await payouts.count_ready(uow, now)
     await payouts.save_remaining(uow, batch.id, ready - len(plan.selected))
     if not order.dry_run:
+        await _check_authority(uow, batch.id, plan, order, caller, clock, gateway)
         skipped = [line for line in plan.lines if line.skipped is not None or not plan.short]
         await hold_payouts(uow, candidates, skipped, now)
     if not (plan.short or order.dry_run):
@@ -125,6 +167,37 @@ async def _plan(
         await open_exception(uow, ShortBatch(batch.id, plan.stopped_minor), "balance_insufficient", detail, now)
     response = await describe_batch(uow, batch.id, gateway.fees)
     return payouts.Batch(batch.id, batch.fingerprint, await payouts.finish_batch(uow, batch.id, response, now))
+
+
+async def _check_authority(
+    uow: UnitOfWork,
+    batch_id: UUID,
+    plan: BatchPlan,
+    order: DispatchOrder,
+    caller: Caller,
+    clock: Clock,
+    gateway: Gateway,
+) -> None:
+    """Refuse a run that one person may not send, and one that is not the approved list; record the approval."""
+    authority = order.authority
+    if isinstance(authority, Alone):
+        if plan.planned_minor > authority.total_max_minor:
+            raise _ApproverNeeded(plan.planned_minor, authority.total_max_minor)
+        return
+    prepared = await dispatch_approvals.lock_approval(uow, authority.preview_id)
+    if not evaluate_approval(prepared, authority.hash, caller.id):
+        raise AlreadyDecided("approved")
+    if await hash_of_list(uow, batch_id, gateway.fees) != authority.hash:
+        raise _ListChanged
+    await dispatch_approvals.save_verdict(uow, authority.preview_id, "approved", caller.id, clock.now())
+
+
+async def _end_approval(uow: UnitOfWork, order: DispatchOrder, caller: Caller, clock: Clock) -> None:
+    """End the approval of a list that changed: it can never be sent."""
+    if isinstance(order.authority, Approval):
+        prepared = await dispatch_approvals.lock_approval(uow, order.authority.preview_id)
+        if prepared is not None and prepared.status == "prepared":
+            await dispatch_approvals.save_verdict(uow, order.authority.preview_id, "overtaken", caller.id, clock.now())
 
 
 async def _send(database: Database, gateways: Gateways, clock: Clock, batch_id: UUID) -> None:
