@@ -64,6 +64,7 @@ HISTORY: dict[str, dict[str, str]] = {
         "payout_exceptions": "cause closed_at closed_because respond_by severity status",
         "dispatch_batches": "answer finished_at remaining",
         "dispatch_lines": "outcome reason",
+        "payout_holds": "release_reason released_at released_by status",
         "dispatch_approvals": "decided_at decided_by rejection status",
         "found_transfers": "evidence outcome payout_id status",
         "reconciliations": "decided_at decided_by reason rejection status",

@@ -712,6 +712,34 @@ CREATE POLICY payout_exceptions_update ON payout_exceptions FOR UPDATE TO campus
     USING (app_may('exceptions:classify'::text))
     WITH CHECK (app_may('exceptions:classify'::text));
 
+CREATE TABLE payout_holds (
+    id uuid NOT NULL,
+    payout_id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    status text NOT NULL,
+    reason text NOT NULL,
+    held_by uuid NOT NULL,
+    held_at timestamp with time zone NOT NULL,
+    released_by uuid,
+    released_at timestamp with time zone,
+    release_reason text,
+    CONSTRAINT payout_holds_pkey PRIMARY KEY (id),
+    CONSTRAINT payout_holds_payout FOREIGN KEY (payout_id) REFERENCES payout_requests(id),
+    CONSTRAINT payout_holds_release_says_who CHECK ((num_nonnulls(released_by, released_at, release_reason) =
+CASE status
+    WHEN 'released'::text THEN 3
+    ELSE 0
+END)),
+    CONSTRAINT payout_holds_status_known CHECK ((status = ANY (ARRAY['held'::text, 'released'::text])))
+);
+CREATE INDEX payout_holds_of_payout ON payout_holds USING btree (payout_id, held_at);
+CREATE UNIQUE INDEX payout_holds_one_live ON payout_holds USING btree (payout_id) WHERE (status = 'held'::text);
+ALTER TABLE payout_holds ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON payout_holds TO campus_payouts_api;
+GRANT SELECT, INSERT, UPDATE (status, released_by, released_at, release_reason) ON payout_holds TO campus_payouts_service;
+CREATE POLICY payout_holds_select ON payout_holds FOR SELECT TO campus_payouts_api
+    USING ((((vendor_id = app_vendor_id()) AND app_may('wallet:own'::text)) OR app_may('payouts:read'::text)));
+
 CREATE TABLE payout_requests (
     id uuid NOT NULL,
     vendor_id uuid NOT NULL,

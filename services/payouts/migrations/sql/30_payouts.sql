@@ -24,6 +24,13 @@ GRANT UPDATE (answer, finished_at, remaining) ON dispatch_batches TO campus_payo
 CREATE POLICY dispatch_batches_select ON dispatch_batches FOR SELECT TO campus_payouts_api
     USING (dispatched_by = app_user_id() AND app_may('payouts:dispatch'));
 
+ALTER TABLE payout_holds ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON payout_holds TO campus_payouts_api;
+REVOKE ALL ON payout_holds FROM campus_payouts_service;
+GRANT SELECT, INSERT, UPDATE (status, released_by, released_at, release_reason) ON payout_holds TO campus_payouts_service;
+CREATE POLICY payout_holds_select ON payout_holds FOR SELECT TO campus_payouts_api
+    USING ((vendor_id = app_vendor_id() AND app_may('wallet:own')) OR app_may('payouts:read'));
+
 ALTER TABLE dispatch_approvals ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON dispatch_approvals TO campus_payouts_api;
 REVOKE ALL ON dispatch_approvals FROM campus_payouts_service;

@@ -106,6 +106,19 @@ TABLES: Final = {
         checks={"dead_letters_resolved_once": {"closed_at": NOW}},
         unique={"dead_letters_pkey": {}},
     ),
+    "payout_holds": GuardedTable(
+        row={"payout_id": OURS, "status": "held"},
+        checks={
+            "payout_holds_status_known": {"status": "x"},
+            "payout_holds_release_says_who": {"status": "released"},
+        },
+        unique={
+            "payout_holds_pkey": {"payout_id": OTHERS},
+            "payout_holds_one_live": {"id": OTHERS},
+        },
+        references={"payout_holds_payout": {"payout_id": OTHERS}},
+        policies={"SELECT payout_holds_select": ("vendor wallet:own", "payouts:read")},
+    ),
     "dispatch_approvals": GuardedTable(
         row={"batch_id": OURS, "status": "prepared", "hash": "0" * 64},
         checks={

@@ -18,6 +18,7 @@ SCREENS = Screens()
 
 READERS: Final = ("payouts:read",)
 DISPATCHERS: Final = ("payouts:dispatch",)
+HOLDERS: Final = ("payouts:hold",)
 APPROVERS: Final = ("payouts:approve",)
 CHANGED_LIST: Final = "This is the present list: read it again. A run above the limit needs a second person."
 PAYOUTS_SHOWN_MAX: Final = 100
@@ -29,6 +30,7 @@ SKIP_REASONS: Final = {
     "already_dispatched": "its transfer is under way",
     "credit_not_released": "the wallet holds a credit that payments did not release",
     "release_statement_awaited": "the statement of payments about its credits has not arrived",
+    "held": "finance holds it",
     "vendor_suspended": "the vendor is suspended",
     "transfer_contradicted": "money of the vendor may have been paid twice: two people reconcile it first",
     "disputed": "it contains money of a disputed charge",
@@ -56,6 +58,10 @@ PAYOUTS = ListView(
     filters=(
         Filter("status", "Status", choices("pending", "processed", "failed")),
         Filter("awaiting", "Awaiting", choices("dispatch")),
+        Filter("from", "Requested from", kind="date"),
+        Filter("to", "Before", kind="date"),
+        Filter("reference", "Transfer's reference", kind="search"),
+        Filter("batchId", "Batch", kind="hidden"),
         Filter("number", "Number", kind="search"),
         Filter("vendorName", "Vendor", kind="search"),
         Filter("vendorId", "Vendor", kind="hidden"),
@@ -263,6 +269,16 @@ RECONCILIATIONS: Final = (
     Column("Prepared", "preparedAt", "time"),
     Column("Decided", "decidedAt", "time"),
 )
+
+
+@SCREENS.action("/payouts/{id:uuid}/hold", any_of=HOLDERS, page=payout_page)
+async def hold_payout(visit: Visit) -> Response:
+    return await command(visit, {"reason": visit.form["reason"]}, "The payout is held: no run sends it.")
+
+
+@SCREENS.action("/payouts/{id:uuid}/release", any_of=HOLDERS, page=payout_page)
+async def release_payout(visit: Visit) -> Response:
+    return await command(visit, {"reason": visit.form["reason"]}, "The payout is released: the next run may send it.")
 
 
 @SCREENS.action("/payouts/{id:uuid}/reconciliations", any_of=("reconciliations:prepare",), page=payout_page)

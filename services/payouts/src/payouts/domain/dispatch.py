@@ -17,6 +17,7 @@
   sets the details again, or cancels; finance quarantines.
 - `bank_details_cooling`. Notified: the vendor, by the notice of the change; `payoutsFrom`. Acts: no one: it ends at
   `payoutsFrom`.
+- `held`. Notified: the vendor (`payout_delayed`). Acts: finance releases the payout.
 - `balance_insufficient`. Notified: exception of the batch, SEV-1. Acts: finance tops up the balance.
 """
 
@@ -41,6 +42,7 @@ SkipReason = Literal[
     "debt_outstanding",
     "bank_details_changed",
     "bank_details_cooling",
+    "held",
     "max_total_reached",
     "balance_insufficient",
 ]
@@ -88,6 +90,8 @@ class Candidate:
     vendor_has_debt: bool
     transfer_contradicted: bool = False
     disputed: bool = False
+    # Finance holds this payout.
+    held: bool = False
     # The payout's number for people.
     number: str | None = None
 
@@ -157,25 +161,19 @@ def skip_payout_reason(candidate: Candidate) -> SkipReason | None:
 
 def hold_reason(candidate: Candidate) -> SkipReason | None:
     """Return why this payout may not be sent now, by a batch or by the worker; None when it may."""
-    if not candidate.pending:
-        return "not_pending"
-    if candidate.cover == "not_released":
-        return "credit_not_released"
-    if candidate.cover == "waiting":
-        return "release_statement_awaited"
-    if candidate.vendor_suspended:
-        return "vendor_suspended"
-    if candidate.transfer_contradicted:
-        return "transfer_contradicted"
-    if candidate.disputed:
-        return "disputed"
-    if candidate.vendor_has_debt:
-        return "debt_outstanding"
-    if not candidate.bank_details_valid:
-        return "bank_details_changed"
-    if candidate.bank_details_cooling:
-        return "bank_details_cooling"
-    return None
+    reasons: tuple[tuple[bool, SkipReason], ...] = (
+        (not candidate.pending, "not_pending"),
+        (candidate.cover == "not_released", "credit_not_released"),
+        (candidate.cover == "waiting", "release_statement_awaited"),
+        (candidate.held, "held"),
+        (candidate.vendor_suspended, "vendor_suspended"),
+        (candidate.transfer_contradicted, "transfer_contradicted"),
+        (candidate.disputed, "disputed"),
+        (candidate.vendor_has_debt, "debt_outstanding"),
+        (not candidate.bank_details_valid, "bank_details_changed"),
+        (candidate.bank_details_cooling, "bank_details_cooling"),
+    )
+    return next((reason for applies, reason in reasons if applies), None)
 
 
 def plan_batch(

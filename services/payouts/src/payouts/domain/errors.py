@@ -105,6 +105,14 @@ class TransfersNotCompared(Unavailable):
     )
 
 
+class PayoutHeld(Conflict):
+    detail = "Finance holds this payout. Its release ends the hold."
+
+
+class PayoutNotHeld(Conflict):
+    detail = "Finance does not hold this payout."
+
+
 class SecondApproverRequired(Conflict):
     """A run above `DISPATCH_TWO_PERSON_MINOR`; `batchId` is its preview, which a second person approves."""
 

@@ -117,6 +117,15 @@ def check_cancellation(payout: LockedPayout) -> bool:
     return check_restitution(payout)
 
 
+def check_hold(payout: LockedPayout) -> None:
+    """Raise PayoutNotPending and TransferUnderWay (409) unless the payout can still be held."""
+    if payout.status != "pending":
+        raise PayoutNotPending(payout.status)
+    for attempt in payout.attempts:
+        if attempt.status in MAY_STILL_PAY and attempt.sent:
+            raise TransferUnderWay(attempt.status)
+
+
 def check_reset(payout: LockedPayout) -> None:
     """Check that a new attempt may be recorded. The gateway must have been queried about the earlier ones.
 

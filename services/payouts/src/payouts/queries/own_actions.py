@@ -6,6 +6,10 @@ OWN_ACTIONS: Final = """
 SELECT 'payouts_dispatched' AS act, 'payout_batch' AS subject_kind, id AS subject_id, '{}'::jsonb AS detail, created_at
 FROM dispatch_batches WHERE dispatched_by = $1 AND NOT dry_run
 UNION ALL
+SELECT 'payout_held', 'payout', payout_id, '{}', held_at FROM payout_holds WHERE held_by = $1
+UNION ALL
+SELECT 'payout_released', 'payout', payout_id, '{}', released_at FROM payout_holds WHERE released_by = $1
+UNION ALL
 SELECT 'payout_run_prepared', 'payout_batch', batch_id, '{}', prepared_at FROM dispatch_approvals WHERE prepared_by = $1
 UNION ALL
 SELECT 'payout_run_' || status, 'payout_batch', batch_id, '{}', decided_at FROM dispatch_approvals

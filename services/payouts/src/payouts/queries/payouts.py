@@ -1,6 +1,7 @@
 """Reads of payouts."""
 
 from collections.abc import Sequence
+from dataclasses import astuple, dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -23,7 +24,8 @@ SELECT p.id, p.number, p.vendor_id, nullif(seller.legal_name, '') AS vendor_name
        t.created_at AS transfer__created_at, t.updated_at AS transfer__updated_at,
        e.id AS open_exception__id, e.cause AS open_exception__cause, e.detail AS open_exception__detail,
        e.severity AS open_exception__severity, e.respond_by AS open_exception__respond_by,
-       e.opened_at AS open_exception__opened_at
+       e.opened_at AS open_exception__opened_at, kept.id AS hold__id, kept.reason AS hold__reason,
+       kept.held_at AS hold__held_at
 FROM payout_requests AS p
 JOIN bank_detail_versions AS v ON v.id = p.bank_details_version_id
 LEFT JOIN vendors AS seller ON seller.id = p.vendor_id
@@ -32,23 +34,44 @@ LEFT JOIN LATERAL (
     ORDER BY a.reference = p.transfer_reference DESC, a.attempt DESC LIMIT 1
 ) AS t ON true
 LEFT JOIN payout_exceptions AS e ON e.payout_id = p.id AND e.status = 'open'
+LEFT JOIN payout_holds AS kept ON kept.payout_id = p.id AND kept.status = 'held'
 """
 _FIND_PAYOUT: Final = _PAYOUT_COLUMNS + "WHERE p.id = $1"
 _FIND_BY_ID: Final = "SELECT id FROM payout_requests WHERE id = $1"
 _FIND_BY_NUMBER: Final = "SELECT id FROM payout_requests WHERE number = $1"
 _PAYOUT_FILTER: Final = """
 WHERE ($1::text IS NULL OR p.status = $1) AND ($2::uuid IS NULL OR p.vendor_id = $2)
-    AND ($3::uuid[] IS NULL OR p.id = ANY ($3))
+  AND ($3::uuid[] IS NULL OR p.id = ANY ($3))
   AND ($4::text IS NULL OR p.vendor_id IN (SELECT id FROM vendors WHERE strpos(lower(legal_name), lower($4)) > 0))
+  AND ($5::timestamptz IS NULL OR p.created_at >= $5) AND ($6::timestamptz IS NULL OR p.created_at < $6)
+  AND ($7::text IS NULL OR p.id IN (SELECT payout_id FROM payout_transfers WHERE reference = $7 OR transfer_code = $7))
+  AND ($8::uuid IS NULL OR p.id IN (SELECT payout_id FROM payout_transfers WHERE batch_id = $8))
 """
 _LIST_READY: Final = f"SELECT p.id {READY} ORDER BY p.created_at, p.id LIMIT {COUNT_MAX}"
 _COUNT_PAYOUTS: Final = f"SELECT count(*) FROM payout_requests AS p {_PAYOUT_FILTER}"
 _PAYOUT_SORTS: Final = {"created_at": "p.created_at", "amount": "p.amount"}
 _PAGES_OF_PAYOUTS: Final = {
-    (sort, descending): f"{_PAYOUT_COLUMNS} {_PAYOUT_FILTER} ORDER BY {column} {way}, p.id {way} LIMIT $5 OFFSET $6"
+    (sort, descending): f"{_PAYOUT_COLUMNS} {_PAYOUT_FILTER} ORDER BY {column} {way}, p.id {way} LIMIT $9 OFFSET $10"
     for sort, column in _PAYOUT_SORTS.items()
     for descending, way in ((True, "DESC"), (False, "ASC"))
 }
+
+
+@dataclass(frozen=True, slots=True)
+class PayoutFilter:
+    """The filters of payouts, in the order of the statement; None: any."""
+
+    status: str | None = None
+    vendor_id: UUID | None = None
+    # The payouts to choose from.
+    only: Sequence[UUID] | None = None
+    # A part of the vendor's legal name.
+    vendor_name: str | None = None
+    created_from: datetime | None = None
+    created_before: datetime | None = None
+    # The reference or the code of a transfer of it.
+    reference: str | None = None
+    batch_id: UUID | None = None
 
 
 async def find_payout(uow: UnitOfWork, payout_id: UUID) -> Payout | None:
@@ -69,20 +92,11 @@ async def list_named(uow: UnitOfWork, number: str) -> list[UUID]:
     return [row["id"] for row in await uow.fetch(_FIND_BY_ID if isinstance(named, UUID) else _FIND_BY_NUMBER, named)]
 
 
-async def page_of_payouts(
-    uow: UnitOfWork,
-    page: OffsetPage,
-    status: str | None,
-    vendor_id: UUID | None,
-    only: Sequence[UUID] | None = None,
-    vendor_name: str | None = None,
-) -> Found[Payout]:
-    """Return one page and the total, both from one transaction; `only` names the payouts to choose from, and
-    `vendor_name` is a part of the vendor's legal name.
-    """
-    total: int = await uow.fetch_value(_COUNT_PAYOUTS, status, vendor_id, only, vendor_name)
-    statement = _PAGES_OF_PAYOUTS[page.sort, page.descending]
-    rows = await uow.fetch(statement, status, vendor_id, only, vendor_name, page.limit, page.offset)
+async def page_of_payouts(uow: UnitOfWork, page: OffsetPage, chosen: PayoutFilter) -> Found[Payout]:
+    """Return one page and the total, both from one transaction."""
+    values = astuple(chosen)
+    total: int = await uow.fetch_value(_COUNT_PAYOUTS, *values)
+    rows = await uow.fetch(_PAGES_OF_PAYOUTS[page.sort, page.descending], *values, page.limit, page.offset)
     return [_payout_of(row) for row in rows], total
 
 

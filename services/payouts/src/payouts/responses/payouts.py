@@ -30,6 +30,11 @@ class OpenPayoutException(ResponseModel):
     opened_at: Timestamp
 
 
+class PayoutHold(ResponseModel):
+    reason: Annotated[str, Meta(description="Why finance holds it; the vendor reads it too.")]
+    held_at: Timestamp
+
+
 class Payout(ResponseModel):
     id: UUID
     number: Annotated[str, Meta(description="The number for people: `PO-XXXX-XXXX`.")]
@@ -53,6 +58,9 @@ class Payout(ResponseModel):
     transfer: Transfer | None
     open_exception: Annotated[
         OpenPayoutException | None, Meta(description="The exception that holds it; null without one.")
+    ]
+    hold: Annotated[
+        PayoutHold | None, Meta(description="The hold of finance: dispatch skips the payout; null without one.")
     ]
     created_at: Timestamp
     updated_at: Timestamp

@@ -1,6 +1,6 @@
 """Endpoints of payouts: requested by merchants, dispatched by staff."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Annotated, Final, Literal
 from uuid import UUID
 
@@ -16,16 +16,19 @@ from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, QueryText, dependencies_of, ok, or_not_found
 from common.web.idempotency import IdempotencyKey, OptionalIdempotencyKey
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from common.web.schemas import DecisionApproval, EmptyRequest
+from common.web.schemas import DecisionApproval, EmptyRequest, QueryInstant
 from payouts import responses, schemas
 from payouts.dependencies import Dependencies
 from payouts.queries import payouts
 from payouts.queries.batches import describe_batch_with_payees, page_of_batches
+from payouts.queries.payouts import PayoutFilter
 from payouts.routes.permissions import vendor_of
 from payouts.use_cases.dispatch_approvals.approve_dispatch import approve_dispatch as approve
 from payouts.use_cases.dispatch_approvals.prepare_dispatch import prepare_dispatch as prepare
 from payouts.use_cases.dispatch_approvals.reject_dispatch import reject_dispatch as reject
 from payouts.use_cases.payouts.cancel_payout import cancel_payout as cancel
+from payouts.use_cases.payouts.hold_payout import hold_payout as hold
+from payouts.use_cases.payouts.release_payout import release_payout as release
 from payouts.use_cases.payouts.request_payout import request_payout
 from payouts.use_cases.transfers.dispatch_payouts import Alone, Approval, DispatchOrder
 from payouts.use_cases.transfers.dispatch_payouts import dispatch_payouts as dispatch
@@ -64,26 +67,22 @@ async def create_payout(
     return ok(request, or_not_found(payout), status=201)
 
 
-@dataclass(frozen=True, slots=True)
-class PayoutNames:
-    """The filters of payouts that people type."""
-
-    number: str | None
-    vendor_name: str | None
-
-
-async def payout_names(
-    number: Annotated[
-        QueryText | None,
-        Query(max_length=100, description="The payout's number (`PO-XXXX-XXXX`) or id, in any form that people type."),
-    ] = None,
+async def payout_filter(
+    status: Literal["pending", "processed", "failed"] | None = None,
+    vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
     vendor_name: Annotated[
         QueryText | None,
         Query(alias="vendorName", min_length=1, max_length=100, description="A part of the vendor's legal name."),
     ] = None,
-) -> PayoutNames:
-    """Return the filters as they were typed."""
-    return PayoutNames(number, vendor_name)
+    start: Annotated[QueryInstant | None, Query(alias="from", description="Requested at or after this.")] = None,
+    end: Annotated[QueryInstant | None, Query(alias="to", description="Requested before this.")] = None,
+    reference: Annotated[
+        QueryText | None, Query(max_length=100, description="The reference of a transfer, or its code at the gateway.")
+    ] = None,
+    batch_id: Annotated[UUID | None, Query(alias="batchId", description="Payouts that this batch sent.")] = None,
+) -> PayoutFilter:
+    """Return the filters of the list of payouts."""
+    return PayoutFilter(status, vendor_id, None, vendor_name, start, end, reference, batch_id)
 
 
 @endpoint(
@@ -93,9 +92,11 @@ async def list_payouts(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at", "amount"))],
-    names: Annotated[PayoutNames, Depends(payout_names)],
-    status: Literal["pending", "processed", "failed"] | None = None,
-    vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
+    chosen: Annotated[PayoutFilter, Depends(payout_filter)],
+    number: Annotated[
+        QueryText | None,
+        Query(max_length=100, description="The payout's number (`PO-XXXX-XXXX`) or id, in any form that people type."),
+    ] = None,
     awaiting: Annotated[
         Literal["dispatch"] | None, Query(description="Only those that a dispatch would send now, at most 1,000.")
     ] = None,
@@ -107,10 +108,10 @@ async def list_payouts(
         async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             only = await payouts.list_ready(uow, dependencies.clock.now())
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        if names.number is not None:
-            named = await payouts.list_named(uow, names.number)
+        if number is not None:
+            named = await payouts.list_named(uow, number)
             only = named if only is None else [payout_id for payout_id in named if payout_id in only]
-        found = await payouts.page_of_payouts(uow, page, status, vendor_id, only, names.vendor_name)
+        found = await payouts.page_of_payouts(uow, page, replace(chosen, only=only))
     return respond_offset_page(request, page, found)
 
 
@@ -123,9 +124,7 @@ async def list_payouts(
 )
 async def get_payout(request: Request, caller: CurrentCaller, payout_id: UUID) -> Response:
     """Return one payout with its latest transfer and open exception."""
-    async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
-        payout = await payouts.find_payout(uow, payout_id)
-    return ok(request, or_not_found(payout))
+    return await _respond_payout(request, caller, payout_id)
 
 
 @endpoint(
@@ -147,6 +146,46 @@ async def cancel_payout(
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await cancel(uow, payout_id, vendor_id, caller.id, dependencies.clock.now())
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        payout = await payouts.find_payout(uow, payout_id)
+    return ok(request, or_not_found(payout))
+
+
+@endpoint(
+    "POST",
+    "/api/payouts/{payout_id}/hold",
+    id="payouts.hold",
+    returns=responses.Payout,
+    allow=permission("payouts:hold", step_up=True),
+)
+async def hold_payout(
+    request: Request, caller: CurrentCaller, payout_id: UUID, body: schemas.HoldPayoutRequest
+) -> Response:
+    """Hold one pending payout: dispatch skips it until its release, and the vendor is notified."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await hold(uow, payout_id, body.reason, caller.id, dependencies.clock.now())
+    return await _respond_payout(request, caller, payout_id)
+
+
+@endpoint(
+    "POST",
+    "/api/payouts/{payout_id}/release",
+    id="payouts.release",
+    returns=responses.Payout,
+    allow=permission("payouts:hold", step_up=True),
+)
+async def release_payout(
+    request: Request, caller: CurrentCaller, payout_id: UUID, body: schemas.HoldPayoutRequest
+) -> Response:
+    """End the hold of a payout. 409 when it is not held."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await release(uow, payout_id, body.reason, caller.id, dependencies.clock.now())
+    return await _respond_payout(request, caller, payout_id)
+
+
+async def _respond_payout(request: Request, caller: CurrentCaller, payout_id: UUID) -> Response:
+    async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         payout = await payouts.find_payout(uow, payout_id)
     return ok(request, or_not_found(payout))
 

@@ -3,7 +3,7 @@
 from payouts.schemas.bank_details import QuarantineBankDetailsRequest, ReplaceBankDetailsRequest
 from payouts.schemas.batches import DispatchPayoutsRequest, RejectDispatchRequest
 from payouts.schemas.exceptions import ClassifyExceptionRequest, CloseExceptionRequest
-from payouts.schemas.payouts import CreatePayoutRequest
+from payouts.schemas.payouts import CreatePayoutRequest, HoldPayoutRequest
 from payouts.schemas.schedules import ReplacePayoutScheduleRequest
 from payouts.schemas.wallets import WaiveRemainderRequest
 
@@ -12,6 +12,7 @@ __all__ = [
     "CloseExceptionRequest",
     "CreatePayoutRequest",
     "DispatchPayoutsRequest",
+    "HoldPayoutRequest",
     "QuarantineBankDetailsRequest",
     "RejectDispatchRequest",
     "ReplaceBankDetailsRequest",

@@ -73,6 +73,9 @@ _DISPUTED: Final = """EXISTS (SELECT FROM chargebacks AS c
                            AND requested.kind = 'payout'
                        WHERE c.vendor_id = p.vendor_id AND c.status = 'opened' AND c.uncovered_minor > 0
                          AND credited.position < requested.position)"""
+_HELD_BY_FINANCE: Final = (
+    "EXISTS (SELECT FROM payout_holds AS kept WHERE kept.payout_id = p.id AND kept.status = 'held')"
+)
 _WITH_DETAILS: Final = """
 FROM payout_requests AS p
 JOIN bank_detail_versions AS v ON v.id = p.bank_details_version_id
@@ -81,7 +84,8 @@ LEFT JOIN vendor_bank_details AS d ON d.vendor_id = p.vendor_id
 _LIST_CANDIDATES: Final = f"""
 SELECT p.id, p.amount, p.vendor_id, p.status = 'pending' AS pending, {_ATTEMPTED} AS attempted,
        {_DETAILS_VALID} AS details_stand, {_SUSPENDED} AS vendor_suspended, {_DETAILS_COOLING} AS details_cool,
-       {_HAS_DEBT} AS vendor_owes, {_CONTRADICTED} AS contradicted, {_DISPUTED} AS disputed, p.number
+       {_HAS_DEBT} AS vendor_owes, {_CONTRADICTED} AS contradicted, {_DISPUTED} AS disputed,
+       {_HELD_BY_FINANCE} AS held, p.number
 {_WITH_DETAILS}
 WHERE p.id = ANY ($1) ORDER BY p.created_at, p.id
 """
@@ -90,14 +94,14 @@ _LIST_WAITING: Final = f"""
 SELECT p.id {_WITH_DETAILS}
 WHERE p.status = 'pending' AND NOT {_ATTEMPTED}
 ORDER BY {_DETAILS_VALID} AND NOT {_SUSPENDED} AND NOT {_DETAILS_COOLING} AND NOT {_HAS_DEBT} AND NOT {_HELD}
-         AND NOT {_CONTRADICTED} AND NOT {_DISPUTED} DESC,
+         AND NOT {_CONTRADICTED} AND NOT {_DISPUTED} AND NOT {_HELD_BY_FINANCE} DESC,
          p.created_at, p.id LIMIT $1
 """
 # The payouts that a dispatch would send now; $1 is the present time.
 READY: Final = f"""{_WITH_DETAILS}
 WHERE p.status = 'pending' AND NOT {_ATTEMPTED} AND {_DETAILS_VALID} AND NOT {_SUSPENDED} AND NOT {_HAS_DEBT}
     AND NOT {_HELD}
-  AND NOT {_CONTRADICTED} AND NOT {_DISPUTED} AND NOT {_DETAILS_COOLING.replace("$2", "$1")}
+  AND NOT {_CONTRADICTED} AND NOT {_DISPUTED} AND NOT {_HELD_BY_FINANCE} AND NOT {_DETAILS_COOLING.replace("$2", "$1")}
 """
 _COUNT_READY: Final = f"SELECT count(*) {READY}"
 _LIST_VENDORS: Final = "SELECT DISTINCT vendor_id FROM payout_requests WHERE id = ANY ($1) ORDER BY vendor_id"
@@ -239,6 +243,7 @@ async def list_candidates(
             row["vendor_owes"],
             row["contradicted"],
             row["disputed"],
+            row["held"],
             row["number"],
         )
         for row in await uow.fetch(_LIST_CANDIDATES, list(payout_ids), now)

@@ -72,6 +72,29 @@ sa.Table(
     sa.UniqueConstraint("dispatched_by", "idempotency_key", name="dispatch_batches_key_once"),
 )
 
+# Finance holds one payout: no transfer of it is sent until its release.
+sa.Table(
+    "payout_holds",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("payout_id", sa.Uuid, sa.ForeignKey("payout_requests.id", name="payout_holds_payout"), nullable=False),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("held_by", sa.Uuid, nullable=False),
+    sa.Column("held_at", INSTANT, nullable=False),
+    sa.Column("released_by", sa.Uuid),
+    sa.Column("released_at", INSTANT),
+    sa.Column("release_reason", sa.Text),
+    sa.CheckConstraint("status IN ('held', 'released')", name="payout_holds_status_known"),
+    sa.CheckConstraint(
+        "num_nonnulls(released_by, released_at, release_reason) = CASE status WHEN 'released' THEN 3 ELSE 0 END",
+        name="payout_holds_release_says_who",
+    ),
+    sa.Index("payout_holds_one_live", "payout_id", unique=True, postgresql_where=sa.text("status = 'held'")),
+    sa.Index("payout_holds_of_payout", "payout_id", "held_at"),
+)
+
 # A preview above `DISPATCH_TWO_PERSON_MINOR` that one person prepared and another one decides on, bound to its list.
 sa.Table(
     "dispatch_approvals",

@@ -16,4 +16,4 @@ of a `pending` payout that was never sent returns at once, and a reserved attemp
 or is decided; 404 for another vendor's; a repetition has no effect.
 """
 
-__all__ = ["cancel_payout", "request_payout", "reset_payout"]
+__all__ = ["cancel_payout", "hold_payout", "release_payout", "request_payout", "reset_payout"]
