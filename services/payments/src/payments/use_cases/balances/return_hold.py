@@ -14,6 +14,7 @@ async def return_hold(uow: UnitOfWork, intent_id: UUID, now: datetime) -> bool:
     hold = await balances.lock_hold(uow, intent_id)
     if hold is None or hold.status != "held":
         return False
+    uow.require_alone()
     await balances.save_hold_returned(uow, intent_id, now)
     await balances.record_return(uow, hold, hold.parts, now)
     posting = postings.balance_returned(intent_id, hold.hold_count, hold.user_id, hold.parts.total_minor)

@@ -17,6 +17,7 @@ async def credit_refund(uow: UnitOfWork, refund: NewRefund, parts: Parts, now: d
     """
     if refund.order_id is None or refund.buyer_id is None:
         raise ValueError("only the refund of an order goes to a balance")
+    uow.require_alone()
     await ledger.post(uow, postings.balance_refund(refund.id, refund.buyer_id, parts.total_minor))
     await balances.record_credit(uow, refund.buyer_id, "refund", parts, now, refund.order_id)
     await save_to_balance(uow, refund.order_id, parts)

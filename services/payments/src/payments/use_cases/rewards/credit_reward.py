@@ -18,6 +18,7 @@ async def credit_reward(uow: UnitOfWork, user_id: UUID, amount_minor: int, now: 
     """
     if await balances.is_rewarded(uow, user_id):
         return False
+    uow.require_alone()
     if not await ledger.post(uow, postings.referral_reward(user_id, amount_minor)):
         return False
     await balances.record_credit(uow, user_id, "reward", Parts(rewards_minor=amount_minor), now)
