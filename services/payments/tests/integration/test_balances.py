@@ -77,3 +77,9 @@ async def test_a_reward_of_an_earlier_version_is_not_credited_again(app: Payment
     await move_rewards_once(app.dependencies)
     await app.receive(confirmed)
     assert (await balance_of(app))["availableMinor"] == 50_000
+
+
+async def test_money_of_other_accounts_is_no_reward_of_an_earlier_version(app: PaymentsApp) -> None:
+    await app.paid_order()
+    assert await move_rewards_once(app.dependencies) == 0
+    assert (await balance_of(app))["availableMinor"] == 0

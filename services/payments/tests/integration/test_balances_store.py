@@ -10,7 +10,7 @@ from common.database.state_changes import StateChanged
 from payments.domain.balances import Parts
 from payments.store import balances, closed_intents
 
-from .balances import credit_reward
+from .balances import balance_of, credit_reward
 from .conftest import PaymentsApp
 from .purchases import place_purchase
 
@@ -46,14 +46,14 @@ async def test_a_balance_is_that_of_its_own_user(app: PaymentsApp, own_is_older:
     async with app.unit_of_work() as uow:
         assert await balances.lock_balance(uow, own) == Parts(1_000, 20_000)
         assert await balances.lock_balance(uow, uuid4()) == Parts()
-        await balances.record_withdrawal(uow, own, Parts(0, 5_000), app.clock.now())
+        await balances.record_withdrawal(uow, own, Parts(200, 5_000), app.clock.now())
     async with app.unit_of_work() as uow:
-        assert await balances.lock_balance(uow, own) == Parts(1_000, 15_000)
+        assert await balances.lock_balance(uow, own) == Parts(800, 15_000)
         assert await balances.lock_balance(uow, other) == Parts(300, 4_000)
     lines = await app.fetch("SELECT user_id, kind, amount_minor, balance_minor FROM balance_lines ORDER BY sequence")
     assert [tuple(line)[1:] for line in lines if line["user_id"] == own] == [
         ("refund", 21_000, 21_000),
-        ("withdrawn", -5_000, 16_000),
+        ("withdrawn", -5_200, 15_800),
     ]
     assert [tuple(line)[1:] for line in lines if line["user_id"] == other] == [("refund", 4_300, 4_300)]
 
@@ -74,6 +74,44 @@ async def test_a_hold_is_that_of_its_own_payment(app: PaymentsApp) -> None:
             await balances.save_hold_returned(uow, own, app.clock.now())
         assert await balances.lock_other_holds(uow, other, list(payments.values())) == {}
     assert await _statuses(app, "balance_holds", "intent_id", payments) == ["returned", "held"]
+
+
+async def test_a_spent_hold_is_that_of_its_own_payment(app: PaymentsApp) -> None:
+    payments = await _two_payments(app)
+    own, _ = payments
+    await credit_reward(app, 5_000, uuid4())
+    async with app.unit_of_work() as uow:
+        hold = await balances.lock_hold(uow, own)
+        assert hold is not None
+        await balances.save_hold_spent(uow, hold, Parts(30_000, 0), app.clock.now())
+    assert await _statuses(app, "balance_holds", "intent_id", payments) == ["spent", "held"]
+    assert (await balance_of(app))["heldMinor"] == 20_000
+    with pytest.raises(StateChanged):
+        async with app.unit_of_work() as uow:
+            await balances.save_hold_spent(uow, hold, Parts(1, 0), app.clock.now())
+
+
+async def test_only_a_returned_hold_is_held_again(app: PaymentsApp) -> None:
+    payments = await _two_payments(app)
+    own, _ = payments
+
+    async def hold_again() -> None:
+        async with app.unit_of_work() as uow:
+            await balances.record_hold(uow, own, payments[own], app.buyer, Parts(10_000, 0), app.clock.now())
+
+    with pytest.raises(StateChanged):
+        await hold_again()
+    async with app.unit_of_work() as uow:
+        hold = await balances.lock_hold(uow, own)
+        assert hold is not None
+        await balances.save_hold_returned(uow, own, app.clock.now())
+        await balances.record_return(uow, hold, hold.parts, app.clock.now())
+    await hold_again()
+    async with app.unit_of_work() as uow:
+        again = await balances.lock_hold(uow, own)
+    assert again is not None
+    assert (again.status, again.hold_count, again.parts) == ("held", 2, Parts(10_000, 0))
+    assert (await balance_of(app))["heldMinor"] == 30_000
 
 
 async def test_a_further_order_of_a_purchase_has_the_hold_of_its_payment(app: PaymentsApp) -> None:

@@ -5,6 +5,8 @@ from typing import Any
 from uuid import uuid4
 
 from common.database.unit_of_work import UnitOfWork
+from payments.domain.destinations import Recipient
+from payments.domain.withdrawals import NewWithdrawal
 from payments.store import (
     balances,
     chargeback_responses,
@@ -17,6 +19,7 @@ from payments.store import (
     projections,
     refunds,
     webhooks,
+    withdrawals,
 )
 from testkit.locks import Locks, assert_locks
 
@@ -33,6 +36,10 @@ async def lock_charge(uow: UnitOfWork, charge_id: Any) -> bool:
 LOCKS: Locks = {
     "balance": ("SELECT user_id FROM buyer_balances", balances.lock_balance),
     "hold": ("SELECT intent_id FROM balance_holds", balances.lock_hold),
+    "other holds": (
+        "SELECT i.order_id FROM balance_holds h JOIN payment_intents i ON i.id = h.intent_id",
+        lambda uow, order_id: balances.lock_other_holds(uow, uuid4(), [order_id]),
+    ),
     "unpaid orders": (
         "SELECT id FROM payable_orders WHERE status = 'Processing'",
         lambda uow, order_id: closed_intents.lock_unpaid_orders(uow, [order_id]),
@@ -61,6 +68,7 @@ LOCKS: Locks = {
     "order": ("SELECT id FROM payable_orders", projections.lock_order_status),
     "refund": ("SELECT id FROM refunds", refunds.lock_refund),
     "refund of an attempt": ("SELECT attempt_id FROM refunds", refunds.lock_refund_of_attempt),
+    "withdrawal": ("SELECT id FROM withdrawals", withdrawals.lock_withdrawal),
     "webhook": ("SELECT id FROM processed_webhook_events", webhooks.lock_webhook),
 }
 
@@ -76,4 +84,8 @@ async def test_a_lock_holds_its_own_rows_only(app: PaymentsApp) -> None:
         await credit_reward(own, 50_000)
         held = await own.place_order()
         assert (await own.request_intent(held.order_id, balanceMinor=50_000)).status_code == 201
+        recipient = Recipient("RCP_1", "6789", "058", "OKAFOR CHIDI", None)
+        async with app.unit_of_work() as uow:
+            new = NewWithdrawal(uuid4(), own.buyer, 1_000, "pending", "paystack", recipient)
+            await withdrawals.record_withdrawal(uow, new, app.clock.now())
     await assert_locks(app.database, LOCKS)
