@@ -64,6 +64,8 @@ class Process:
         self.is_worker = plan.module[-1] == "worker"
         self.is_dead = True
         self.starts = 0
+        # Messages of a queue that are handled together.
+        self.messages_max = _MESSAGES_MAX
         self.connections: list[asyncpg.Connection] = []
         self.loops: dict[str, Loop] = {}
         self.bus: SteppedBus | None = None
@@ -154,7 +156,7 @@ class Process:
         one_by_one = queue in self._work_queues
         handled = 0
         while not self.is_dead:
-            messages = await self.run(self.bus.receive(queue, 1 if one_by_one else _MESSAGES_MAX))
+            messages = await self.run(self.bus.receive(queue, 1 if one_by_one else self.messages_max))
             if not messages:
                 break
             for message in messages:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from lab.stepped.marketplace import USERS
-from lab.stepped.scenarios import balances, keys, orders, payouts, purchases, transfers, users
+from lab.stepped.scenarios import balances, keys, orders, payouts, pins, purchases, transfers, users
 from lab.stepped.scenarios.steps import (
     Scenario,
     delivered_order,
@@ -19,6 +19,7 @@ SCENARIOS: Final[Mapping[str, Scenario]] = {
     "purchase-of-two-vendors": Scenario(purchases.purchase_of_two_vendors, purchases.products_of_each_vendor),
     "purchase-dispute-lost": Scenario(purchases.dispute_lost, purchases.half_delivered_purchase),
     "purchase-dispute-won": Scenario(purchases.dispute_won, purchases.half_delivered_purchase),
+    "pins-of-one-payment": Scenario(pins.pins_of_one_payment, pins.unpaid_purchase, USERS),
     "bank-transfer": Scenario(transfers.two_into_one_account, unpaid_order),
     "bank-transfer-after-account-end": Scenario(transfers.after_account_end, transfers.order_without_others_due),
     "bank-transfer-after-order-end": Scenario(transfers.after_order_end, transfers.order_without_others_due),
