@@ -159,6 +159,8 @@ def test_no_test_imports_a_module_of_tests(path) -> None:
 
 @for_each([path for path in ALL if path.name.startswith("test_")])
 def test_no_test_is_skipped_silently(path) -> None:
+    if not re.search("skip|xfail", path.read_text()):
+        return
     marks = {ast.unparse(node) for node in nodes_of(path) if isinstance(node, ast.Attribute)}
     assert not {"pytest.mark.skip", "pytest.mark.xfail", "pytest.skip", "pytest.mark.skipif", "pytest.xfail"} & marks
 
