@@ -3,9 +3,12 @@ whole.
 """
 
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
+import asyncpg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,8 +54,8 @@ async def is_lost() -> Any:
 
 async def consume(recording: Recording, connection: Any, *event_ids: UUID, known: UUID | None = None) -> None:
     rows = [{"event_id": event_id} for event_id in event_ids if event_id != known]
-    keys = ", ".join(f"('{event_id}'::uuid, 'payouts')" for event_id in event_ids)
-    await recording.run(connection, f"BEGIN; INSERT INTO inbox {keys}", [], returns(f"INSERT 0 {len(rows)}"))
+    keys = f"'{{{','.join(map(str, event_ids))}}}', '{{payouts}}'"
+    await recording.run(connection, f"BEGIN; EXECUTE record_inbox ({keys})", [], returns(f"INSERT 0 {len(rows)}"))
     if known is not None:
         await recording.run(connection, "SELECT event_id FROM inbox ...", [list(event_ids)], returns(rows))
 
@@ -86,6 +89,24 @@ async def test_a_commit_without_a_response_is_uncertain(recording: Recording) ->
     with pytest.raises(ConnectionResetError):
         await recording.run(connection, "COMMIT", [], is_lost)
     assert recording.units == {"payouts": [RecordedUnit([event_id], [], [], False)]}
+
+
+async def fails_with(error: Exception) -> Any:
+    raise error
+
+
+@pytest.mark.parametrize(
+    ("error", "is_recorded"), [(None, True), (ConnectionResetError(), True), (asyncpg.UniqueViolationError(), False)]
+)
+async def test_a_statement_that_commits_itself_is_recorded_unless_it_was_rolled_back(
+    recording: Recording, error: Exception | None, is_recorded: bool
+) -> None:
+    event_id, statement = new_id(), "WITH received AS (INSERT INTO inbox ...) SELECT 1"
+    run = returns([]) if error is None else partial(fails_with, error)
+    with nullcontext() if error is None else pytest.raises(type(error)):
+        await recording.run(Connection(), statement, [5, event_id, "on_escrow_held"], run)  # type: ignore[arg-type]
+    expected = [RecordedUnit([event_id], [], [], error is None)] if is_recorded else []
+    assert recording.units.get("payouts", []) == expected
 
 
 @given(st.tuples(KOBO, KOBO, KOBO), st.data())

@@ -17,8 +17,9 @@ import msgspec
 from common.ledger.posting import POST
 from lab.stepped.effects import CURRENT
 
-_INBOX: Final = "INSERT INTO inbox"
-_INBOX_EVENT: Final = re.compile(r"'([0-9a-f-]{36})'::uuid")
+_INBOX: Final = re.compile(r"EXECUTE record_inbox \('\{(?P<event_ids>[^}]*)\}'")
+# Of a message whose only write contains its inbox row, and commits itself.
+_WRITTEN_ONCE: Final = "INSERT INTO inbox"
 # Of messages that are partly new.
 _NEW_OF_INBOX: Final = "FROM inbox"
 # The read of a lost chargeback: which refunds of its charge were not sent yet.
@@ -107,10 +108,12 @@ class Recording:
             return await self._commit(connection, run)
         if statement == "ROLLBACK":
             self._open.pop(connection, None)
+        if _WRITTEN_ONCE in statement:
+            return await self._write_once(values, run)
         result = await run()
-        if _INBOX in statement:
+        if inbox := _INBOX.search(statement):
             # The status names the number of new messages: `INSERT 0 2`.
-            event_ids = [UUID(event_id) for event_id in _INBOX_EVENT.findall(statement)]
+            event_ids = [UUID(event_id) for event_id in inbox["event_ids"].split(",")]
             if int(result.rpartition(" ")[2]) == len(event_ids):
                 self._unit(connection).event_ids += dict.fromkeys(event_ids)
         elif _NEW_OF_INBOX in statement:
@@ -132,6 +135,23 @@ class Recording:
         self.units[process.name.rpartition("-")[0]].append(unit)
         result = await run()
         unit.is_certain = True
+        return result
+
+    async def _write_once(self, values: Sequence[Any], run: Callable[[], Awaitable[Any]]) -> Any:
+        """Record a statement that commits itself, when it ends: it waits for the locks of earlier commits."""
+        process = CURRENT.get()
+        # Event and consumer are the last values.
+        unit = RecordedUnit([values[-2]])
+        try:
+            result = await run()
+            unit.is_certain = True
+        except asyncpg.PostgresError:
+            # Nothing was written.
+            process = None
+            raise
+        finally:
+            if process is not None:
+                self.units[process.name.rpartition("-")[0]].append(unit)
         return result
 
     def _unit(self, connection: asyncpg.Connection) -> RecordedUnit:

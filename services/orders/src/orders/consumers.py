@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, TypedDict
-from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.messaging.messages import Outcome, Received, Subscription, applied_if
@@ -42,6 +41,7 @@ from orders.domain.pins import SharedPayment
 from orders.domain.projections import HubProjection, UserProjection, VendorProjection
 from orders.domain.purchase_drafts import DraftLine
 from orders.domain.sales import Sale
+from orders.store.orders import SoldOrder
 from orders.use_cases.disputes.record_chargeback import record_chargeback
 from orders.use_cases.erasure.cancel_erasure import cancel_erasure
 from orders.use_cases.erasure.erase_buyer import erase_buyer
@@ -59,6 +59,7 @@ from orders.use_cases.purchase_drafts.record_purchase_draft import record_purcha
 from orders.use_cases.refunds.record_refund_failed import record_refund_failed
 from orders.use_cases.refunds.record_refund_posted import record_refund_posted
 from orders.use_cases.refunds.record_refund_settled import record_refund_settled
+from orders.use_cases.sales.lock_sold_order import lock_sold_order
 from orders.use_cases.sales.project_sale import project_sale
 
 
@@ -145,16 +146,17 @@ async def on_cart_received(
 async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> Outcome:
     pins, sequence = dependencies.pins, received.sequence
     shared = None if event.paid_orders is None else SharedPayment(event.reference, event.paid_orders)
+    sold = await lock_sold_order(uow, event.order_id)
     rejection = await accept_payment(
         uow,
-        event.order_id,
+        sold.order,
         ReportedEscrow(event.amount_minor, sequence),
         pins,
         shared_payment=shared,
         **_timing(dependencies),
     )
     sale = Sale(datetime.fromisoformat(event.held_at), event.amount_minor, locked_minor=event.amount_minor)
-    await project_sale(uow, event.order_id, sale, sequence)
+    await project_sale(uow, sold, sale, sequence)
     dependencies.receipts.issue_later(uow, event.order_id)
     return _OUTCOMES[rejection]
 
@@ -163,8 +165,9 @@ async def on_escrow_released(
     event: EscrowReleased, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> Outcome:
     remaining, sequence = event.remaining_minor, received.sequence
-    rejection = await complete_order(uow, event.order_id, remaining, sequence=sequence, **_timing(dependencies))
-    await _project_escrow(uow, event.order_id, event.escrow, sequence)
+    sold = await lock_sold_order(uow, event.order_id)
+    rejection = await complete_order(uow, sold.order, remaining, sequence=sequence, **_timing(dependencies))
+    await _project_escrow(uow, sold, event.escrow, sequence)
     return _OUTCOMES[rejection]
 
 
@@ -172,15 +175,17 @@ async def on_escrow_refunded(
     event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> Outcome:
     remaining, sequence = event.remaining_minor, received.sequence
+    sold = await lock_sold_order(uow, event.order_id)
     rejection = await record_refund_posted(
-        uow, event.order_id, event.refund_id, remaining, sequence=sequence, **_timing(dependencies)
+        uow, sold.order, event.refund_id, remaining, sequence=sequence, **_timing(dependencies)
     )
-    await _project_escrow(uow, event.order_id, event.escrow, sequence)
+    await _project_escrow(uow, sold, event.escrow, sequence)
     return _OUTCOMES[rejection]
 
 
 async def on_escrow_stated(event: EscrowStated, received: Received, uow: UnitOfWork, _: Dependencies) -> Outcome:
-    return _OUTCOMES[await project_sale(uow, event.order_id, _sale(event.escrow), received.sequence)]
+    sold = await lock_sold_order(uow, event.order_id)
+    return _OUTCOMES[await project_sale(uow, sold, _sale(event.escrow), received.sequence)]
 
 
 async def on_refund_settled(
@@ -206,8 +211,9 @@ async def on_charge_disputed(
     event: ChargeDisputed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> Outcome:
     outcome, sequence = _CHARGE_OUTCOMES.get(event.outcome or ""), received.sequence
-    rejection = await record_chargeback(uow, event.order_id, outcome, sequence=sequence, **_timing(dependencies))
-    await _project_escrow(uow, event.order_id, event.escrow, sequence)
+    sold = await lock_sold_order(uow, event.order_id)
+    rejection = await record_chargeback(uow, sold.order, outcome, sequence=sequence, **_timing(dependencies))
+    await _project_escrow(uow, sold, event.escrow, sequence)
     return _OUTCOMES[rejection]
 
 
@@ -222,7 +228,8 @@ async def on_charge_quarantined(
 async def on_outside_refund_recorded(
     event: OutsideRefundRecorded, received: Received, uow: UnitOfWork, _: Dependencies
 ) -> Outcome:
-    return _OUTCOMES[await project_sale(uow, event.order_id, _sale(event.escrow), received.sequence)]
+    sold = await lock_sold_order(uow, event.order_id)
+    return _OUTCOMES[await project_sale(uow, sold, _sale(event.escrow), received.sequence)]
 
 
 _OUTCOMES: Final[Mapping[Rejection | None, Outcome]] = {
@@ -244,10 +251,10 @@ def _timing(dependencies: Dependencies) -> _Timing:
     return {"now": dependencies.clock.now(), "windows": dependencies.windows}
 
 
-async def _project_escrow(uow: UnitOfWork, order_id: UUID, escrow: EscrowState | None, sequence: int) -> None:
+async def _project_escrow(uow: UnitOfWork, sold: SoldOrder, escrow: EscrowState | None, sequence: int) -> None:
     """Project the sale; an event of the previous release does not contain it."""
     if escrow is not None:
-        await project_sale(uow, order_id, _sale(escrow), sequence)
+        await project_sale(uow, sold, _sale(escrow), sequence)
 
 
 def _sale(escrow: EscrowState) -> Sale:

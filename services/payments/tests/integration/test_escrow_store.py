@@ -1,15 +1,18 @@
 """The store of escrow and charges: each statement finds and changes the order that it names."""
 
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
+from common.database.state_changes import StateChanged
 from common.ledger.posting import post
 from contracts.orders import OrderDisputed, OrderPlaced
 from payments.domain import postings
-from payments.domain.charges import Charge
+from payments.domain.charges import Charge, CoveringPayment
 from payments.store import charges, escrow, intents, statements
+from payments.use_cases.escrow.steps import hold_escrow
 
 from .conftest import ConnectAs, PaymentsApp
 from .disputes import paid
@@ -58,7 +61,13 @@ async def test_a_charge_is_known_by_its_identity_or_by_a_reference_without_an_id
     async def is_known(reference: str, gateway_id: str | None) -> bool:
         charge = Charge(reference, gateway_id, 500_000, "NGN", None, None, "card")
         async with app.unit_of_work() as uow:
-            return await charges.charge_is_known(uow, charge)
+            known = await charges.charge_is_known(uow, charge)
+            orders, was_known = await charges.lock_charged_orders(uow, charge)
+            assert (was_known, orders) == (known, await charges.lock_payable_orders(uow, reference))
+            if known:
+                with pytest.raises(StateChanged):
+                    await charges.record_charge(uow, charge, "webhook", None, "quarantined", app.clock.now())
+        return known
 
     # Another charge under the same reference is another one when both have an id of the gateway.
     expected = {row["gateway_id"]: True, "another": False, None: True}
@@ -68,6 +77,32 @@ async def test_a_charge_is_known_by_its_identity_or_by_a_reference_without_an_id
         await admin.execute("UPDATE charges SET gateway_id = NULL")
     assert await is_known(reference, "another")
     assert not await is_known("ch-another", "another")
+
+
+async def test_a_charge_that_was_recorded_meanwhile_holds_no_escrow(app: PaymentsApp) -> None:
+    """The known charge of the reference is recorded between the read and the write: nothing is posted a second time."""
+    order = await app.place_order()
+    reference = (await app.open_intent(order.order_id))["reference"]
+    charge, now = Charge(reference, None, order.total_minor, "NGN", None, None, "card"), app.clock.now()
+    async with app.unit_of_work() as uow:
+        await charges.record_charge(uow, charge, "first", None, "quarantined", now)
+    with pytest.raises(StateChanged):
+        async with app.unit_of_work() as uow:
+            payable = await charges.lock_payable_orders(uow, reference)
+            assert payable is not None
+            new = charges.new_charge(replace(charge, gateway_id="second"), "second", order.order_id, "covered", now)
+            posting = postings.charge(
+                charge.identity,
+                payable.unpaid_totals_minor,
+                uuid4(),
+                amount_minor=order.total_minor,
+                surplus_minor=0,
+                surcharge_minor=0,
+            )
+            payment = CoveringPayment(reference, new.id, "card", {})
+            await hold_escrow(uow, posting, payable, payment, None, now, new.record)
+    assert not await app.fetch("SELECT FROM escrows")
+    assert not await app.fetch("SELECT FROM ledger_transactions")
 
 
 async def test_a_paid_intent_is_never_spent_for_another_status(app: PaymentsApp) -> None:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import msgspec
 
-from common.database.unit_of_work import UnitOfWork
+from common.database.unit_of_work import UnitOfWork, Writer
 from common.messaging.messages import Outcome, Received, Subscription, WorkItem, applied_if
 from contracts.identity import (
     ErasureRequested,
@@ -105,9 +105,11 @@ async def _project_vendor_status(
     return applied_if(await project_vendor_status(uow, event.vendor_id, suspended, received.sequence))
 
 
-async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, _: object) -> Outcome:
+async def on_escrow_held(event: EscrowHeld, received: Received, writer: Writer, _: object) -> Outcome:
     share_minor = event.amount_minor - event.commission_minor - event.delivery_fee_minor
-    return applied_if(await record_escrow_share(uow, event.order_id, event.vendor_id, share_minor, received.sequence))
+    return applied_if(
+        await record_escrow_share(writer, event.order_id, event.vendor_id, share_minor, received.sequence)
+    )
 
 
 async def on_escrow_released(
@@ -258,7 +260,7 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(VendorReinstated, on_vendor_reinstated),
     Subscription(VendorClosed, on_vendor_closed, alone=True),
     Subscription(ErasureRequested, on_erasure_requested, alone=True),
-    Subscription(EscrowHeld, on_escrow_held),
+    Subscription(EscrowHeld, on_escrow_held, writes_once=True),
     Subscription(EscrowReleased, on_escrow_released),
     Subscription(EscrowRefunded, on_escrow_refunded),
     Subscription(ChargeDisputed, on_charge_disputed),

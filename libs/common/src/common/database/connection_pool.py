@@ -33,6 +33,7 @@ class ConnectionPool:
         # Every open connection with the count of its uses, and the idle ones with the time of their release.
         self._uses: dict[asyncpg.Connection, int] = {}
         self._idle: list[tuple[asyncpg.Connection, float]] = []
+        self._prepared: dict[asyncpg.Connection, set[str]] = {}
         self._waiting: deque[asyncio.Future[asyncpg.Connection]] = deque()
         self._opening: asyncio.Task[None] | None = None
         self._all_returned = asyncio.Event()
@@ -109,6 +110,13 @@ class ConnectionPool:
         finally:
             await self.release(connection)
 
+    async def prepare(self, connection: asyncpg.Connection, statement: str) -> None:
+        """Run a PREPARE on a lent connection, unless it has run there. Raises as asyncpg does."""
+        prepared = self._prepared.setdefault(connection, set())
+        if statement not in prepared:
+            await connection.execute(statement)
+            prepared.add(statement)
+
     async def close(self) -> None:
         """Wait for lent connections, then closes all. A cancellation closes the lent ones as well."""
         if self._is_closed:
@@ -180,6 +188,7 @@ class ConnectionPool:
     def _discard(self, connection: asyncpg.Connection) -> None:
         connection.terminate()
         self._uses.pop(connection, None)
+        self._prepared.pop(connection, None)
 
     def _close_idle(self) -> None:
         self._reaper = None

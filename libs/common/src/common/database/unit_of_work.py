@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -91,6 +91,20 @@ class Reads(Protocol):
         """Return the first column of the first row, or None."""
 
 
+class Writer(Protocol):
+    """A handler's means to write once: a unit of work, or a statement that commits itself with its inbox row."""
+
+    async def write(self, writes: outbox.Writes, *values: object) -> asyncpg.Record:
+        """Run the writes in one round trip. Return their row."""
+
+
+class PreparedStatement(NamedTuple):
+    """A statement of BEGIN's round trip: its PREPARE, which each connection runs once, and the EXECUTE of its name."""
+
+    prepare: str
+    execute: str
+
+
 class SharedTransaction(Exception):
     """A message must be handled in a transaction of its own: its locks are outside of the order of a batch."""
 
@@ -146,6 +160,11 @@ class UnitOfWork:
         """Run a statement for each row, in one round trip."""
         await self._connection.executemany(statement, rows)
 
+    async def write(self, writes: outbox.Writes, *values: object) -> asyncpg.Record:
+        """Run the writes in one round trip. Return their row."""
+        [row] = await self._connection.fetch(writes.statement, *values)
+        return row
+
     def publish(self, event: Event, *, source: str | None = None, wake_relay: bool = True) -> None:
         """Publish an event if, and only if, this transaction commits (docs/decisions: outbox).
 
@@ -172,8 +191,7 @@ class UnitOfWork:
         if event is None or follows or not self._is_published(event.TYPE):
             if event is not None:
                 self.publish(event)
-            [result] = await self._connection.fetch(writes.statement, *values)
-            return result
+            return await self.write(writes, *values)
         row = outbox.event_row(event, trace_headers(), None)
         result, appended = await outbox.append_with(self._connection, row, self._handover.lease_seconds, writes, values)
         self._wakes_relay = True
@@ -268,15 +286,19 @@ class Database:
 
     @asynccontextmanager
     async def unit_of_work(
-        self, *, acting_as: Acting, async_commit: bool = False, is_shared: bool = False, first: str = ""
+        self,
+        *,
+        acting_as: Acting,
+        async_commit: bool = False,
+        is_shared: bool = False,
+        first: PreparedStatement | None = None,
     ) -> AsyncIterator[UnitOfWork]:
         """One transaction for a caller. It commits at the end of the `async with`, before the response is sent.
 
         The commit is durable then, unless `async_commit`: a crash of the server may lose the last moments of work that
         can be repeated without harm. Such a commit does not wait for the disk, which is most of the cost of a small
         commit. `is_shared`: several messages are handled in it, whose locks have one order. `first`: a statement
-        without parameters in BEGIN's round trip. It returns no rows; `UnitOfWork.first_count` is the number that it
-        changed.
+        in BEGIN's round trip. It returns no rows; `UnitOfWork.first_count` is the number that it changed.
 
         An exception rolls everything back. Serialization failures (40001) and deadlocks (40P01) are raised as
         asyncpg's own errors: the HTTP layer returns 409, a consumer retries the message, and `transact` retries.
@@ -285,8 +307,8 @@ class Database:
         start = start_as(acting_as) if isinstance(acting_as, Caller) else "BEGIN"
         if async_commit:
             start += "; SET LOCAL synchronous_commit = off"
-        if first:
-            start += f"; {first}"
+        if first is not None:
+            start += f"; {first.execute}"
         connection = await self._acquire(pool)
         committed = False
         work = UnitOfWork(
@@ -300,6 +322,8 @@ class Database:
         try:
             with database_span("transaction", self.namespace, (DatabaseUnavailable, OutcomeUnknown)):
                 try:
+                    if first is not None:
+                        await pool.prepare(connection, first.prepare)
                     # BEGIN and the settings of the row policies take one round trip.
                     work.first_count = row_count(await connection.execute(start))
                     self.outage.ended()

@@ -5,15 +5,16 @@ change, and guarded accounts never fall below zero. The database rejects violati
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal, NamedTuple
-from uuid import UUID
 
 import asyncpg
 import msgspec
 
+from common.database.outbox import Writes
 from common.database.parameters import with_places_after
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
@@ -118,24 +119,41 @@ async def post(uow: UnitOfWork, posting: Posting, effect: Effect | None = None) 
     Raises PostingKeyConflict (the key exists with other content) and AccountOverdrawn, both 409. After either of them
     the transaction has failed in PostgreSQL.
     """
+    statement = POST if effect is None else _with_effect(effect.statement)
+    with posting_errors():
+        return bool(await uow.fetch_value(statement, *_values_of(posting), *(effect.values if effect else ())))
+
+
+def _values_of(posting: Posting) -> Sequence[object]:
     entries: Sequence[Entry] = sorted(posting.entries, key=lambda entry: entry.account.name)
-    transaction_id: UUID = new_id()
+    return (
+        new_id(),
+        posting.type,
+        posting.key,
+        posting.currency,
+        posting.content_hash,
+        [entry.account.name for entry in entries],
+        [entry.account.side for entry in entries],
+        [entry.account.guarded for entry in entries],
+        [entry.amount_minor for entry in entries],
+    )
+
+
+def with_posting(writes: Writes, values: Sequence[object], posting: Posting) -> tuple[Writes, Sequence[object]]:
+    """Return the writes, and their values, with the posting in the same round trip. Run them in `posting_errors`."""
+    return _posted(writes, len(values)), (*values, *_values_of(posting))
+
+
+@cache
+def _posted(writes: Writes, count: int) -> Writes:
+    return Writes(writes.tables, f"{writes.result}, ({with_places_after(count, POST)}) AS is_posted")
+
+
+@contextmanager
+def posting_errors() -> Iterator[None]:
+    """Raise the errors of `post` in place of PostgreSQL's."""
     try:
-        return bool(
-            await uow.fetch_value(
-                POST if effect is None else _with_effect(effect.statement),
-                transaction_id,
-                posting.type,
-                posting.key,
-                posting.currency,
-                posting.content_hash,
-                [entry.account.name for entry in entries],
-                [entry.account.side for entry in entries],
-                [entry.account.guarded for entry in entries],
-                [entry.amount_minor for entry in entries],
-                *(effect.values if effect else ()),
-            )
-        )
+        yield
     except asyncpg.CheckViolationError as error:
         if error.constraint_name == "ledger_balances_never_negative":
             raise AccountOverdrawn from error

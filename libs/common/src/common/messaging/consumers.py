@@ -32,7 +32,7 @@ from common.messaging import dead_letters
 from common.messaging.batches import Arrival, Arrivals, Batches, Channel
 from common.messaging.bus import CLOSE_SECONDS_MAX, SETTLE_SECONDS_MAX, Bus, OnMessage, Outgoing
 from common.messaging.faults import NotYetKnown, PermanentFault
-from common.messaging.inbox import consuming
+from common.messaging.inbox import AlreadyReceived, InboxWrite, consuming
 from common.messaging.messages import Outcome, Received, Subscription, WorkItem, read_envelope, read_payload
 from common.messaging.provenance import UnprovenPublisher, check_publisher, route_before_dead_lettering, route_of
 from common.observability import telemetry
@@ -239,6 +239,8 @@ class Consumers:
             for subscription in self._by_type.get(received.type, ())
         ]
         handlers.sort(key=lambda line: self._lock_key(line[2], line[3]))
+        if len(handlers) == len(messages) == 1 and await self._write_once(*handlers[0][1:]):
+            return
         keys = [(received.event_id, subscription.consumer) for _, subscription, received, _ in handlers]
         async with consuming(self._database, keys, is_shared=len(messages) > 1) as (uow, new):
             for key, (position, subscription, received, event) in zip(keys, handlers, strict=True):
@@ -261,6 +263,23 @@ class Consumers:
                         raise HandlerFailed(position) from error
                 if outcome is Outcome.STALE:
                     telemetry.STALE_EVENTS.labels(received.type).inc()
+
+    async def _write_once(self, subscription: Subscription[Any], received: Received, event: object) -> bool:
+        """Return whether the message had its effect here, by one statement. A repetition has a transaction, which waits
+        until the first one's commit is on a second machine.
+        """
+        if not subscription.writes_once:
+            return False
+        write = InboxWrite(self._database, (received.event_id, subscription.consumer))
+        try:
+            outcome = await subscription.handler(event, received, write, self._dependencies)
+        except AlreadyReceived:
+            return False
+        if not write.is_written:
+            raise AssertionError(f"{subscription.consumer} has written nothing")
+        if outcome is Outcome.STALE:
+            telemetry.STALE_EVENTS.labels(received.type).inc()
+        return True
 
     def _lock_key(self, received: Received, event: object) -> tuple[str, ...]:
         """Return the place of an event in the order of locks; events of one place keep the order of their arrival."""

@@ -2,20 +2,28 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Final
 from uuid import UUID
 
+import asyncpg
+
 from common.auth.caller import THE_SERVICE
-from common.database.unit_of_work import Database, UnitOfWork
+from common.database.outbox import Writes
+from common.database.single_statements import commit_alone
+from common.database.unit_of_work import Database, PreparedStatement, UnitOfWork
 
 MessageKey = tuple[UUID, str]
 """The id of an event, and the name of its consumer."""
 
 # In BEGIN's round trip, where PostgreSQL takes no parameters and returns no rows: ids are hexadecimal digits, consumers
-# are names of this code.
-_RECORD: Final = """INSERT INTO inbox (event_id, consumer)
-SELECT * FROM (VALUES {keys}) AS received (event_id, consumer) ORDER BY 1, 2
-ON CONFLICT (event_id, consumer) DO NOTHING"""
+# are names of this code. Prepared, since planning the insert takes longer than its execution.
+_PREPARE: Final = """
+PREPARE record_inbox (uuid[], text[]) AS
+INSERT INTO inbox (event_id, consumer)
+SELECT * FROM unnest($1, $2) AS received (event_id, consumer) ORDER BY 1, 2
+ON CONFLICT (event_id, consumer) DO NOTHING
+"""
 # Only where some were recorded and others not: the rows of this transaction.
 _RECORDED_HERE: Final = """
 SELECT event_id, consumer FROM inbox
@@ -45,11 +53,52 @@ async def consuming(
         yield uow, {(row["event_id"], row["consumer"]) for row in rows}
 
 
-def _record(keys: Sequence[MessageKey]) -> str:
+def _record(keys: Sequence[MessageKey]) -> PreparedStatement | None:
     if not keys:
-        return ""
+        return None
     if invalid := [consumer for _, consumer in keys if not consumer.isascii() or not consumer.isidentifier()]:
         raise ValueError(f"a consumer's name must be an identifier: {invalid[0]!r}")
-    return _RECORD.format(
-        keys=", ".join(f"('{UUID(int=event_id.int)}'::uuid, '{consumer}')" for event_id, consumer in keys)
-    )
+    ids = ",".join(str(UUID(int=event_id.int)) for event_id, _ in keys)
+    consumers = ",".join(f'"{consumer}"' for _, consumer in keys)
+    return PreparedStatement(_PREPARE, f"EXECUTE record_inbox ('{{{ids}}}', '{{{consumers}}}')")
+
+
+class AlreadyReceived(Exception):
+    """The message has taken effect before."""
+
+
+class InboxWrite:
+    """The only write of a message's handler: one statement, which contains the inbox row and commits itself."""
+
+    def __init__(self, database: Database, key: MessageKey) -> None:
+        self._database, self._key = database, key
+        self.is_written = False
+
+    async def write(self, writes: Writes, *values: object) -> asyncpg.Record:
+        """Commit the writes with the inbox row; return their row. After an error neither of them exists.
+
+        Raises:
+            AlreadyReceived: the inbox has the message, and nothing was written.
+            AssertionError: a second write of one message.
+            DatabaseUnavailable: the outcome is unknown. The inbox ignores a repetition.
+        """
+        if self.is_written:
+            raise AssertionError(f"{self._key[1]} writes more than once")
+        self.is_written = True
+        try:
+            [row] = await commit_alone(self._database, _with_inbox(writes, len(values)), *values, *self._key)
+        except asyncpg.UniqueViolationError as error:
+            if error.constraint_name == "inbox_pkey":
+                raise AlreadyReceived from error
+            raise
+        return row
+
+
+@cache
+def _with_inbox(writes: Writes, count: int) -> str:
+    """Return the writes with the inbox row, which is inserted first: a concurrent delivery waits for its commit, then
+    violates the key, so that all is rolled back.
+    """
+    key = f"${count + 1}, ${count + 2}"
+    received = f"received AS (INSERT INTO inbox (event_id, consumer) VALUES ({key}) RETURNING 1)"
+    return f"WITH {received}, {writes.tables} SELECT {writes.result} FROM received"

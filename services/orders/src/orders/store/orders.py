@@ -21,6 +21,13 @@ _ORDER_COLUMNS: Final = """
 """
 _FIND_ORDER: Final = f"SELECT {_ORDER_COLUMNS} FROM orders WHERE id = $1"
 _LOCK_ORDER: Final = f"SELECT {_ORDER_COLUMNS} FROM orders WHERE id = $1 FOR NO KEY UPDATE"
+# Items never change after the checkout, so that a read from before the lock is current.
+_LOCK_SOLD_ORDER: Final = f"""
+SELECT {_ORDER_COLUMNS},
+    ARRAY (SELECT id FROM order_items WHERE order_id = orders.id ORDER BY position),
+    ARRAY (SELECT line_total_minor FROM order_items WHERE order_id = orders.id ORDER BY position)
+FROM orders WHERE id = $1 FOR NO KEY UPDATE
+"""
 _SAVE_TRANSITION: Final = """
 transitioned AS (
     UPDATE orders SET status = $2, revision = revision + 1, updated_at = $3,
@@ -87,6 +94,22 @@ async def find_order(reads: Reads, order_id: UUID) -> Order | None:
 async def lock_order(uow: UnitOfWork, order_id: UUID) -> Order | None:
     """Return the order, locked until the transaction ends, so that concurrent triggers run one after the other."""
     return _order(await uow.fetch_row(_LOCK_ORDER, order_id))
+
+
+class SoldOrder(NamedTuple):
+    """A locked order, and the line totals (kobo) by item, in the sequence of its checkout."""
+
+    order: Order
+    line_totals_minor: dict[UUID, int]
+
+
+async def lock_sold_order(uow: UnitOfWork, order_id: UUID) -> SoldOrder | None:
+    """Return the order as `lock_order` does, with its line totals."""
+    row = await uow.fetch_row(_LOCK_SOLD_ORDER, order_id)
+    if row is None:
+        return None
+    *columns, item_ids, totals_minor = row
+    return SoldOrder(Order(*columns), dict(zip(item_ids, totals_minor, strict=True)))
 
 
 async def save_transition(

@@ -3,15 +3,10 @@
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
-from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from orders.domain.sales import SaleLine
 
-_LOCK_LINE_TOTALS: Final = """
-SELECT item.id, item.line_total_minor FROM orders JOIN order_items AS item ON item.order_id = orders.id
-WHERE orders.id = $1 ORDER BY item.position FOR NO KEY UPDATE OF orders
-"""
 # The highest sequence wins, because events of payments arrive in any order. The category of the first event stays.
 _SAVE_LINES: Final = """
 WITH saved AS (
@@ -42,13 +37,6 @@ RETURNING known.order_id, known.refunded_minor
 )
 SELECT count(*) FROM saved
 """
-
-
-async def lock_line_totals(uow: UnitOfWork, order_id: UUID) -> dict[UUID, int]:
-    """Return the line totals (kobo) of the order by item, in the sequence of its checkout, with the order's row locked;
-    empty for an unknown order.
-    """
-    return dict(tuple(row) for row in await uow.fetch(_LOCK_LINE_TOTALS, order_id))
 
 
 async def save_sale_lines(uow: UnitOfWork, lines: Sequence[SaleLine], sold_at: datetime, sequence: int) -> bool:

@@ -5,7 +5,9 @@ from datetime import datetime
 from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
-from common.database.state_changes import allows_change
+import asyncpg
+
+from common.database.state_changes import StateChanged, allows_change
 from common.database.unit_of_work import UnitOfWork
 from common.ledger.posting import Effect
 from common.primitives.ids import new_id
@@ -69,19 +71,23 @@ FOR UPDATE OF o
 """
 # Without the gateway's id a charge is indistinguishable from another one under the same reference: it counts as a
 # repetition.
-_CHARGE_KNOWN: Final = """
-SELECT EXISTS (
-    SELECT FROM charges WHERE identity = $1 OR (reference = $2 AND (gateway_id IS NULL OR $3::text IS NULL))
-)
+_IS_KNOWN: Final = """
+EXISTS (SELECT FROM charges WHERE identity = {0} OR (reference = {1} AND (gateway_id IS NULL OR {2}::text IS NULL)))
+"""
+_CHARGE_KNOWN: Final = f"SELECT {_IS_KNOWN.format('$1', '$2', '$3')}"
+_LOCK_CHARGED_ORDERS: Final = f"""
+WITH locked AS MATERIALIZED ({_LOCK_PAYABLE_ORDERS})
+SELECT locked.*, {_IS_KNOWN.format("$2", "$1", "$3")} AS is_known FROM (VALUES (1)) AS one LEFT JOIN locked ON true
 """
 _FEE_MISSING: Final = """
 SELECT EXISTS (SELECT FROM charges WHERE identity = $1)
    AND NOT EXISTS (SELECT FROM ledger_transactions WHERE posting_key = 'gateway_fee:' || $1)
 """
-_RECORD_CHARGE: Final = """
+# A charge that was recorded since it was looked up is not recorded again.
+_RECORD_CHARGE: Final = f"""
 INSERT INTO charges (id, identity, reference, gateway_id, webhook_id, order_id, amount_minor, currency, channel,
                      verdict, settled_at, surcharge_minor, surcharge_max_minor, gateway)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14 WHERE NOT {_IS_KNOWN.format("$2", "$3", "$4")}
 """
 _SAVE_INTENT_SPENT: Final = f"""
 UPDATE payment_intents SET status = $2, opening_until = NULL WHERE id = $1 AND {allows_change(PAYMENT, "$2")}
@@ -96,8 +102,16 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, 'quarantined', $8)
 async def lock_payable_orders(uow: UnitOfWork, reference: str) -> PayableOrders | None:
     """Return the locked orders of a reference: of two concurrent charges exactly one covers them."""
     rows = await uow.fetch(_LOCK_PAYABLE_ORDERS, reference)
-    if not rows:
-        return None
+    return _payable_orders(rows) if rows else None
+
+
+async def lock_charged_orders(uow: UnitOfWork, charge: Charge) -> tuple[PayableOrders | None, bool]:
+    """Return the locked orders of the charge's reference, and whether the charge was known before the wait for them."""
+    rows = await uow.fetch(_LOCK_CHARGED_ORDERS, charge.reference, charge.identity, charge.gateway_id)
+    return _payable_orders(rows) if rows[0]["id"] is not None else None, rows[0]["is_known"]
+
+
+def _payable_orders(rows: list[asyncpg.Record]) -> PayableOrders:
     rows = sorted(rows, key=lambda row: row["position"] or 0)
     orders = tuple(PayableOrder(*row[:9]) for row in rows)
     expected = ExpectedPayment(
@@ -120,7 +134,7 @@ async def fee_is_missing(uow: UnitOfWork, identity: str) -> bool:
 
 
 class NewCharge(NamedTuple):
-    """The id of a charge, and the statement that records it."""
+    """The id of a charge, and the statement that records it unless the charge is known."""
 
     id: UUID
     record: Effect
@@ -162,9 +176,10 @@ async def record_charge(
     verdict: str,
     now: datetime,
 ) -> UUID:
-    """Record a charge and return its id."""
+    """Record a charge and return its id. Raises StateChanged when it was recorded meanwhile."""
     new = new_charge(charge, webhook_id, order_id, verdict, now)
-    await uow.execute(new.record.statement, *new.record.values)
+    if not await uow.execute(new.record.statement, *new.record.values):
+        raise StateChanged(f"charge {charge.identity} is recorded already")
     return new.id
 
 

@@ -3,14 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from functools import cache
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import asyncpg
 
 from common.database.outbox import Writes
+from common.database.parameters import with_places_after
 from common.database.state_changes import StateChanged, states_before
 from common.database.unit_of_work import UnitOfWork
+from common.ledger import posting as ledger
+from common.ledger.posting import Effect, Posting
 from contracts.payments import EscrowHeld, EscrowReleased
 from payments.domain import balances
 from payments.domain.balances import PaidBy
@@ -82,6 +86,7 @@ EXISTS (SELECT FROM marked) AS is_recorded,
 ARRAY (SELECT id FROM marked WHERE status = 'closed' AND balance_minor <> 0 ORDER BY id) AS closed_ids
 """,
 )
+_VALUES_OF_ESCROWS: Final = 12
 # The lock serializes releases, refunds and the freeze of one order.
 _LOCK_ESCROW: Final = """
 SELECT order_id, buyer_id, vendor_id, charge_id, dispute_sequence, locked_vendor_minor, locked_commission_minor,
@@ -132,23 +137,31 @@ async def find_released_minor(uow: UnitOfWork, release_id: UUID) -> int:
     return int(await uow.fetch_value("SELECT gross_minor FROM releases WHERE id = $1", release_id))
 
 
+class HeldMoney(NamedTuple):
+    """The posting of the money that escrows hold, its charge's record, and the event of a single order."""
+
+    posting: Posting | None
+    recorded_charge: Effect | None
+    event: EscrowHeld | None
+
+
 async def record_escrows(
     uow: UnitOfWork,
     payable: PayableOrders,
     payment: CoveringPayment,
     escrows: Sequence[Escrow],
     now: datetime,
-    event: EscrowHeld | None,
+    money: HeldMoney,
 ) -> list[UUID]:
     """Record the escrows of the unpaid orders, mark them and their intent paid, and close their other live intents.
-    `event` is published in the same round trip.
+    The money is recorded in the same round trip.
 
-    Return the closed intents with a part of the balance.
+    Return the closed intents with a part of the balance. Raises StateChanged, and as `ledger.post`.
     """
     orders = payable.unpaid
     paid_parts = [payment.shares.get(order.order_id, balances.NO_PARTS) for order in orders]
-    recorded = await uow.fetch_row_and_publish(
-        _RECORD_ESCROWS,
+    writes, charge = _RECORD_ESCROWS, money.recorded_charge
+    values: Sequence[object] = (
         [order.order_id for order in orders],
         [order.vendor_id for order in orders],
         *([escrow.locked[part] for escrow in escrows] for part in range(3)),
@@ -159,11 +172,27 @@ async def record_escrows(
         payment.channel,
         [part.rewards_minor for part in paid_parts],
         [part.refunds_minor for part in paid_parts],
-        event=event,
     )
+    if charge is not None:
+        writes, values = _with_charge(charge.statement), (*values, *charge.values)
+    if money.posting is not None:
+        writes, values = ledger.with_posting(writes, values, money.posting)
+    try:
+        with ledger.posting_errors():
+            recorded = await uow.fetch_row_and_publish(writes, *values, event=money.event)
+    except asyncpg.ForeignKeyViolationError as error:
+        if error.constraint_name == "escrows_charge":
+            raise StateChanged(f"the charge of reference {payment.reference} is recorded already") from error
+        raise
     if not recorded["is_recorded"]:
         raise StateChanged(f"one of the orders {[order.order_id for order in orders]} or their intent is paid already")
     return list(recorded["closed_ids"])
+
+
+@cache
+def _with_charge(statement: str) -> Writes:
+    charge = with_places_after(_VALUES_OF_ESCROWS, statement)
+    return Writes(f"charge AS ({charge}), {_RECORD_ESCROWS.tables}", _RECORD_ESCROWS.result)
 
 
 async def lock_escrow(uow: UnitOfWork, order_id: UUID) -> HeldOrder | None:

@@ -5,8 +5,9 @@ from datetime import datetime
 from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
+from common.database.outbox import Writes
 from common.database.state_changes import change_state, states_before
-from common.database.unit_of_work import UnitOfWork
+from common.database.unit_of_work import UnitOfWork, Writer
 from payments.domain.transitions import PAYMENT
 
 # An empty address was erased: a late event never restores it.
@@ -14,12 +15,17 @@ _SAVE_BUYER: Final = """
 INSERT INTO buyers (user_id, email, heard_at) VALUES ($1, $2, $3)
 ON CONFLICT (user_id) DO UPDATE SET email = excluded.email, heard_at = excluded.heard_at WHERE buyers.email <> ''
 """
-_RECORD_ORDER: Final = """
+_RECORD_ORDER: Final = Writes(
+    """
+recorded AS (
 INSERT INTO payable_orders (id, buyer_id, vendor_id, total_minor, commission_minor, delivery_fee_minor, currency,
                             status, payment_due_at, number, purchase_id, heard_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, 'Processing', $8, $9, $10, $11)
-ON CONFLICT (id) DO NOTHING
-"""
+ON CONFLICT (id) DO NOTHING RETURNING id
+)
+""",
+    "EXISTS (SELECT FROM recorded) AS is_new",
+)
 _RECORD_PURCHASE: Final = """
 WITH placed AS (
     INSERT INTO purchases (id, buyer_id, number, heard_at) VALUES ($1, $2, $3, $5) ON CONFLICT (id) DO NOTHING
@@ -61,8 +67,8 @@ class PlacedOrder(NamedTuple):
     purchase_id: UUID | None
 
 
-async def record_order_if_new(uow: UnitOfWork, order: PlacedOrder, now: datetime) -> None:
-    await uow.execute(_RECORD_ORDER, *order, now)
+async def record_order_if_new(writer: Writer, order: PlacedOrder, now: datetime) -> None:
+    await writer.write(_RECORD_ORDER, *order, now)
 
 
 async def record_purchase_if_new(

@@ -3,7 +3,8 @@
 from typing import Final
 from uuid import UUID
 
-from common.database.unit_of_work import UnitOfWork
+from common.database.outbox import Writes
+from common.database.unit_of_work import UnitOfWork, Writer
 from payouts.store.wallets import LOCK_WALLET
 
 _SAVE_VENDOR: Final = """
@@ -17,14 +18,19 @@ UPDATE vendors SET suspended = $2, standing_sequence = $3 WHERE id = $1 AND stan
 """
 # The count ends the locking of the wallet before the share is locked: a batch that holds the wallet from an earlier
 # order would wait for this one's share.
-_SAVE_ORDER_SHARE: Final = f"""
-WITH wallet AS ({LOCK_WALLET} RETURNING vendor_id)
+_SAVE_ORDER_SHARE: Final = Writes(
+    f"""
+wallet AS ({LOCK_WALLET} RETURNING vendor_id),
+saved AS (
 INSERT INTO order_shares AS s (order_id, vendor_id, remaining_vendor_minor, sequence)
 SELECT $2, $1, $3, $4 FROM (SELECT count(*) AS locked FROM wallet) AS wallets WHERE wallets.locked >= 0
 ON CONFLICT (order_id) DO UPDATE SET remaining_vendor_minor = excluded.remaining_vendor_minor,
     sequence = excluded.sequence
-WHERE s.sequence < excluded.sequence
-"""
+WHERE s.sequence < excluded.sequence RETURNING s.order_id
+)
+""",
+    "EXISTS (SELECT FROM saved) AS is_newest",
+)
 
 
 async def save_vendor(uow: UnitOfWork, vendor_id: UUID, owner_user_id: UUID, legal_name: str, sequence: int) -> bool:
@@ -38,9 +44,10 @@ async def save_vendor_status(uow: UnitOfWork, vendor_id: UUID, suspended: bool, 
 
 
 async def save_order_share(
-    uow: UnitOfWork, order_id: UUID, vendor_id: UUID, remaining_vendor_minor: int, sequence: int
+    writer: Writer, order_id: UUID, vendor_id: UUID, remaining_vendor_minor: int, sequence: int
 ) -> bool:
     """Lock the vendor's wallet, then save the share of the escrow; False when a later event of the order was received
     before.
     """
-    return await uow.execute(_SAVE_ORDER_SHARE, vendor_id, order_id, remaining_vendor_minor, sequence) == 1
+    row = await writer.write(_SAVE_ORDER_SHARE, vendor_id, order_id, remaining_vendor_minor, sequence)
+    return bool(row["is_newest"])

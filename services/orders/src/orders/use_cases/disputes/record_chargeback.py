@@ -2,14 +2,13 @@
 
 from datetime import datetime
 from typing import Final
-from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.lifecycles import Rejection
 from orders.domain.disputes import ChargeOutcome, Complaint
 from orders.domain.order_updates import evaluate_update
-from orders.domain.orders import Windows
-from orders.store import disputes, orders
+from orders.domain.orders import Order, Windows
+from orders.store import disputes
 from orders.use_cases.disputes.steps import open_dispute
 
 CHARGEBACK: Final = Complaint("chargeback", "The buyer's bank has disputed the charge.")
@@ -17,20 +16,19 @@ CHARGEBACK: Final = Complaint("chargeback", "The buyer's bank has disputed the c
 
 async def record_chargeback(
     uow: UnitOfWork,
-    order_id: UUID,
+    order: Order,
     outcome: ChargeOutcome | None,
     *,
     sequence: int,
     now: datetime,
     windows: Windows,
 ) -> Rejection | None:
-    """Dispute an undelivered order on a chargeback; after the PIN its status stays (contract section 6).
+    """Dispute the locked, undelivered order on a chargeback; after the PIN its status stays (contract section 6).
 
     The bank's decision closes no dispute. It is saved for the staff who resolve the dispute, also when it arrives
-    first. Raises OrderNotReceived, EarlyUpdate. Returns the reason when nothing changed.
+    first. Raises EarlyUpdate. Returns the reason when nothing changed.
     """
-    order = await orders.lock_order(uow, order_id)
-    order, transition = evaluate_update(order, CHARGEBACK.trigger, about=order_id)
+    order, transition = evaluate_update(order, CHARGEBACK.trigger, about=order.id)
     if transition == "disputed":
         await open_dispute(uow, order, CHARGEBACK, now=now, windows=windows)
     await disputes.save_charge_outcome(uow, order.id, outcome, sequence)

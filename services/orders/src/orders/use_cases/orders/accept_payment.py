@@ -1,7 +1,6 @@
 """Accept the payment of an order."""
 
 from datetime import datetime
-from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.lifecycles import Rejection
@@ -19,7 +18,7 @@ LATE_CHARGE_REASON = "The payment arrived after the order had closed, and the pr
 
 async def accept_payment(
     uow: UnitOfWork,
-    order_id: UUID,
+    order: Order,
     escrow: ReportedEscrow,
     pins: PinIssuer,
     *,
@@ -27,13 +26,12 @@ async def accept_payment(
     windows: Windows,
     shared_payment: SharedPayment | None = None,
 ) -> Rejection | None:
-    """Mark the order as paid after a charge that its escrow holds, and issue its delivery PIN.
+    """Mark the locked order as paid after a charge that its escrow holds, and issue its delivery PIN.
 
     An expired or cancelled order reserves its stock again; without stock the charge is refunded (contract section 6).
-    Raises OrderNotReceived, EarlyUpdate. Returns the reason when nothing changed.
+    Raises EarlyUpdate. Returns the reason when nothing changed.
     """
-    order = await orders.lock_order(uow, order_id)
-    order, transition = evaluate_update(order, "escrow_held", about=order_id)
+    order, transition = evaluate_update(order, "escrow_held", about=order.id)
     if isinstance(transition, Rejection):
         await orders.save_escrow(uow, order.id, escrow)
         return transition

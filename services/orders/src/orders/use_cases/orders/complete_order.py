@@ -1,30 +1,28 @@
 """Complete an order after its release."""
 
 from datetime import datetime
-from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.lifecycles import Rejection
 from contracts.orders import DisputeResolved, OrderCompleted
-from orders.domain.order_updates import evaluate_update, require_order
-from orders.domain.orders import ReportedEscrow, Windows
+from orders.domain.order_updates import evaluate_update
+from orders.domain.orders import Order, ReportedEscrow, Windows
 from orders.store import disputes, orders
 
 
 async def complete_order(
-    uow: UnitOfWork, order_id: UUID, remaining_minor: int, *, sequence: int, now: datetime, windows: Windows
+    uow: UnitOfWork, order: Order, remaining_minor: int, *, sequence: int, now: datetime, windows: Windows
 ) -> Rejection | None:
-    """Complete the order when escrow is empty; after a partial release only save the remaining escrow (kobo).
+    """Complete the locked order when escrow is empty; after a partial release only save the remaining escrow (kobo).
 
     A dispute that was opened during the release closes with it, which lifts the freeze of payments.
-    Raises OrderNotReceived, EarlyUpdate. Returns the reason when nothing changed.
+    Raises EarlyUpdate. Returns the reason when nothing changed.
     """
-    order = require_order(await orders.lock_order(uow, order_id), about=order_id)
     escrow = ReportedEscrow(remaining_minor, sequence)
     if remaining_minor > 0:
         await orders.save_escrow(uow, order.id, escrow)
         return None
-    order, transition = evaluate_update(order, "escrow_fully_released", about=order_id)
+    order, transition = evaluate_update(order, "escrow_fully_released", about=order.id)
     if isinstance(transition, Rejection):
         await orders.save_escrow(uow, order.id, escrow)
         return transition

@@ -6,14 +6,13 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.lifecycles import Rejection
 from contracts.orders import OrderCompleted
-from orders.domain.order_updates import require_order
-from orders.domain.orders import ReportedEscrow, Windows
+from orders.domain.orders import Order, ReportedEscrow, Windows
 from orders.store import orders, refunds
 
 
 async def record_refund_posted(
     uow: UnitOfWork,
-    order_id: UUID,
+    order: Order,
     refund_id: UUID,
     remaining_minor: int,
     *,
@@ -21,21 +20,20 @@ async def record_refund_posted(
     now: datetime,
     windows: Windows,
 ) -> Rejection | None:
-    """Mark the refund posted, once. The order's `refundedMinor` follows the escrow that the event states.
+    """Mark the refund of the locked order posted, once. Its `refundedMinor` follows the escrow that the event states.
 
     A delivered order whose escrow (kobo) is empty after the refund is complete: the vendor's part was released before,
-    and no release follows. A refund that this service did not request only updates the saved escrow balance. Raises
-    OrderNotReceived. Returns the reason when nothing changed.
+    and no release follows. A refund that this service did not request only updates the saved escrow balance. Returns
+    the reason when nothing changed.
     """
-    order = require_order(await orders.lock_order(uow, order_id), about=order_id)
-    refund = await refunds.lock_refund(uow, refund_id, order_id)
+    refund = await refunds.lock_refund(uow, refund_id, order.id)
     await orders.save_escrow(uow, order.id, ReportedEscrow(remaining_minor, sequence))
     if refund is None:
         return Rejection.STALE
     if not refund.counted:
         # A failure that arrived before the posting stays a failure.
         status = "posted" if refund.status == "requested" else refund.status
-        await refunds.save_refund(uow, refund_id, order_id, refund, status, refund.sequence)
+        await refunds.save_refund(uow, refund_id, order.id, refund, status, refund.sequence)
     if remaining_minor == 0 and order.status == "delivered":
         await orders.save_transition(uow, order, "paid", "escrow_fully_released", now, windows)
         uow.publish(

@@ -67,8 +67,11 @@ async def settle_charge(
     """Return the verdict; None for a repeated charge. Raises SubjectUnknown for an unknown reference while attempts
     remain.
     """
-    payable = await charges.lock_payable_orders(uow, charge.reference)
-    if await charges.charge_is_known(uow, charge):
+    payable, is_known = await charges.lock_charged_orders(uow, charge)
+    if not is_known and payable is not None and any(order.is_paid for order in payable.orders):
+        # By this charge, perhaps, while the lock was awaited.
+        is_known = await charges.charge_is_known(uow, charge)
+    if is_known:
         # The gateway reports some fees only when it is queried.
         await record_fee(uow, charge.identity, charge.fee_minor, charge.currency)
         return None

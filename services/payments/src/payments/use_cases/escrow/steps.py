@@ -15,7 +15,7 @@ from payments.domain.errors import SubjectUnknown
 from payments.domain.escrow import Escrow, Release
 from payments.domain.refunds import NewRefund
 from payments.store.charges import PayableOrders
-from payments.store.escrow import HeldOrder, lock_escrow, record_escrows, save_release
+from payments.store.escrow import HeldMoney, HeldOrder, lock_escrow, record_escrows, save_release
 from payments.use_cases.balances.return_hold import return_hold
 from payments.use_cases.refunds.create_refund import create_refund
 from payments.use_cases.statements.steps import sign_movement
@@ -47,10 +47,8 @@ async def hold_escrow(
 
     `posting` credits the total of each of them to its escrow, less the shares that the balance has paid, and the
     surplus to its refund. A surplus of 0 needs no refund, and a payment from the balance alone no posting.
-    `recorded_charge` is written with the posting.
+    `recorded_charge` is written, too. All of it is one round trip.
     """
-    if posting is not None:
-        await ledger.post(uow, posting, recorded_charge)
     orders = payable.unpaid
     escrows = [escrow.held(order.total_minor, order.commission_minor, order.delivery_fee_minor) for order in orders]
     events = [
@@ -71,7 +69,7 @@ async def hold_escrow(
     ]
     # The sequences of several orders are locked together, at the end.
     only = events.pop() if len(events) == 1 else None
-    closed = await record_escrows(uow, payable, payment, escrows, now, only)
+    closed = await record_escrows(uow, payable, payment, escrows, now, HeldMoney(posting, recorded_charge, only))
     for intent_id in closed:
         await return_hold(uow, intent_id, now)
     for event in events:
