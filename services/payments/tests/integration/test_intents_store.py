@@ -90,12 +90,12 @@ async def test_an_opened_intent_is_pending_under_its_reference_once(
     own, other = pair
     before = await store.row(other)
     async with store.unit_of_work() as uow:
-        page = ("https://pay.example", "code", store.until)
-        assert await intents.save_opened(uow, own.id, other.reference, *page) is None
-        opened = await intents.save_opened(uow, own.id, own.reference, *page)
+        page = ("https://pay", "code", store.until)
+        assert await intents.save_opened(uow.fetch, own.id, other.reference, *page) is None
+        opened = await intents.save_opened(uow.fetch, own.id, own.reference, *page)
         assert opened is not None
         assert (opened.status, opened.authorization_url, opened.access_code) == ("pending", *page[:2])
-        assert await intents.save_opened(uow, own.id, own.reference, *page) is None
+        assert await intents.save_opened(uow.fetch, own.id, own.reference, *page) is None
     assert await store.row(other) == before
     row = await store.row(own)
     assert (row["opening_until"], row["query_at"]) == (None, store.until)
@@ -138,7 +138,7 @@ async def test_the_lease_is_claimed_when_it_is_free_or_over(store: Intents, pair
         assert claimed.reference == claim[0]
         await intents.save_unopened(uow, own.id, claim[0])
         assert await intents.claim_opening(uow, own.id, *claim, early, "paystack") is not None
-        await intents.save_opened(uow, own.id, claim[0], "https://pay.example", "code", store.until)
+        await intents.save_opened(uow.fetch, own.id, claim[0], "https://pay", "code", store.until)
         assert await intents.claim_opening(uow, own.id, *claim, claim[1], "paystack") is None
     assert await store.row(other) == before
 
@@ -148,7 +148,9 @@ async def test_only_a_pending_intent_fails(store: Intents, pair: tuple[Intent, I
     async with store.unit_of_work() as uow:
         assert await intents.save_intent_failed(uow, own.id, "declined", store.now) is False
         for intent in pair:
-            await intents.save_opened(uow, intent.id, intent.reference, "https://pay.example", "code", store.until)
+            await intents.save_opened(
+                uow.fetch, intent.id, intent.reference, "https://pay.example", "code", store.until
+            )
         assert await intents.save_intent_failed(uow, own.id, "declined", store.now) is True
         assert await intents.save_intent_failed(uow, own.id, "again", store.now) is False
         assert await intents.find_live_intent(uow, own.order_id, store.app.buyer) is None
@@ -162,7 +164,9 @@ async def test_an_unpaid_attempt_is_claimed_at_its_time_by_one_worker(
     own, other = pair
     async with store.unit_of_work() as uow:
         for intent in pair:
-            await intents.save_opened(uow, intent.id, intent.reference, "https://pay.example", "code", store.until)
+            await intents.save_opened(
+                uow.fetch, intent.id, intent.reference, "https://pay.example", "code", store.until
+            )
         await intents.save_attempt_query(uow, own.id, store.until)
         await intents.save_attempt_query(uow, own.id, store.until)
     assert [(await store.row(intent))["queries"] for intent in (own, other)] == [2, 0]
@@ -186,7 +190,7 @@ async def with_account(store: Intents, intent: Intent) -> None:
     statement = "UPDATE payment_intents SET channel = 'bank_transfer', opening_until = NULL WHERE id = $1 RETURNING 1"
     await store.app.fetch(statement, intent.id)
     async with store.unit_of_work() as uow:
-        await intents.save_opened(uow, intent.id, intent.reference, "https://pay", "code", store.until, ACCOUNT)
+        await intents.save_opened(uow.fetch, intent.id, intent.reference, "https://pay", "code", store.until, ACCOUNT)
 
 
 async def test_an_account_is_shown_until_the_orders_can_be_paid(store: Intents, pair: tuple[Intent, Intent]) -> None:
@@ -194,7 +198,7 @@ async def test_an_account_is_shown_until_the_orders_can_be_paid(store: Intents, 
     before = await store.row(other)
     late = replace(ACCOUNT, expires_at=own.expires_at + timedelta(hours=8))
     async with store.unit_of_work() as uow:
-        opened = await intents.save_opened(uow, own.id, own.reference, "https://pay", "code", store.until, late)
+        opened = await intents.save_opened(uow.fetch, own.id, own.reference, "https://pay", "code", store.until, late)
     assert opened is not None
     assert opened.transfer_expires_at == own.expires_at
     assert (opened.transfer_bank_name, opened.transfer_amount_minor) == ("Titan", 500_000)
@@ -236,7 +240,7 @@ async def test_a_reference_is_renewed_while_the_intent_opens_under_it(
         assert await intents.renew_reference(uow, own, reference, later)
         assert not await intents.renew_reference(uow, own, f"ch-{new_id().hex}", later)
         renewed = own._replace(reference=reference)
-        await intents.save_opened(uow, own.id, reference, "https://pay", "code", store.until)
+        await intents.save_opened(uow.fetch, own.id, reference, "https://pay", "code", store.until)
         assert not await intents.renew_reference(uow, renewed, f"ch-{new_id().hex}", later)
     assert (await store.row(own))["reference"] == reference
     assert await store.row(other) == before
@@ -247,7 +251,7 @@ async def test_all_references_of_an_account_are_queried(store: Intents, pair: tu
     await with_account(store, own)
     page, settlement = f"ch-{new_id().hex}", str(own.amount_minor)
     async with store.unit_of_work() as uow:
-        await intents.save_opened(uow, other.id, other.reference, "https://pay", "code", store.until)
+        await intents.save_opened(uow.fetch, other.id, other.reference, "https://pay", "code", store.until)
         for intent, reference in ((own, page), (other, f"ch-{new_id().hex}")):
             await intents.record_reference(
                 uow, reference, intent.id, store.app.buyer, settlement, store.now, "paystack"

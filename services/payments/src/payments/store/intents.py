@@ -1,6 +1,6 @@
 """SQL for payment intents, their references and their idempotency keys."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -174,13 +174,18 @@ _RECORD_REFERENCE: Final = """
 INSERT INTO payment_references (reference, intent_id, buyer_id, settlement, created_at, gateway)
 VALUES ($1, $2, $3, $4, $5, $6)
 """
+# A crash of the database that loses this commit equals a crash before it: the reference is committed, so that its
+# charge is settled, and the next request opens the payment again.
 _SAVE_OPENED: Final = f"""
+WITH opened AS (
 UPDATE payment_intents SET status = 'pending', authorization_url = $3, access_code = $4, opening_until = NULL,
     query_at = $5, transfer_bank_name = $6, transfer_account_number = $7, transfer_account_name = $8,
     transfer_amount_minor = $9, transfer_expires_at = CASE WHEN $10::timestamptz IS NOT NULL
         THEN least($10, expires_at) END
 WHERE id = $1 AND reference = $2 AND status IN {states_before(PAYMENT, "opened_at_gateway")}
 RETURNING {_INTENT_COLUMNS}
+)
+SELECT opened.* FROM opened CROSS JOIN (SELECT set_config('synchronous_commit', 'off', true)) AS committed
 """
 _SAVE_UNOPENED: Final = """
 UPDATE payment_intents SET opening_until = NULL WHERE id = $1 AND reference = $2 AND status = 'opening'
@@ -310,7 +315,7 @@ async def renew_reference(uow: UnitOfWork, intent: Intent, reference: str, until
 
 
 async def save_opened(
-    uow: UnitOfWork,
+    fetch: Callable[..., Awaitable[list[asyncpg.Record]]],
     intent_id: UUID,
     reference: str,
     url: str,
@@ -321,9 +326,9 @@ async def save_opened(
     """Mark the intent `pending`; the gateway is queried at `query_at` unless its webhook arrives first.
 
     The account to transfer to is shown no longer than the orders can be paid. None when the intent is no longer opening
-    under this reference.
+    under this reference. `fetch` is that of a unit of work, or `commit_alone` of a database.
     """
-    row = await uow.fetch_row(
+    rows = await fetch(
         _SAVE_OPENED,
         intent_id,
         reference,
@@ -342,7 +347,7 @@ async def save_opened(
             )
         ),
     )
-    return _intent(row)
+    return _intent(rows[0] if rows else None)
 
 
 async def save_unopened(uow: UnitOfWork, intent_id: UUID, reference: str) -> None:

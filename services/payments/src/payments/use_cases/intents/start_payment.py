@@ -2,9 +2,11 @@
 
 import asyncio
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from common.auth.caller import THE_SERVICE, Caller
+from common.database.single_statements import commit_alone
 from common.database.unit_of_work import Database
 from common.observability.logging import get_logger
 from common.primitives.clock import Clock
@@ -141,12 +143,12 @@ async def _record(
     account: TransferAccount | None,
     query_at: datetime,
 ) -> Intent:
-    # A crash of the database that loses this commit equals a crash before it: the reference is committed, so that its
-    # charge is settled, and the next request opens the payment again.
-    async with database.unit_of_work(acting_as=caller, async_commit=True) as uow:
-        recorded = await intents.save_opened(
-            uow, intent.id, intent.reference, page.authorization_url, page.access_code, query_at, account
-        ) or await intents.find_own_intent(uow, intent.id, caller.id)
+    opened = (page.authorization_url, page.access_code, query_at, account)
+    # The caller owns the intent, which their request has just read or recorded.
+    recorded = await intents.save_opened(partial(commit_alone, database), intent.id, intent.reference, *opened)
+    if recorded is None:
+        async with database.unit_of_work(acting_as=caller) as uow:
+            recorded = await intents.find_own_intent(uow, intent.id, caller.id)
     if recorded is None or recorded.authorization_url is None:
         # The order was cancelled, expired or paid during the call.
         raise OrderNotPayable
