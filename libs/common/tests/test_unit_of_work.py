@@ -183,6 +183,21 @@ async def test_an_event_with_its_fact_is_stored_and_handed_over(mechanisms: Mech
     assert [row.sequence for row in handed_over] == [1, 2]
 
 
+@pytest.mark.parametrize("is_shared", [False, True])
+async def test_an_event_is_not_published_where_its_condition_does_not_hold(
+    mechanisms: Mechanisms, is_shared: bool
+) -> None:
+    writes, note = NOTE._replace(condition="EXISTS (SELECT FROM added)"), (new_id(), new_id(), "hello")
+    events = [OrderCompleted(order_id=new_id(), buyer_id=new_id(), vendor_id=new_id()) for _ in range(2)]
+    async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE, is_shared=is_shared) as uow:
+        for event, is_added in zip(events, [True, False], strict=True):
+            row = await uow.fetch_row_and_publish(writes, *note, event=event)
+            assert row["is_added"] == is_added
+    for table in ("outbox", "outbox_sequences"):
+        rows = await mechanisms.database.fetch_for(THE_SERVICE, f"SELECT subject FROM {table}")
+        assert [row["subject"] for row in rows] == [events[0].subject]
+
+
 async def test_an_event_follows_an_earlier_one_of_its_subject(mechanisms: Mechanisms) -> None:
     order = new_id()
     first, second = (OrderCompleted(order_id=order, buyer_id=new_id(), vendor_id=new_id()) for _ in range(2))

@@ -182,7 +182,7 @@ async def test_an_order_is_saved_once_for_its_key_and_its_number(market: Market)
 
     async def save(uow: UnitOfWork, placed: NewOrder, price_minor: int, key: UUID) -> checkout.Placed:
         prices = {(product, None): price_minor, (further, None): 100}
-        return await checkout.save_new_orders(uow, [placed], None, prices, key=key, fingerprint=b"x")
+        return await checkout.save_new_orders(uow, [placed], None, prices, key=key, fingerprint=b"x", event=None)
 
     buyer = Caller(user_id=market.buyer_id, permissions=permissions_of(["buyer"]))
     database = market.database

@@ -47,7 +47,7 @@ SELECT 1 AS sequence, now() AS created_at
 # The row of one event, together with other writes, whose parameters come first.
 _APPEND_TO: Final = """
 WITH {tables}, next AS (
-    INSERT INTO outbox_sequences AS s (subject, last) VALUES (${subject}, 1)
+    INSERT INTO outbox_sequences AS s (subject, last) SELECT ${subject}, 1 WHERE {condition}
     ON CONFLICT (subject) DO UPDATE SET last = s.last + 1
     RETURNING last
 ), appended AS (
@@ -56,7 +56,7 @@ WITH {tables}, next AS (
         clock_timestamp() + make_interval(secs => ${lease})
     FROM next
 )
-SELECT {result}, last AS event_sequence, now() AS event_created_at FROM next
+SELECT {result}, last AS event_sequence, now() AS event_created_at FROM (VALUES (1)) AS one LEFT JOIN next ON true
 """
 _NOT_APPENDED: Final = datetime.min.replace(tzinfo=UTC)
 
@@ -117,35 +117,38 @@ async def append(
 
 class Writes(NamedTuple):
     """Writes of one round trip: common table expressions, and the columns of the one row that they return, each a
-    subquery.
+    subquery. An event is published where the `condition` holds.
     """
 
     tables: str
     result: str
+    condition: str = "true"
 
     @property
     def statement(self) -> str:
         """Return the writes without an event."""
-        return f"WITH {self.tables} SELECT {self.result}"
+        return f"WITH {self.tables} SELECT {self.result}, {self.condition} AS is_published"
 
 
 @cache
 def _appending(writes: Writes, count: int) -> str:
     names = ("id", "type", "source", "subject", "payload", "trace", "lease")
     places = {name: place for place, name in enumerate(names, count + 1)}
-    return _APPEND_TO.format(tables=writes.tables, result=writes.result, **places)
+    return _APPEND_TO.format(tables=writes.tables, result=writes.result, condition=writes.condition, **places)
 
 
 async def append_with(
     connection: asyncpg.Connection, row: OutboxRow, lease_seconds: float, writes: Writes, values: Sequence[object]
-) -> tuple[asyncpg.Record, OutboxRow]:
+) -> tuple[asyncpg.Record, OutboxRow | None]:
     """Run the writes and insert the event's row in one round trip; return the row of the writes, and the event with
-    sequence and time.
+    sequence and time, or None where their condition did not hold.
 
     The subject's sequence is locked after the rows that the transaction has locked before.
     """
     outbox_values = (row.id, row.type, row.source, row.subject, row.payload, row.trace, lease_seconds)
     [result] = await connection.fetch(_appending(writes, len(values)), *values, *outbox_values)
+    if result["event_sequence"] is None:
+        return result, None
     return result, replace(row, sequence=result["event_sequence"], created_at=result["event_created_at"])
 
 

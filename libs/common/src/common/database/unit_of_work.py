@@ -178,7 +178,8 @@ class UnitOfWork:
     async def fetch_row_and_publish(
         self, writes: outbox.Writes, *values: object, event: Event | None
     ) -> asyncpg.Record:
-        """Run the writes, and publish the event in the same round trip. Return the row of the writes.
+        """Run the writes, and publish the event in the same round trip where their condition holds. Return the row of
+        the writes.
 
         The event's subject must be locked by this transaction. The event is published at the end where it must follow
         another one of its subject, or in a transaction of several messages, which locks the sequences of its subjects
@@ -189,13 +190,15 @@ class UnitOfWork:
             self._is_shared or any(row.subject == event.subject for row in self._outbox_rows)
         )
         if event is None or follows or not self._is_published(event.TYPE):
-            if event is not None:
+            result = await self.write(writes, *values)
+            if event is not None and result["is_published"]:
                 self.publish(event)
-            return await self.write(writes, *values)
+            return result
         row = outbox.event_row(event, trace_headers(), None)
         result, appended = await outbox.append_with(self._connection, row, self._handover.lease_seconds, writes, values)
-        self._wakes_relay = True
-        self._appended.append(appended)
+        if appended is not None:
+            self._wakes_relay = True
+            self._appended.append(appended)
         return result
 
     def enqueue_work(self, queue: str, subject: UUID | str, payload: Mapping[str, object]) -> None:

@@ -1,9 +1,10 @@
 """Reads and writes of a checkout.
 
 **Checkout runs under the caller's policies.** The API role inserts order, items and timer. Only `reserve_variants` runs
-with the owner's rights: it reserves all products at the price just read, or none. Checkout needs five round trips:
-begin, read, place, outbox, commit. The read needs no lock, so a rejected buyer never waits for a hot product. The
-placing statement claims the Idempotency-Key before it reserves stock, products by id. A purchase has a savepoint more.
+with the owner's rights: it reserves all products at the price just read, or none. Checkout of an order needs four round
+trips: begin, read, place with its event, commit. The read needs no lock, so a rejected buyer never waits for a hot
+product. The placing statement claims the Idempotency-Key before it reserves stock, products by id. A purchase has its
+savepoint and its events more.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,9 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+from common.database.outbox import Writes
 from common.database.unit_of_work import UnitOfWork
+from contracts.event import Event
 from orders.domain.checkouts import Destinations
 from orders.domain.flash_sales import RunningSale
 from orders.domain.orders import NewOrder
@@ -69,8 +72,9 @@ LEFT JOIN purchases AS earlier ON earlier.buyer_id = $4 AND earlier.idempotency_
 # One round trip: the key is claimed before the stock is reserved, by the purchase, else by the only order. Of twenty
 # requests under one key, nineteen wait for the first one's commit and touch no stock. A conflict is of the key or of a
 # number; then nothing is reserved. All products are locked at once, by id, whatever their vendors.
-_PLACE_ORDERS: Final = """
-WITH purchase AS (
+_PLACE_ORDERS: Final = Writes(
+    """
+purchase AS (
     INSERT INTO purchases (id, number, buyer_id, idempotency_key, fingerprint, created_at)
     SELECT $1::uuid, $2, $3::uuid, $4::uuid, $5::bytea, $6::timestamptz WHERE $1 IS NOT NULL
     ON CONFLICT DO NOTHING
@@ -121,14 +125,18 @@ WITH purchase AS (
 ), timers AS (
     INSERT INTO order_timers (order_id, kind, due_at) SELECT placed.id, 'payment_window', $7 FROM placed
 )
-SELECT (SELECT holds FROM complete) AS placed,
+""",
+    """
+(SELECT holds FROM complete) AS placed,
        (SELECT count(*) FROM orders AS unpaid
            WHERE unpaid.buyer_id = $3 AND unpaid.status = 'Processing') AS unpaid_orders,
        ARRAY (SELECT product_id FROM reserved ORDER BY product_id) AS product_ids,
        ARRAY (SELECT stock_left FROM reserved ORDER BY product_id) AS stocks_left,
        ARRAY (SELECT coalesce(pieces, 0)::integer FROM reserved LEFT JOIN held USING (product_id)
            ORDER BY product_id) AS pieces_held
-"""
+""",
+    "(SELECT holds FROM complete)",
+)
 # The rows of a purchase that was not placed as a whole are undone, and the rest of the transaction is not.
 _SAVEPOINT: Final = "SAVEPOINT before_purchase"
 _UNDO: Final = "ROLLBACK TO SAVEPOINT before_purchase"
@@ -246,9 +254,11 @@ async def save_new_orders(
     *,
     key: UUID,
     fingerprint: bytes,
+    event: Event | None,
 ) -> Placed:
     """Claim the key, insert the purchase and its orders, or the only order, with items and timers, and reserve the
-    stock at the regular prices (kobo, by product and variant): all, or nothing.
+    stock at the regular prices (kobo, by product and variant): all, or nothing. The event of an only order is published
+    with it.
 
     Raises ErasureInProgress.
     """
@@ -258,7 +268,7 @@ async def save_new_orders(
     if purchase is not None:
         await uow.execute(_SAVEPOINT)
     with refuse_during_erasure():
-        row = await uow.fetch_row(
+        row = await uow.fetch_row_and_publish(
             _PLACE_ORDERS,
             *bound,
             first.buyer_id,
@@ -284,10 +294,10 @@ async def save_new_orders(
             [item.unit_price_minor for item, _ in items],
             [regular_prices_minor[item.product_id, item.variant_id] for item, _ in items],
             [item.variant_id for item, _ in items],
+            event=event,
         )
-    if row is None:
-        raise AssertionError("a SELECT without FROM returns one row")
-    placed, unpaid_orders, *reserved = row
+    placed, unpaid_orders = row["placed"], row["unpaid_orders"]
+    reserved = (row["product_ids"], row["stocks_left"], row["pieces_held"])
     if purchase is not None and not placed:
         await undo_purchase(uow)
     stocks = {product_id: ReservedStock(*stock) for product_id, *stock in zip(*reserved, strict=True)}

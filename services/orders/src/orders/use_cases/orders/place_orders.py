@@ -33,7 +33,7 @@ from orders.store.checkout import (
     save_new_orders,
     undo_purchase,
 )
-from orders.use_cases.orders.steps import publish_placement, repeated_id
+from orders.use_cases.orders.steps import order_placed, publish_placement, repeated_id
 
 # Of a thousand billion numbers so many are never in use in a row.
 NUMBER_TRIES_MAX: Final = 8
@@ -112,7 +112,12 @@ async def _save(
     for _ in range(NUMBER_TRIES_MAX):
         placement = draw()
         outcome = await save_new_orders(
-            uow, *placement, regular_prices_minor, key=key, fingerprint=checkout.fingerprint
+            uow,
+            *placement,
+            regular_prices_minor,
+            key=key,
+            fingerprint=checkout.fingerprint,
+            event=None if checkout.is_purchase else order_placed(placement.orders[0]),
         )
         if outcome.placed:
             return placement, outcome

@@ -27,10 +27,12 @@ def repeated_id(checkout: Checkout, earlier: IdempotencyRecord) -> UUID:
 def publish_placement(
     uow: UnitOfWork, placement: Placement, quotes: Sequence[Quote], facts: CheckoutFacts, outcome: Placed
 ) -> None:
-    """Publish the orders, their purchase, and each product whose last pieces they took."""
-    for order in placement.orders:
-        uow.publish(_order_placed(order))
+    """Publish the orders of a purchase, the purchase, and each product whose last pieces they took. An only order was
+    published when it was saved.
+    """
     if placement.purchase is not None:
+        for order in placement.orders:
+            uow.publish(order_placed(order))
         uow.publish(_purchase_placed(placement.purchase, placement.orders))
     for product_id in sorted({line.product_id for quoted in quotes for line in quoted.lines}):
         if outcome.reserved[product_id].stock_left == 0:
@@ -60,7 +62,8 @@ def _purchase_placed(purchase: NewPurchase, orders: Sequence[NewOrder]) -> Purch
     )
 
 
-def _order_placed(order: NewOrder) -> OrderPlaced:
+def order_placed(order: NewOrder) -> OrderPlaced:
+    """Return the event of a new order."""
     return OrderPlaced(
         order_id=order.id,
         number=order.number,
