@@ -34,10 +34,12 @@ from payouts.domain.release_statements import Statement
 from payouts.domain.transfer_updates import TransferUpdate
 from payouts.domain.transitions import Report
 from payouts.domain.wallet import Movement, Refund, Release
+from payouts.store.projections import OrderShare
 from payouts.use_cases.erasure.evaluate_erasure import evaluate_erasure
 from payouts.use_cases.projections.close_vendor import close_vendor
 from payouts.use_cases.projections.project_vendor import project_vendor
 from payouts.use_cases.projections.project_vendor_status import project_vendor_status
+from payouts.use_cases.releases.record_stated_share import record_stated_share
 from payouts.use_cases.releases.record_statement import record_statement
 from payouts.use_cases.transfers.record_transfer_update import record_transfer_update
 from payouts.use_cases.transfers.resolve_transfer import resolve_transfer
@@ -107,17 +109,13 @@ async def _project_vendor_status(
 
 async def on_escrow_held(event: EscrowHeld, received: Received, writer: Writer, _: object) -> Outcome:
     share_minor = event.amount_minor - event.commission_minor - event.delivery_fee_minor
-    return applied_if(
-        await record_escrow_share(writer, event.order_id, event.vendor_id, share_minor, received.sequence)
-    )
+    share = OrderShare(event.vendor_id, event.order_id, share_minor, received.sequence)
+    return applied_if(await record_escrow_share(writer, share))
 
 
 async def on_escrow_released(
     event: EscrowReleased, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> Outcome:
-    is_newest = await record_escrow_share(
-        uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence
-    )
     release = Release(
         event.release_id,
         event.order_id,
@@ -129,7 +127,7 @@ async def on_escrow_released(
     )
     now, key = dependencies.clock.now(), f"release:{event.release_id}"
     stated = _statement(event.statement, event.vendor_id, key, event.net_minor)
-    is_proven = await record_statement(uow, stated, now, line_key=key)
+    is_newest, is_proven = await record_stated_share(uow, _remaining(event, received), stated, now, line_key=key)
     await credit_release(uow, release, now, is_proven=is_proven)
     return applied_if(is_newest)
 
@@ -137,14 +135,11 @@ async def on_escrow_released(
 async def on_escrow_refunded(
     event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> Outcome:
-    is_newest = await record_escrow_share(
-        uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence
-    )
     reversal = Movement(event.from_vendor_minor, event.from_commission_minor, event.from_delivery_fee_minor)
     refund = Refund(event.refund_id, event.order_id, event.vendor_id, reversal)
     now, key = dependencies.clock.now(), f"refund:{event.refund_id}"
     stated = _statement(event.statement, event.vendor_id, key, -event.from_vendor_minor)
-    is_proven = await record_statement(uow, stated, now, line_key=key)
+    is_newest, is_proven = await record_stated_share(uow, _remaining(event, received), stated, now, line_key=key)
     await debit_refund(uow, refund, now, is_proven=is_proven)
     return applied_if(is_newest)
 
@@ -153,7 +148,8 @@ async def on_charge_disputed(
     event: ChargeDisputed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> Outcome:
     if event.remaining_vendor_minor is not None:
-        await record_escrow_share(uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence)
+        share = OrderShare(event.vendor_id, event.order_id, event.remaining_vendor_minor, received.sequence)
+        await record_escrow_share(uow, share)
     statuses: dict[str | None, ChargebackStatus] = {None: "opened", "won": "won", "lost": "lost"}
     update = ChargebackUpdate(
         event.chargeback_id or event.order_id,
@@ -178,7 +174,6 @@ async def on_outside_refund_recorded(
     event: OutsideRefundRecorded, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> Outcome:
     """Move the wallet like the decision of a chargeback."""
-    await record_escrow_share(uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence)
     status: ChargebackStatus = "lost" if event.outcome == "recorded" else "won"
     update = ChargebackUpdate(
         event.refund_id,
@@ -193,7 +188,8 @@ async def on_outside_refund_recorded(
     source = f"outside_refund:{event.refund_id}:{event.outcome}"
     moved_minor = event.to_vendor_minor - event.from_vendor_minor
     stated = _statement(event.statement, event.vendor_id, source, moved_minor)
-    await record_statement(uow, stated, now, line_key=f"chargeback:{update.id}:{received.sequence}")
+    line_key = f"chargeback:{update.id}:{received.sequence}"
+    await record_stated_share(uow, _remaining(event, received), stated, now, line_key=line_key)
     return applied_if(await record_chargeback(uow, update, received.sequence, now))
 
 
@@ -202,6 +198,10 @@ async def on_vendor_statement_issued(
 ) -> None:
     stated = _statement(event.statement, event.vendor_id, f"opening:{event.vendor_id}", 0)
     await record_statement(uow, stated, dependencies.clock.now())
+
+
+def _remaining(event: EscrowReleased | EscrowRefunded | OutsideRefundRecorded, received: Received) -> OrderShare:
+    return OrderShare(event.vendor_id, event.order_id, event.remaining_vendor_minor, received.sequence)
 
 
 def _statement(stated: ReleaseStatement | None, vendor_id: UUID, source: str, amount_minor: int) -> Statement | None:

@@ -131,7 +131,7 @@ async def test_the_wallet_is_locked_before_the_share_of_an_order(scenario: Scena
     shares_free = []
 
     async def save(uow: UnitOfWork) -> None:
-        assert await projections.save_order_share(uow, order_id, vendor.id, 400, 9)
+        assert await projections.save_order_share(uow, projections.OrderShare(vendor.id, order_id, 400, 9))
 
     async def hold_wallet(uow: UnitOfWork) -> None:
         await wallets.lock_wallet_unread(uow, vendor.id)

@@ -287,7 +287,8 @@ async def test_a_statement_is_kept_once_for_each_signature(scenario: Scenario) -
     async with scenario.unit_of_work() as uow:
         for signature in ("one", "one", "two"):
             statement = Statement(vendor.id, "release:1", 100, 1, 100, "key", signature)
-            await release_statements.save_statement(uow, statement, "release:1", now)
+            save = release_statements.received_statement(statement, "release:1", now)
+            await uow.execute(save.statement, *save.values)
         rows = await uow.fetch("SELECT signature FROM release_statements WHERE vendor_id = $1 ORDER BY 1", vendor.id)
     assert [row["signature"] for row in rows] == ["one", "two"]
 

@@ -1,10 +1,13 @@
 """SQL for projections of other services' events. No decision is made here."""
 
-from typing import Final
+from functools import cache
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.database.outbox import Writes
+from common.database.parameters import with_places_after
 from common.database.unit_of_work import UnitOfWork, Writer
+from common.ledger.posting import Effect
 from payouts.store.wallets import LOCK_WALLET
 
 _SAVE_VENDOR: Final = """
@@ -43,11 +46,27 @@ async def save_vendor_status(uow: UnitOfWork, vendor_id: UUID, suspended: bool, 
     return await uow.execute(_SAVE_VENDOR_STATUS, vendor_id, suspended, sequence) == 1
 
 
-async def save_order_share(
-    writer: Writer, order_id: UUID, vendor_id: UUID, remaining_vendor_minor: int, sequence: int
-) -> bool:
-    """Lock the vendor's wallet, then save the share of the escrow; False when a later event of the order was received
-    before.
+class OrderShare(NamedTuple):
+    """The vendor's share of an order's escrow after the event with this `sequence`, in kobo."""
+
+    vendor_id: UUID
+    order_id: UUID
+    remaining_vendor_minor: int
+    sequence: int
+
+
+async def save_order_share(writer: Writer, share: OrderShare, effect: Effect | None = None) -> bool:
+    """Lock the vendor's wallet, then save the share, and the effect in the same round trip; False when a later event of
+    the order was received before.
     """
-    row = await writer.write(_SAVE_ORDER_SHARE, vendor_id, order_id, remaining_vendor_minor, sequence)
+    if effect is None:
+        row = await writer.write(_SAVE_ORDER_SHARE, *share)
+    else:
+        row = await writer.write(_with_effect(effect.statement), *share, *effect.values)
     return bool(row["is_newest"])
+
+
+@cache
+def _with_effect(statement: str) -> Writes:
+    effect = with_places_after(len(OrderShare._fields), statement)
+    return Writes(f"{_SAVE_ORDER_SHARE.tables}, effect AS ({effect})", _SAVE_ORDER_SHARE.result)

@@ -7,6 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.ledger.posting import Effect
 from payouts.domain.release_statements import (
     PAID_KINDS,
     RECEIVED_KINDS,
@@ -135,10 +136,9 @@ class VendorLedger:
     lines_read: int
 
 
-async def save_statement(uow: UnitOfWork, statement: Statement, line_key: str | None, received_at: datetime) -> None:
-    """Save a statement as received. `line_key` is the source of its event's line."""
-    await uow.execute(
-        _SAVE,
+def received_statement(statement: Statement, line_key: str | None, received_at: datetime) -> Effect:
+    """Return the write that saves a statement as received. `line_key` is the source of its event's line."""
+    values = (
         statement.vendor_id,
         statement.sequence,
         statement.signature,
@@ -149,6 +149,7 @@ async def save_statement(uow: UnitOfWork, statement: Statement, line_key: str | 
         statement.key_id,
         received_at,
     )
+    return Effect(_SAVE, values)
 
 
 async def read_vendor_ledgers(uow: UnitOfWork, checkpoints: Sequence[ReleaseCheckpoint]) -> list[VendorLedger]:

@@ -12,4 +12,4 @@ minutes (`release_statement_late`, SEV-2). The exception closes when the ledger 
 `correction`. Runbook `credit-not-released`.
 """
 
-__all__ = ["check_released_credits", "correct_wallet", "hold_vendors", "record_statement"]
+__all__ = ["check_released_credits", "correct_wallet", "hold_vendors", "record_stated_share", "record_statement"]

@@ -4,8 +4,8 @@ from datetime import datetime
 
 from common.database.unit_of_work import UnitOfWork
 from payouts.domain.release_statements import Statement
-from payouts.store import release_statements
-from payouts.use_cases.releases.steps import verify_statement
+from payouts.store.release_statements import received_statement
+from payouts.use_cases.releases.steps import is_stated, verify_statement
 
 
 async def record_statement(
@@ -16,8 +16,8 @@ async def record_statement(
 
     `line_key` is the source of the event's statement line.
     """
-    # Payments' statements count from one.
-    if statement is None or statement.sequence < 1:
+    if not is_stated(statement):
         return False
-    await release_statements.save_statement(uow, statement, line_key, now)
+    save = received_statement(statement, line_key, now)
+    await uow.execute(save.statement, *save.values)
     return verify_statement(uow, statement)
