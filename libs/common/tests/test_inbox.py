@@ -92,7 +92,7 @@ async def test_such_a_handler_fails_with_no_write_or_two(mechanisms: Mechanisms,
         await deliver(mechanisms, bus, notebook, message)
 
 
-async def test_an_error_of_the_only_write_leaves_no_inbox_row(mechanisms: Mechanisms) -> None:
+async def test_an_error_of_the_only_write_rolls_its_inbox_row_back(mechanisms: Mechanisms) -> None:
     message = received(new_id())
     missing = Writes("missing AS (INSERT INTO notes (id) VALUES ($1) RETURNING 1)", "EXISTS (SELECT FROM missing)")
     with pytest.raises(asyncpg.NotNullViolationError):
