@@ -16,7 +16,7 @@ CLIENT := clients/python/src/campus_client/public_events.py
     typescript-check new-endpoint migration documents schemas guides typescript console-shots storefront-shots ctl k8s-check lock \
     audit-dependencies sbom release-notes bench bench-quick simulate replay-check crash-points races \
     mutants soak payout-soak notify-soak broker-soak audit-scale freeze-drill scale-drill failover-drill overload-drill \
-    client-chaos restore-drill one-box-drill start-drill upgrade-drill rotation-drill compromise-drill world-drill check-history
+    client-chaos restore-drill one-box-drill installation-drill start-drill upgrade-drill rotation-drill compromise-drill world-drill check-history
 
 # Any other word: a slip of the fingers.
 .DEFAULT:
@@ -228,6 +228,10 @@ restore-drill: setup ## Lose databases and broker, restore to an instant, and au
 # pgBackRest, which is installed as root where it is missing. ARGS="--each 5".
 one-box-drill: setup ## Lose one machine under orders, restore it by campusctl, and audit; prints RPO and RTO
 	@exec $(PYTHON) -m lab.drills one-box $(ARGS)
+
+# As root: an overlay of this machine's files, with Debian's servers; systemd is replaced by a small program.
+installation-drill: setup ## Install on an empty machine by campusctl, sell, kill, boot and upgrade; prints the memory of each unit
+	@exec $(PYTHON) -m lab.drills installation $(ARGS)
 
 # ARGS="--each 10".
 start-drill: setup ## Start three of every process at once on empty servers, and audit

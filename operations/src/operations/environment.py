@@ -1,11 +1,16 @@
-"""Environment of each process: addresses, its own secrets, and the documented settings of the caller."""
+"""Environment of each process: addresses, its own secrets, and the documented settings of the caller.
+
+With `ENVIRONMENT=staging` or `production` no address, account or permission of the sandbox is filled in.
+"""
 
 import os
 import sys
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from itertools import takewhile
 from pathlib import Path
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from operations.processes import (
     API_PORTS,
@@ -43,6 +48,7 @@ _OF_THE_MACHINE = (
 """Variables of the machine: search paths, locale, time zone, proxies."""
 
 PASSED_ON = (
+    "ENVIRONMENT",
     "CELL",
     "CELLS",
     "RETRY_DELAYS_SECONDS",
@@ -147,7 +153,7 @@ it.
 """
 
 
-_CONSOLE_SOURCE = "127.0.0.2" if sys.platform == "linux" else "127.0.0.1"
+CONSOLE_SOURCE = "127.0.0.2" if sys.platform == "linux" else "127.0.0.1"
 """The console calls the gateway from an address of its own: no other process here may name its client's address.
 
 Only Linux has all of 127.0.0.0/8.
@@ -192,8 +198,13 @@ class Environments:
         self._secrets = secrets
 
     @property
+    def is_installed(self) -> bool:
+        """The system is staging or production: every outside address is the caller's."""
+        return self._caller.get("ENVIRONMENT") in ("staging", "production")
+
+    @property
     def base_url(self) -> str:
-        """The gateway's public address."""
+        """The gateway's address on this machine."""
         return f"http://127.0.0.1:{self._port_base}"
 
     @property
@@ -218,7 +229,10 @@ class Environments:
             **plan.environment,
         }
         if plan.service == "console":
-            return environment | {"CONSOLE_URL": self.console_url, "API_SOURCE_ADDRESS": _CONSOLE_SOURCE}
+            console_url = self._caller.get("CONSOLE_URL", "") if self.is_installed else self.console_url
+            addresses = {"CONSOLE_URL": console_url or self.console_url, "API_SOURCE_ADDRESS": CONSOLE_SOURCE}
+            # By way of the edge the console would share its address with every other client.
+            return environment | addresses | ({"API_URL": self.base_url} if self.is_installed else {})
         if service is None:
             return environment | self._sandbox_only()
         urls = self._addresses(service)
@@ -256,15 +270,41 @@ class Environments:
         return {**self._shared(), **self._secrets_for(service.name), **urls, "PORT": port, "METRICS_PORT": port}
 
     def _shared(self) -> dict[str, str]:
-        sandbox = self.sandbox_url
         environment = {
             **machine_environment(self._caller),
             "PYTHONUNBUFFERED": "1",
+            "JWKS_URL": f"{self._api_url('identity')}/.well-known/jwks.json",
+            **{f"{name.upper()}_URL": self._api_url(name) for name in API_PORTS},
+            "MEDIA_FOLDER": str(self._state_dir / "media"),
+            "DEMO_DATA": self._caller.get("DEMO_DATA", "0" if self.is_installed else "1"),
+            **(self._of_an_installation() if self.is_installed else self._of_development()),
+        }
+        environment |= {name: self._caller[name] for name in _ADDRESSES if self._caller.get(name)}
+        environment |= _matching(self._caller, PASSED_ON)
+        # The quota store is a server of this system: RATE_* above must not override it.
+        environment.pop("RATE_LIMIT_STORE_URL", None)
+        if store := self._servers.rate_limit_store_url:
+            environment["RATE_LIMIT_STORE_URL"] = store
+        return environment
+
+    def _of_an_installation(self) -> dict[str, str]:
+        """Return what differs from the defaults of the services: the edge is a program of this machine."""
+        console_url, base_url = self._caller.get("CONSOLE_URL", ""), self._caller.get("BASE_URL", "")
+        return {
+            "TRUSTED_PROXIES": f"127.0.0.1,{CONSOLE_SOURCE}",
+            "SMTP_PLAINTEXT": self._caller.get("SMTP_PLAINTEXT", "false"),
+            "ALLOWED_ORIGINS": console_url,
+            "PASSKEY_ORIGINS": ",".join(filter(None, (console_url, base_url))),
+            "PASSKEY_RP_ID": _common_domain(base_url, console_url),
+        }
+
+    def _of_development(self) -> dict[str, str]:
+        """Return the sandbox's addresses, and permissions for programs of a developer."""
+        sandbox = self.sandbox_url
+        return {
             # An operator may publish test events here; events of other services are still rejected.
             "BROKER_VERIFIED_PUBLISHERS": "false",
             "BASE_URL": self.base_url,
-            "JWKS_URL": f"{self._api_url('identity')}/.well-known/jwks.json",
-            **{f"{name.upper()}_URL": self._api_url(name) for name in API_PORTS},
             "GATEWAY_API_URL": f"{sandbox}/gateway",
             "FLUTTERWAVE_API_URL": f"{sandbox}/flutterwave/v3",
             "FLUTTERWAVE_RETURN_URL": f"{sandbox}/",
@@ -282,18 +322,9 @@ class Environments:
             "PUSH_API_URL": f"{sandbox}/push",
             "FCM_TOKEN_URL": f"{sandbox}/push/oauth/token",
             "ON_CALL_URL": f"{sandbox}/on-call/api/v2/alerts",
-            "DEMO_DATA": self._caller.get("DEMO_DATA", "1"),
-            "MEDIA_FOLDER": str(self._state_dir / "media"),
             "ALLOWED_ORIGINS": _DEVELOPMENT_ORIGINS,
-            "TRUSTED_PROXIES": _CONSOLE_SOURCE,
+            "TRUSTED_PROXIES": CONSOLE_SOURCE,
         }
-        environment |= {name: self._caller[name] for name in _ADDRESSES if self._caller.get(name)}
-        environment |= _matching(self._caller, PASSED_ON)
-        # The quota store is a server of this system: RATE_* above must not override it.
-        environment.pop("RATE_LIMIT_STORE_URL", None)
-        if store := self._servers.rate_limit_store_url:
-            environment["RATE_LIMIT_STORE_URL"] = store
-        return environment
 
     def _secrets_for(self, service: str) -> dict[str, str]:
         allowed = SECRETS_OF_SERVICES.get(service, ())
@@ -338,3 +369,10 @@ def callers_environment(overrides: Mapping[str, str] | None) -> dict[str, str]:
 
 def _matching(variables: Mapping[str, str], patterns: tuple[str, ...] | list[str]) -> dict[str, str]:
     return {name: text for name, text in variables.items() if any(fnmatchcase(name, pattern) for pattern in patterns)}
+
+
+def _common_domain(*origins: str) -> str:
+    """Return the longest domain of at least two labels that all hosts share, or an empty text."""
+    labels = [(urlsplit(origin).hostname or "").split(".")[::-1] for origin in origins]
+    common = list(takewhile(lambda found: len(set(found)) == 1, zip(*labels, strict=False)))
+    return ".".join(found[0] for found in reversed(common)) if len(common) > 1 else ""

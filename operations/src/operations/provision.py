@@ -28,6 +28,7 @@ from operations.broker_accounts import (
     rights_of_service,
     rights_of_subscriber,
 )
+from operations.database_settings import STATEMENT_TIMEOUT
 from operations.secret_table import broker_account, login_variable, password_variable
 from operations.services import LOGINS, SERVICES, Service, login_of
 
@@ -201,6 +202,8 @@ async def _make_logins(connection: asyncpg.Connection, service: Service, role: s
     for suffix in LOGINS:
         login = login_of(role, suffix)
         await _make_role(connection, login, f"INHERIT {row_security}")
+        # The limit of a process that does not enforce its own (docs/reference/database-settings.md).
+        await connection.execute(f"ALTER ROLE {login} SET statement_timeout = '{STATEMENT_TIMEOUT}'")
         if not await connection.fetchval("SELECT pg_has_role($1, $2, 'MEMBER')", login, role):
             await connection.execute(f"GRANT {role} TO {login}")
 

@@ -14,29 +14,36 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from common.primitives.encryption import derive_key
-from operations.secret_table import KEYS_OF_PURPOSES, SECRETS, Form, SecretSpec
+from operations.secret_table import KEYS_OF_PURPOSES, SECRETS, Form, Part, SecretSpec
 from operations.services import LOGINS
 
 ROLE_PASSWORDS = tuple(row.name for row in SECRETS if row.form is Form.password and row.is_local)
 LOGIN_SUFFIXES = tuple(row.name for row in SECRETS if row.form is Form.login)
 
 
-def load_secrets(state_dir: Path, environment: Mapping[str, str] | None = None) -> dict[str, str]:
+def load_secrets(
+    state_dir: Path, environment: Mapping[str, str] | None = None, *, plays_providers: bool = True
+) -> dict[str, str]:
     """Load the secrets of `state_dir` and create missing ones. A variable of the same name in the environment takes
-    precedence.
+    precedence. Without `plays_providers`, of what providers issue only the given values exist, and no demo account.
 
     Values of the environment are stored too: a key that encrypted rows must exist at the next start.
     """
     given = os.environ if environment is None else environment
     path = state_dir / "secrets.env"
     kept = read_secrets(path) if path.exists() else {}
-    values = {name: given.get(name) or kept.get(name) or made for name, made in _new_secrets().items()}
+    created = _new_secrets(plays_providers=plays_providers)
+    values = {name: given.get(name) or kept.get(name) or made for name, made in created.items()}
+    if not plays_providers:
+        issued = {row.name: given.get(row.name) or kept.get(row.name) for row in SECRETS if row.is_local}
+        values |= {name: text for name, text in issued.items() if text}
     # The previous release gave SEALING_KEY to every service: its values are under that key until the first rotation.
     is_of_release_before = "SEALING_KEY" in kept and "SHARED_SEALING_KEY" not in kept
     shared = kept["SEALING_KEY"] if is_of_release_before else kept.get("SHARED_SEALING_KEY", "")
     values["SHARED_SEALING_KEY"] = given.get("SHARED_SEALING_KEY", shared)
     account = given.get("FCM_SERVICE_ACCOUNT") or kept.get("FCM_SERVICE_ACCOUNT")
-    values["FCM_SERVICE_ACCOUNT"] = account or new_service_account()
+    if account or plays_providers:
+        values["FCM_SERVICE_ACCOUNT"] = account or new_service_account()
     # Payouts accepts the public key of payments' signing key, and keys that the caller or an operator added.
     believed = given.get("RELEASE_VERIFY_KEYS") or kept.get("RELEASE_VERIFY_KEYS") or ""
     values["RELEASE_VERIFY_KEYS"] = with_public_half(values["RELEASE_SIGNING_KEY"], believed)
@@ -102,17 +109,20 @@ def _is_plain(text: str) -> bool:
     return all(character.isalnum() or character in "-_./:@=+,%" for character in text)
 
 
-def _new_secrets() -> dict[str, str]:
-    made = (row for row in SECRETS if row.is_local and row.form in _MAKERS and _is_made(row))
+def _new_secrets(*, plays_providers: bool) -> dict[str, str]:
+    made = (row for row in SECRETS if row.is_local and row.form in _MAKERS and _is_made(row, plays_providers))
     values = {row.name: make_value(row.form) for row in made}
-    values["BOOTSTRAP_ADMIN_EMAIL"] = "platform-admin@campus.example"
+    if plays_providers:
+        values["BOOTSTRAP_ADMIN_EMAIL"] = "platform-admin@campus.example"
     return values
 
 
-def _is_made(row: SecretSpec) -> bool:
+def _is_made(row: SecretSpec, plays_providers: bool) -> bool:
     """Return whether a new system has it: the sandbox plays the provider, except of what a staging cluster is
     given too.
     """
+    if not plays_providers:
+        return not row.issued_by and row.only_in is not Part.demo
     return not row.issued_by or row.in_staging is not None
 
 

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import ssl
+import subprocess
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -68,6 +69,8 @@ class Machine:
     backup: BackupSettings | None = None
     backup_error: str = ""
     folders: Mapping[str, Path] = field(default_factory=dict)
+    units: tuple[str, ...] = ()
+    """The units of systemd of an installation; without them the processes are those of `make run`."""
 
 
 async def examine_machine(machine: Machine) -> list[Finding]:
@@ -114,6 +117,8 @@ async def _services(machine: Machine) -> list[Finding]:
 
 
 async def _processes(machine: Machine) -> list[Finding]:
+    if machine.units:
+        return await asyncio.to_thread(_units, machine.units)
     path = machine.state_dir / "processes.json"
     if not path.exists():
         return [warning("processes", f"{path} does not exist", "with containers: docker compose ps")]
@@ -122,6 +127,15 @@ async def _processes(machine: Machine) -> list[Finding]:
     if dead:
         return [fault("processes", f"not running: {', '.join(dead)}", f"see {machine.state_dir / 'logs'}")]
     return [ok("processes", f"{len(rows)} running")]
+
+
+def _units(units: tuple[str, ...]) -> list[Finding]:
+    down = [
+        name for name in units if subprocess.run(["systemctl", "is-active", "--quiet", name], check=False).returncode
+    ]
+    if down:
+        return [fault("processes", f"not running: {', '.join(down)}", f"journalctl -u {down[0]} -n 50")]
+    return [ok("processes", f"{len(units)} units active")]
 
 
 async def _server(machine: Machine) -> list[Finding]:

@@ -14,6 +14,7 @@ from lab.drills.client_chaos.drill import drill_client_chaos
 from lab.drills.containers import runtime_of
 from lab.drills.failover import FailoverLoad, drill_failover
 from lab.drills.freeze import FROZEN, INTERRUPTIONS, drill_freeze, system_with_redis
+from lab.drills.installation.drill import drill_installation
 from lab.drills.one_box import drill_one_box
 from lab.drills.overload import drill_overload
 from lab.drills.restore import RestoreLoad, drill_restore
@@ -62,6 +63,9 @@ def _parser() -> argparse.ArgumentParser:
     one_box = kinds.add_parser("one-box", help="lose a machine under orders, and restore it by campusctl")
     one_box.add_argument("--each", type=one_or_more, default=2, help="orders of each kind")
     one_box.set_defaults(run=lambda options, folder: drill_one_box(folder, options.each, _log))
+
+    installation = kinds.add_parser("installation", help="install on an empty machine by campusctl, sell, and upgrade")
+    installation.set_defaults(run=lambda _, folder: drill_installation(_log))
 
     start = kinds.add_parser("start", help="start three instances of every process at once on empty servers")
     start.add_argument("--each", type=one_or_more, default=3, help="purchases, and orders without a payment")

@@ -25,7 +25,7 @@ _DEFAULTS: Final[Mapping[str, str]] = {
     "MEDIA_S3_REGION": "us-east-1",
     "MEDIA_S3_ADDRESSING": "path",
 }
-_NAMES: Final = frozenset(_DEFAULTS) | {
+BACKUP_SETTINGS: Final = frozenset(_DEFAULTS) | {
     "BACKUP_REPOSITORY",
     "BACKUP_RECOVERY_KEY",
     "BACKUP_SECRET_FILES",
@@ -42,6 +42,7 @@ _NAMES: Final = frozenset(_DEFAULTS) | {
     "MEDIA_S3_SECRET_KEY",
     "TICKETS_S3_BUCKET",
 }
+"""Names of the settings file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +106,10 @@ def read_backup_settings(path: Path, state_dir: Path) -> BackupSettings:
         raise BackupFailed(f"The settings {path} are not readable: {error.strerror}.", advice) from None
     except ValueError as error:
         raise BackupFailed(f"The settings {path} are malformed: {error}.", "Write NAME=value lines.") from None
-    if unknown := sorted(given.keys() - _NAMES):
-        raise BackupFailed(f"{path} has unknown settings: {', '.join(unknown)}.", f"Known: {', '.join(sorted(_NAMES))}")
+    if unknown := sorted(given.keys() - BACKUP_SETTINGS):
+        raise BackupFailed(
+            f"{path} has unknown settings: {', '.join(unknown)}.", f"Known: {', '.join(sorted(BACKUP_SETTINGS))}"
+        )
     values = {**_DEFAULTS, **{name: text for name, text in given.items() if text}}
     secrets_file = state_dir / "secrets.env"
     known = read_secrets(secrets_file) if secrets_file.exists() else {}

@@ -4,7 +4,10 @@ Exit codes: 0 done; 1 rejected or failed; 2 wrong usage; 3 unreachable; 4 findin
 rotation check or the templates.
 """
 
+import contextlib
+import os
 from importlib.metadata import version
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,6 +17,7 @@ from operations.campusctl.commands import (
     backup,
     dead_letters,
     doctor,
+    installation,
     messaging,
     on_the_machine,
     payouts,
@@ -25,6 +29,7 @@ from operations.campusctl.commands import (
     status,
     subscribers,
 )
+from operations.doctor.settings_files import read_settings
 
 app = typer.Typer(
     name="campusctl",
@@ -38,6 +43,7 @@ app = typer.Typer(
 for part in (
     status,
     doctor,
+    installation,
     signing_in,
     staff,
     on_the_machine,
@@ -70,6 +76,12 @@ def read_options(
 
 
 def main() -> None:
+    """Run a command. `CAMPUS_SETTINGS` names the settings of an installed system; the environment wins over them."""
+    if path := os.environ.get("CAMPUS_SETTINGS"):
+        with contextlib.suppress(OSError, ValueError):  # `install` reports them.
+            for name, text in read_settings(Path(path)).items():
+                os.environ.setdefault(name, text)
+            os.environ.setdefault("CAMPUS_URL", os.environ.get("BASE_URL", ""))
     app()
 
 

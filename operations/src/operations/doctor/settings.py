@@ -1,28 +1,16 @@
 """Settings that are defaults, values of the sandbox, or missing."""
 
-import ipaddress
 from typing import Final
 from urllib.parse import urlsplit
 
+from common.primitives.provider_addresses import PROVIDER_ADDRESSES, is_of_development
 from operations.doctor.examination import DEFAULTS, Examination
 from operations.doctor.findings import Finding, fault, ok, warning
 
 PAYSTACK_HOST: Final = "api.paystack.co"
 PAYSTACK_SIGNATURE_HEADER: Final = "x-paystack-signature"
 
-_ADDRESSES: Final = (
-    "GATEWAY_API_URL",
-    "FLUTTERWAVE_API_URL",
-    "SMS_API_URL",
-    "SMS_FALLBACK_API_URL",
-    "SMTP_URL",
-    "MESSAGING_API_URL",
-    "PUSH_API_URL",
-    "FCM_TOKEN_URL",
-    "ON_CALL_URL",
-    "AI_BASE_URL",
-    "MEDIA_S3_ENDPOINT",
-)
+_ADDRESSES: Final = (*PROVIDER_ADDRESSES, "SMTP_URL", "ON_CALL_URL", "AI_BASE_URL", "MEDIA_S3_ENDPOINT")
 """Addresses of providers: a host of this machine, of the sandbox or of an example is no provider."""
 
 _REQUIRED: Final = {
@@ -129,12 +117,3 @@ def _development(examination: Examination) -> list[Finding]:
             fault("ALLOWED_ORIGINS", "permits pages of any developer's machine", "list your own pages only")
         )
     return findings
-
-
-def is_of_development(host: str) -> bool:
-    """Return whether a host can only be this machine, a private network, the sandbox or an example."""
-    try:
-        return not ipaddress.ip_address(host).is_global
-    except ValueError:
-        last = host.lower().rpartition(".")[2]
-        return "." not in host or last in {"example", "invalid", "localhost", "local", "test", "internal"}

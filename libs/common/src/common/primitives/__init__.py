@@ -16,6 +16,7 @@ __all__ = [
     "names",
     "phone_numbers",
     "problems",
+    "provider_addresses",
     "public_numbers",
     "retry",
     "revisions",

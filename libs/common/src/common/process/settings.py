@@ -2,7 +2,7 @@
 
 import json
 import sys
-from typing import Annotated, Self, TypeVar
+from typing import Annotated, Literal, Self, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -18,6 +18,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from common.auth.issuers import TrustedIssuer, check_issuers_together, read_trusted_issuers
 from common.primitives.cells import Cell, Cells
+from common.primitives.provider_addresses import PROVIDER_ADDRESSES, is_of_development
 from common.primitives.retry import DELAYS_SECONDS, RetryLadder
 from common.primitives.shared_addresses import SHARED_FACTOR, Network, SharedAddresses
 
@@ -75,6 +76,12 @@ class ServiceSettings(BaseSettings):
 
     model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True)
 
+    environment: Literal["development", "staging", "production"] = Field(
+        default="development",
+        description="With `production` a process does not start while the address of a payment, message or push "
+        "provider is this machine, a private network or an example",
+        examples=["production"],
+    )
     host: str = Field(default="127.0.0.1", description="Address on which the process listens", examples=["10.0.0.5"])
     port: int = Field(ge=1, le=65535, description="TCP port on which the process listens", examples=[8081])
     log_level: str = Field(default="INFO", description="Lowest level of log records written", examples=["WARNING"])
@@ -227,6 +234,19 @@ class ServiceSettings(BaseSettings):
         """Return a message that the outbox still holds can be published again, so the inbox must still recognize it."""
         if self.inbox_keep_days < self.outbox_keep_days:
             raise ValueError("INBOX_KEEP_DAYS must not be shorter than OUTBOX_KEEP_DAYS")
+        return self
+
+    @model_validator(mode="after")
+    def check_provider_addresses(self) -> Self:
+        """Reject providers of development in production: money and codes would be lost without an error."""
+        if self.environment == "production":
+            for name in PROVIDER_ADDRESSES:
+                host = urlsplit(getattr(self, name.lower(), "")).hostname
+                if host and is_of_development(host):
+                    raise ValueError(
+                        f"{name}: {host} is this machine, a private network or an example; set the provider's own "
+                        "address, as ENVIRONMENT is production"
+                    )
         return self
 
     @property

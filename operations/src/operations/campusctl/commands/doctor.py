@@ -6,18 +6,22 @@ import os
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
+from operations.campusctl.commands.status import machine_of
 from operations.campusctl.exits import FINDINGS, MISUSED, Refused
 from operations.campusctl.registering import Operator, command
 from operations.campusctl.showing import Output
 from operations.doctor.findings import Finding
 from operations.doctor.run import CHECKS, examine
 from operations.doctor.settings_files import read_settings
+from operations.server_checks import check_servers
 
-Checked = StrEnum("Checked", {name: name for name in CHECKS})  # type: ignore[misc]
+MACHINE: Final = "machine"
+"""The check of the servers of this machine, where a system is installed or runs."""
+Checked = StrEnum("Checked", {name: name for name in (*CHECKS, MACHINE)})  # type: ignore[misc]
 
 
 def register(app: typer.Typer) -> None:
@@ -52,15 +56,26 @@ def doctor(
 
     Each line is `ok`, `warning` or `fault` and says what to do. Exit code 4: there is a fault. docs/going-live.md.
     """
-    findings = asyncio.run(
-        examine(
-            _environment(operator, settings or []),
-            only or (),
-            dkim_selectors=tuple(dkim_selector or ()),
-            templates=_names_in(templates),
-            name_server=name_server,
+    environment, chosen = _environment(operator, settings or []), only or ()
+    findings: list[tuple[str, Finding]] = []
+    # No provider is called for the machine alone.
+    if set(chosen) != {MACHINE}:
+        findings = asyncio.run(
+            examine(
+                environment,
+                chosen,
+                dkim_selectors=tuple(dkim_selector or ()),
+                templates=_names_in(templates),
+                name_server=name_server,
+            )
         )
-    )
+    if (not chosen or MACHINE in chosen) and not settings and (operator.own.state_dir / "secrets.env").exists():
+        found = asyncio.run(check_servers(machine_of(operator), environment))
+        findings += [(MACHINE, finding) for finding in found]
+    elif MACHINE in chosen:
+        raise Refused(
+            "No system is on this machine.", "Set STATE_DIR to the folder of secrets.env, without --settings", MISUSED
+        )
     rows = [
         {
             "state": finding.state,

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Coroutine
 from getpass import getpass
+from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
 
 import asyncpg
@@ -19,6 +20,11 @@ from operations.campusctl.commands import dns_token, rotation_on_cluster, rotati
 from operations.campusctl.exits import FINDINGS, MISUSED, NOT_REACHABLE, Refused
 from operations.campusctl.registering import Operator, Yes, command
 from operations.campusctl.showing import Output
+from operations.installation.errors import InstallationFailed
+from operations.installation.host import Host
+from operations.installation.installing import roll_processes
+from operations.installation.plan import memory_of_machine
+from operations.installation.settings import read_installation_settings
 from operations.ports import is_listening
 from operations.processes import CAMPUS
 from operations.rotation import database_logins
@@ -187,6 +193,8 @@ def roll(
     if operator.cluster:
         return rotation_on_cluster.roll(operator.cluster, every=every)
     operator.own.secrets()
+    if path := os.environ.get("CAMPUS_SETTINGS"):
+        return _roll_units(Path(path), every=every)
     lock, record = operator.own.state_dir / "lock", operator.own.state_dir / "rolled.json"
     before = record.stat().st_mtime_ns if record.exists() else 0
     try:
@@ -204,6 +212,16 @@ def roll(
     if result["failure"]:
         raise Refused(result["failure"], f"Restarted before the failure: {', '.join(result['rolled']) or 'none'}")
     return Output({"rolled": result["rolled"]})
+
+
+def _roll_units(settings: Path, *, every: bool) -> Output:
+    """Write the environments of the installed system, and restart the units that read another one."""
+    host = Host()
+    try:
+        roll_processes(read_installation_settings(settings, memory_of_machine()), host, every=every)
+    except InstallationFailed as error:
+        raise Refused(error.detail, error.advice) from None
+    return Output({"rolled": host.done})
 
 
 def check(

@@ -13,6 +13,7 @@ from operations.backup.settings import BackupSettings, read_backup_settings
 from operations.campusctl.exits import FINDINGS
 from operations.campusctl.registering import Operator, command
 from operations.campusctl.showing import Output
+from operations.installation.units import INSTALLED, unit_name
 from operations.secrets import read_secrets
 from operations.system_status import Machine, examine_machine
 
@@ -32,7 +33,7 @@ def show_status(
 
     Works while parts are down. Each line is `ok`, `warning` or `fault`. Exit code 4: there is a fault.
     """
-    findings = asyncio.run(examine_machine(_machine(operator, backup_settings)))
+    findings = asyncio.run(examine_machine(machine_of(operator, backup_settings)))
     rows = [
         {"state": one.state, "subject": one.subject, "found": one.found, "advice": one.advice or None}
         for one in findings
@@ -44,7 +45,8 @@ def show_status(
     return Output(rows, lines=tuple(lines), exit_code=exit_code)
 
 
-def _machine(operator: Operator, backup_settings: Path | None) -> Machine:
+def machine_of(operator: Operator, backup_settings: Path | None = None) -> Machine:
+    """Return the addresses of the system on this machine, from its secrets and the environment."""
     state_dir = operator.own.state_dir
     secrets_file = state_dir / "secrets.env"
     known = {**(read_secrets(secrets_file) if secrets_file.exists() else {}), **os.environ}
@@ -67,6 +69,7 @@ def _machine(operator: Operator, backup_settings: Path | None) -> Machine:
         backup,
         error,
         folders,
+        tuple(unit_name(plan) for plan in INSTALLED.processes) if os.environ.get("CAMPUS_SETTINGS") else (),
     )
 
 

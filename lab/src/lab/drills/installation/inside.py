@@ -1,0 +1,215 @@
+"""The steps of the drill on the empty machine: install twice, sell, restart after a kill and a boot, upgrade.
+
+python -m lab.drills.installation.inside RESULT
+"""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+
+from lab.drills.installation import systemctl
+from operations.campusctl.own_commands import RunningServers
+from operations.demo import play
+from operations.environment import Environments
+from operations.installation.host import wait_ready
+from operations.installation.settings import PORT_BASE, STATE_DIR
+from operations.installation.units import INSTALLED, unit_name
+from operations.processes import CAMPUS, SANDBOX_MAIL_PORT, SANDBOX_PORT
+from operations.secrets import read_secrets
+
+SETTINGS: Final = Path("/etc/campus/campus.env")
+API: Final = "https://api.campus.test"
+_CERTIFICATE: Final = Path("/etc/campus/edge.pem")
+_KEY: Final = Path("/etc/campus/edge.key")
+_NEXT: Final = Path("/opt/campus/releases/next")
+_BROKEN: Final = Path("/opt/campus/releases/broken")
+_MIB: Final = 1024**2
+
+
+def main() -> int:
+    result: dict[str, Any] = {}
+    try:
+        _prepare()
+        result["first installation"] = f"{_timed('install', '--yes'):.0f} s"
+        result["second installation"] = _campusctl("install", "--yes").splitlines()[0]
+        _start_sandbox()
+        _campusctl("demo", "load", "--yes")
+        result["audit after the purchase is clean"] = asyncio.run(play(STATE_DIR, PORT_BASE))
+        result["memory"] = _memory()
+        result["restarted after a kill"] = _kill("campus-orders.service")
+        result["ready after a boot"] = f"{_boot():.0f} s"
+        _campusctl("backup", "init")
+        _copy_release(_NEXT)
+        result["upgrade"] = f"{_timed('upgrade', '--yes', program=_NEXT):.0f} s"
+        _copy_release(_BROKEN)
+        shutil.rmtree(_BROKEN / "services/payouts/src/payouts/use_cases")
+        result["broken upgrade"] = _rejected("upgrade", "--yes", program=_BROKEN)
+        result["release after the broken upgrade"] = str(Path("/opt/campus/current").resolve())
+        result["audit at the end"] = json.loads(_campusctl("audit", "--json"))["ok"]
+        result["status"] = json.loads(_campusctl("status", "--json", accepts=(0, 4)))["data"]
+    except BaseException as error:
+        result["failure"] = f"{type(error).__name__}: {error}"
+    finally:
+        Path(sys.argv[1]).write_text(json.dumps(result, default=str))
+    return 0
+
+
+def _prepare() -> None:
+    """Write what the operator has before: the settings, a certificate, names."""
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").write_text("0")
+    with Path("/etc/hosts").open("a") as hosts:
+        hosts.write("127.0.0.1 api.campus.test console.campus.test\n")
+    SETTINGS.parent.mkdir(exist_ok=True)
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "30", "-subj", "/CN=campus.test",
+         "-addext", "subjectAltName=DNS:api.campus.test,DNS:console.campus.test",
+         "-keyout", str(_KEY), "-out", str(_CERTIFICATE)], check=True, capture_output=True,
+    )  # fmt: skip
+    _KEY.chmod(0o644)
+    sandbox = f"http://127.0.0.1:{PORT_BASE + SANDBOX_PORT}"
+    recovery = Path("/root/recovery.key")
+    printed = subprocess.run(
+        [_program(), "backup", "recovery-key", "--out", str(recovery)], check=True, capture_output=True, text=True
+    ).stdout
+    values = {
+        "ENVIRONMENT": "staging",
+        "BASE_URL": API,
+        "CONSOLE_URL": "https://console.campus.test",
+        "TLS_CERTIFICATE_FILE": str(_CERTIFICATE),
+        "TLS_KEY_FILE": str(_KEY),
+        "GATEWAY_API_URL": f"{sandbox}/gateway",
+        "GATEWAY_SECRET_KEY": "sk_live_of_the_drill",
+        "FLUTTERWAVE_API_URL": f"{sandbox}/flutterwave/v3",
+        "FLUTTERWAVE_RETURN_URL": f"{sandbox}/",
+        "SMS_API_URL": f"{sandbox}/sms",
+        "SMS_API_KEY": "key",
+        "SMS_FALLBACK_API_URL": f"{sandbox}/sms",
+        "SMTP_URL": f"smtp://127.0.0.1:{PORT_BASE + SANDBOX_MAIL_PORT}",
+        "SMTP_PLAINTEXT": "true",
+        "MAIL_FROM": "Campus <no-reply@campus.test>",
+        "MESSAGING_API_URL": f"{sandbox}/messaging",
+        "PUSH_API_URL": f"{sandbox}/push",
+        "FCM_TOKEN_URL": f"{sandbox}/push/oauth/token",
+        "ON_CALL_URL": f"{sandbox}/on-call/api/v2/alerts",
+        "BOOTSTRAP_ADMIN_EMAIL": "platform-admin@campus.example",
+        "BACKUP_REPOSITORY": "/srv/campus-repository",
+        "BACKUP_RECOVERY_KEY": printed.splitlines()[0].partition("=")[2],
+    }
+    SETTINGS.write_text("".join(f"{name}={text}\n" for name, text in values.items()))
+    os.environ |= {"BASE_URL": API, "SANDBOX_URL": sandbox, "SSL_CERT_FILE": str(_CERTIFICATE)}
+
+
+def _program(release: Path | None = None) -> str:
+    installed = Path("/usr/local/bin/campusctl")
+    if release is None and installed.exists():
+        return str(installed)
+    return str((release or Path(sys.prefix).parent) / ".venv/bin/campusctl")
+
+
+def _log(text: str) -> None:
+    with Path("/srv/steps.log").open("a") as log:
+        log.write(f"{time.strftime('%H:%M:%S')} {text}\n")
+
+
+def _campusctl(*arguments: str, program: Path | None = None, accepts: tuple[int, ...] = (0,)) -> str:
+    _log(f"campusctl {' '.join(arguments)}")
+    ended = subprocess.run(
+        [_program(program), *arguments],
+        env={"PATH": os.environ["PATH"], "SSL_CERT_FILE": str(_CERTIFICATE)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if ended.returncode not in accepts:
+        raise AssertionError(f"campusctl {' '.join(arguments)}: {ended.stdout[-3000:]}{ended.stderr[-3000:]}")
+    return ended.stdout
+
+
+def _timed(*arguments: str, program: Path | None = None) -> float:
+    began = time.monotonic()
+    _campusctl(*arguments, program=program)
+    return time.monotonic() - began
+
+
+def _rejected(*arguments: str, program: Path) -> str:
+    ended = subprocess.run([_program(program), *arguments], capture_output=True, text=True, check=False)
+    if ended.returncode == 0:
+        raise AssertionError("a broken release was installed")
+    return ended.stderr.strip().splitlines()[0]
+
+
+def _start_sandbox() -> None:
+    """Start the sandbox as the company on the other side, with the secrets that the settings name."""
+    secrets = read_secrets(STATE_DIR / "secrets.env")
+    servers = RunningServers(secrets["DATABASE_URL"], secrets["BROKER_URL"])
+    environments = Environments({}, port_base=PORT_BASE, state_dir=Path("/srv"), servers=servers, secrets=secrets)
+    plan = next(plan for plan in CAMPUS.processes if plan.service == "sandbox")
+    environment = environments.for_process(plan, None)
+    with Path("/var/log/sandbox.log").open("w") as log:
+        subprocess.Popen([sys.executable, "-m", "sandbox"], env=environment, stdout=log, stderr=log)
+    wait_ready("the sandbox", PORT_BASE + SANDBOX_PORT)
+
+
+def _memory() -> dict[str, str]:
+    """Return the peak of each unit in MiB, and its limit."""
+    rows = {}
+    for group in sorted(systemctl.CGROUPS.glob("*.service")):
+        used, limit, failures = (
+            int((group / f"memory.{name}").read_text()) for name in ("max_usage_in_bytes", "limit_in_bytes", "failcnt")
+        )
+        statistics = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+        resident = int(statistics["rss"]) // _MIB
+        rows[group.name] = (
+            f"{resident} resident, {used // _MIB} with cache, limit {limit // _MIB}, {failures} times full"
+        )
+    return rows
+
+
+def _kill(unit: str) -> str:
+    before = int(systemctl.Unit(unit).mark.read_text())
+    os.kill(before, signal.SIGKILL)
+    began = time.monotonic()
+    while int(systemctl.Unit(unit).mark.read_text() or 0) in (0, before):
+        time.sleep(0.1)
+    wait_ready(unit, PORT_BASE + next(plan.health_offset for plan in INSTALLED.processes if unit_name(plan) == unit))
+    return f"{time.monotonic() - began:.1f} s"
+
+
+def _boot() -> float:
+    """Stop every unit, as a shutdown does, and start those that are enabled."""
+    enabled = sorted(path.name.removesuffix(".enabled") for path in systemctl.FOLDER.glob("*.enabled"))
+    for name in sorted(enabled, key=lambda name: not name.startswith("campus")):
+        subprocess.run(["systemctl", "stop", name], check=True)
+    began = time.monotonic()
+    for name in sorted(enabled, key=lambda name: name.startswith("campus")):
+        subprocess.run(["systemctl", "start", name], check=True)
+    for plan in INSTALLED.processes:
+        wait_ready(plan.name, PORT_BASE + plan.health_offset)
+    httpx.get(f"{API}/health/readiness").raise_for_status()
+    return time.monotonic() - began
+
+
+def _copy_release(into: Path) -> None:
+    """Copy this release with its environment, whose files name their folder."""
+    source = Path(sys.prefix).parent
+    into.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(
+        source, into, symlinks=True, ignore=shutil.ignore_patterns(".git", ".state", "node_modules", "build")
+    )
+    packages = next((into / ".venv/lib").glob("python*/site-packages"))
+    for path in (*packages.glob("*.pth"), into / ".venv/bin/campusctl"):
+        path.write_text(path.read_text().replace(str(source), str(into)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,76 @@
+"""The settings of PostgreSQL: `campusctl install` writes them, `campusctl doctor` compares them."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from common.database.connecting import SERVER_SETTINGS
+
+_MIB: Final = 1024**2
+SHARED_BUFFERS_MIB_MIN: Final = 128
+SHARED_BUFFERS_MIB_MAX: Final = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseSetting:
+    """One setting with its reason. `by_memory`: the share of the machine's memory, in MiB, instead of a value."""
+
+    name: str
+    value: str
+    reason: str
+    by_memory: float = 0.0
+    is_required: bool = True
+    """Whether doctor reports another value as a fault; otherwise the operator may have reasons."""
+
+    def of_machine(self, memory_bytes: int) -> str:
+        """Return the value for a machine of this memory, in PostgreSQL's notation."""
+        if not self.by_memory:
+            return self.value
+        mebibytes = int(memory_bytes * self.by_memory / _MIB)
+        return f"{min(max(mebibytes, SHARED_BUFFERS_MIB_MIN), SHARED_BUFFERS_MIB_MAX)}MB"
+
+
+DATABASE_SETTINGS: Final = (
+    DatabaseSetting("listen_addresses", "127.0.0.1", "only programs of this machine connect", is_required=False),
+    DatabaseSetting("max_connections", "200", "seven processes with pools of at most ten connections each, migrations "
+                    "and operators", is_required=False),
+    DatabaseSetting("shared_buffers", "", "an eighth of the memory: the other servers and the services share it", 1 / 8,
+                    is_required=False),
+    DatabaseSetting("effective_cache_size", "", "what the operating system is likely to cache", 3 / 8,
+                    is_required=False),
+    DatabaseSetting("work_mem", "8MB", "sorts of lists and of the audit", is_required=False),
+    DatabaseSetting("maintenance_work_mem", "64MB", "vacuum and new indexes beside the services", is_required=False),
+    DatabaseSetting("fsync", "on", "a commit survives the loss of power"),
+    DatabaseSetting("full_page_writes", "on", "a page that was written in part is repaired"),
+    DatabaseSetting("synchronous_commit", "on", "units of work that may be lost choose it themselves"),
+    DatabaseSetting("idle_in_transaction_session_timeout", "60s", "an idle transaction holds locks and stops vacuum"),
+    DatabaseSetting("lock_timeout", "0", "processes set their own limit", is_required=False),
+    DatabaseSetting("tcp_keepalives_idle", SERVER_SETTINGS["tcp_keepalives_idle"], "seconds until the server checks a "
+                    "silent client", is_required=False),
+    DatabaseSetting("tcp_keepalives_interval", SERVER_SETTINGS["tcp_keepalives_interval"], "seconds between two checks",
+                    is_required=False),
+    DatabaseSetting("tcp_keepalives_count", SERVER_SETTINGS["tcp_keepalives_count"], "checks without a response that "
+                    "end the session", is_required=False),
+    DatabaseSetting("log_min_duration_statement", "1s", "slow statements are logged with their duration"),
+    DatabaseSetting("log_lock_waits", "on", "waits for a lock above a second are logged"),
+    DatabaseSetting("log_autovacuum_min_duration", "60s", "a vacuum that cannot keep up is logged", is_required=False),
+    DatabaseSetting("log_line_prefix", "%m [%p] %a %u@%d ", "the process and its login in each line",
+                    is_required=False),
+    DatabaseSetting("track_io_timing", "on", "time of reads in pg_stat_statements", is_required=False),
+    DatabaseSetting("shared_preload_libraries", "pg_stat_statements", "counts and times of each statement"),
+    DatabaseSetting("timezone", "UTC", "times in logs as in the services", is_required=False),
+)  # fmt: skip
+"""Settings of the server; data checksums are a property of its files."""
+
+STATEMENT_TIMEOUT: Final = "60s"
+"""The limit of a statement of the services' logins. Migrations, the audit and operators have none."""
+
+
+def configuration_file(memory_bytes: int, *, archives: bool) -> str:
+    """Return the content of PostgreSQL's configuration file. `archives`: WAL is kept for `campusctl backup`."""
+    lines = ["# Written by `campusctl install`; own settings go into another file of this folder."]
+    for setting in DATABASE_SETTINGS:
+        value = setting.of_machine(memory_bytes)
+        lines += [f"# {setting.reason}", f"{setting.name} = '{value}'"]
+    if archives:
+        lines += ["# `campusctl backup init` sets the command", "archive_mode = 'on'"]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,1 @@
+"""Installation of the system on one machine, without containers (docs/operating.md)."""
