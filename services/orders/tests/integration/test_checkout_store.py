@@ -19,14 +19,17 @@ from orders.store import checkout, flash_sales
 from orders.store.checkout import CheckoutFacts, IdempotencyRecord
 
 from .conftest import Market
+from .purchase_steps import bought, two_products
 from .steps import change_profile, created_sale, proposed_sale
 
 
-async def facts(market: Market, *product_ids: UUID, key: UUID | None = None, **where: UUID) -> CheckoutFacts:
+async def facts(
+    market: Market, *product_ids: UUID, key: UUID | None = None, of_purchase: bool = False, **where: Any
+) -> CheckoutFacts:
     own: dict[str, Any] = {"buyer_id": market.buyer_id, "key": key or uuid4(), "now": market.clock.now()}
     async with market.unit_of_work() as uow:
         items = [RequestedItem(product_id, 1) for product_id in product_ids]
-        return await checkout.read_for_checkout(uow, items, Destinations(**where), of_purchase=False, **own)
+        return await checkout.read_for_checkout(uow, items, Destinations(**where), of_purchase=of_purchase, **own)
 
 
 async def test_only_listed_products_are_offered(market: Market) -> None:
@@ -120,6 +123,21 @@ async def test_a_key_is_bound_to_an_order_of_its_buyer(market: Market) -> None:
         assert isinstance(earlier, IdempotencyRecord)
         assert await checkout.find_by_key(uow, market.buyer_id, uuid4(), of_purchase=False) is None
         assert await checkout.find_by_key(uow, new_id(), key, of_purchase=False) is None
+
+
+async def test_a_key_is_bound_to_a_purchase_of_its_buyer(market: Market) -> None:
+    key, chosen = uuid4(), await two_products(market)
+    theirs = await bought(market, *chosen, key=key, buyer_id=new_id())
+    assert (await facts(market, *chosen, key=key, of_purchase=True)).earlier is None
+    own, _ = await bought(market, *chosen, key=key), await bought(market, *chosen)
+    assert (await facts(market, *chosen, of_purchase=True)).earlier is None
+    earlier = (await facts(market, *chosen, key=key, of_purchase=True)).earlier
+    assert earlier is not None
+    assert str(earlier.id) == own["id"] != theirs["id"]
+    async with market.unit_of_work() as uow:
+        assert await checkout.find_by_key(uow, market.buyer_id, key, of_purchase=True) == earlier
+        assert await checkout.find_by_key(uow, market.buyer_id, uuid4(), of_purchase=True) is None
+        assert await checkout.find_by_key(uow, new_id(), key, of_purchase=True) is None
 
 
 async def test_a_removed_product_has_no_sale(market: Market) -> None:

@@ -130,7 +130,7 @@ async def test_a_refund_below_the_transfer_minimum_goes_to_no_account(app: Payme
     refund_id = await app.failed_refund(9_999)
     balances_before = await app.balances()
     detail = await _refused(app, await _prepare(app, refund_id, OTHER_DESTINATION), refund_id, 409)
-    assert "at least 10000" in detail
+    assert "at least ₦100.00" in detail
     assert "stays owed to the payer" in detail
     assert await app.balances() == balances_before
     await _resend(app, refund_id)

@@ -112,6 +112,15 @@ async def test_polls_and_fees_are_those_of_one_withdrawal(app: PaymentsApp) -> N
     assert await withdrawals.list_due_withdrawals(reads, now - timedelta(seconds=1)) == []
 
 
+async def test_the_balance_bears_what_is_no_loss(app: PaymentsApp) -> None:
+    own, _ = await _two(app, "submitted")
+    async with app.unit_of_work() as uow:
+        await withdrawals.save_paid(uow, own, app.clock.now(), 2, 300, 100, None)
+        paid = await withdrawals.lock_withdrawal(uow, own)
+    assert paid is not None
+    assert (paid.round, paid.parts) == (2, Parts(300, 600))
+
+
 async def test_a_decision_is_that_of_its_own_withdrawal(app: PaymentsApp) -> None:
     ids, now = await _two(app, "prepared"), app.clock.now()
     decisions = [new_id() for _ in ids]

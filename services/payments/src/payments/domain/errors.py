@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from common.messaging.faults import NotYetKnown
+from common.primitives.money import format_naira
 from common.primitives.problems import Conflict, Forbidden, InvalidParam, Problem, ValidationFailed
 
 
@@ -15,7 +16,7 @@ class BalanceTooLow(Conflict):
 
     def __init__(self, available_minor: int) -> None:
         super().__init__(
-            f"The balance has {available_minor} kobo available. Send at most that amount.",
+            f"The balance has {format_naira(available_minor)} available. Send at most that amount.",
             invalid_params=[InvalidParam("balanceMinor", f"must not exceed the {available_minor} kobo available")],
         )
 
@@ -25,7 +26,7 @@ class BalanceAboveDue(ValidationFailed):
 
     def __init__(self, due_minor: int) -> None:
         super().__init__(
-            f"The payment is over {due_minor} kobo. Send at most that amount.",
+            f"The payment is over {format_naira(due_minor)}. Send at most that amount.",
             invalid_params=[InvalidParam("balanceMinor", f"must not exceed the {due_minor} kobo that are due")],
         )
 
@@ -35,7 +36,7 @@ class WithdrawalTooLarge(Conflict):
 
     def __init__(self, refunds_minor: int) -> None:
         super().__init__(
-            f"Only refunded money can be withdrawn: the balance has {refunds_minor} kobo of it. Send at most that.",
+            f"Only refunded money can be withdrawn: {format_naira(refunds_minor)} of the balance. Send at most that.",
             invalid_params=[InvalidParam("amountMinor", f"must not exceed the {refunds_minor} kobo of refunds")],
         )
 
@@ -45,7 +46,7 @@ class WithdrawalTooSmall(ValidationFailed):
 
     def __init__(self, minimum_minor: int) -> None:
         super().__init__(
-            f"A bank account receives at least {minimum_minor} kobo. Pay for an order with a smaller balance.",
+            f"A bank account receives at least {format_naira(minimum_minor)}. Pay for an order with a smaller balance.",
             invalid_params=[InvalidParam("amountMinor", f"must be at least {minimum_minor}")],
         )
 
@@ -210,9 +211,9 @@ class BelowTransferMinimum(Conflict):
 
     def __init__(self, amount_minor: int, minimum_minor: int) -> None:
         super().__init__(
-            f"The refund is {amount_minor} kobo, and the gateway transfers at least {minimum_minor}. The money stays "
-            "owed to the payer, and the refund stays failed: prepare it with `retry`, which returns it to the "
-            "charge."
+            f"The refund is {format_naira(amount_minor)}, and the gateway transfers at least "
+            f"{format_naira(minimum_minor)}. The money stays owed to the payer, and the refund stays failed: prepare "
+            "it with `retry`, which returns it to the charge."
         )
 
 
