@@ -12,8 +12,9 @@ from sqlalchemy.schema import CreateTable
 
 from campus_tools.servers.postgresql import PrivatePostgresql
 from common.auth.caller import THE_SERVICE
+from common.database.errors import OutcomeUnknown
 from common.database.tables import service_metadata
-from common.database.unit_of_work import Database, OutcomeUnknown, UnitOfWork
+from common.database.unit_of_work import Database, UnitOfWork
 from common.messaging.bus import Outgoing
 from common.messaging.relay import relay_once
 from common.primitives.limits import WaitLimits

@@ -9,7 +9,8 @@ import pytest
 import pytest_asyncio
 
 from common.auth.caller import THE_SERVICE
-from common.database.unit_of_work import Database, DatabaseUnavailable
+from common.database.errors import DatabaseUnavailable
+from common.database.unit_of_work import Database
 from common.messaging import bus as bus_module
 from common.messaging.bus import Bus
 from common.primitives.limits import WaitLimits

@@ -8,8 +8,9 @@ import pytest
 
 from common.auth.caller import ANONYMOUS, THE_SERVICE, Caller
 from common.database.connection_pool import ConnectionPool
+from common.database.errors import DatabaseUnavailable
 from common.database.outbox import Writes
-from common.database.unit_of_work import POOL_CONNECTIONS_MAX, Database, DatabaseUnavailable, UnitOfWork
+from common.database.unit_of_work import POOL_CONNECTIONS_MAX, Database, UnitOfWork
 from common.primitives.ids import new_id
 from contracts.orders import OrderCompleted
 

@@ -32,7 +32,7 @@ from api_gateway.idempotency import (
 )
 from api_gateway.metrics import Metrics
 from api_gateway.store import IdempotencyClaim, IdempotencyRecords
-from common.database.unit_of_work import DatabaseUnavailable
+from common.database.errors import DatabaseUnavailable
 from common.observability.logging import get_logger
 from common.primitives.ids import new_id
 from common.primitives.problems import Unauthorized, ValidationFailed

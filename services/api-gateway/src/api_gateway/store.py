@@ -11,8 +11,9 @@ import asyncpg
 from api_gateway.batches import Batches
 from api_gateway.idempotency import ClaimResult, InProgress, Leased, OtherRequest, Stored
 from api_gateway.limits import LIMITS
+from common.database.errors import DatabaseUnavailable, is_unavailable
 from common.database.retention import RetentionRule
-from common.database.unit_of_work import Database, DatabaseUnavailable, is_unavailable
+from common.database.unit_of_work import Database
 
 # The commit of this statement does not wait for the disk (decision 152): a crash of the server may lose it, and the
 # service, which binds the key itself, gives a repetition the same result.

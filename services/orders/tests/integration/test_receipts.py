@@ -10,7 +10,7 @@ import httpx
 import pypdfium2
 import pytest
 
-from common.database.unit_of_work import DatabaseUnavailable
+from common.database.errors import DatabaseUnavailable
 from common.primitives.ids import new_id
 from contracts.identity import ProfileChanged, UserErased, VendorChanged, VendorClosed
 from testkit.lock_order import handle_batch

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import asyncpg
 import pytest
 
-from common.database.unit_of_work import DatabaseUnavailable
+from common.database.errors import DatabaseUnavailable
 from payments.domain.webhooks import Arrival
 from payments.store import revisions, webhooks
 from testkit.locks import assert_locks

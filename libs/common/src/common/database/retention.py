@@ -11,7 +11,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
 from common.auth.caller import ServiceItself
-from common.database.unit_of_work import Database, is_unavailable
+from common.database.errors import is_unavailable
+from common.database.unit_of_work import Database
 from common.observability.logging import get_logger
 from common.observability.telemetry import (
     RETENTION_ASTRAY_ROWS,

@@ -3,7 +3,8 @@
 import asyncpg
 
 from common.database.commits import uncancelled
-from common.database.unit_of_work import BROKEN, Database, DatabaseUnavailable, is_unavailable
+from common.database.errors import BROKEN, DatabaseUnavailable, is_unavailable
+from common.database.unit_of_work import Database
 
 
 async def commit_alone(database: Database, statement: str, *values: object) -> list[asyncpg.Record]:

@@ -19,6 +19,7 @@ from common.database.caller_reads import CallerReads
 from common.database.commits import CONFIRM_AND_COMMIT, roll_back, row_count, uncancelled
 from common.database.connecting import pool_of
 from common.database.connection_pool import ConnectionPool
+from common.database.errors import BROKEN, UNAVAILABLE, DatabaseUnavailable, OutcomeUnknown
 from common.database.row_settings import start_as, with_settings
 from common.observability.logging import get_logger
 from common.observability.outages import Outage
@@ -26,7 +27,6 @@ from common.observability.telemetry import database_span, trace_headers
 from common.primitives.changing import CHANGES
 from common.primitives.encryption import Encryptor
 from common.primitives.limits import WAIT_LIMITS, WaitLimits
-from common.primitives.problems import Unavailable
 from common.primitives.retry import jittered
 from common.primitives.signatures import Signatures, SigningKey, VerifyKeys
 from contracts.event import Event
@@ -41,41 +41,6 @@ ItemT = TypeVar("ItemT")
 POOL_CONNECTIONS_MAX = 10
 # After three attempts a conflict is raised to the caller.
 CONFLICT_ATTEMPTS_MAX = 3
-
-
-class DatabaseUnavailable(Unavailable):
-    """The database is away, or did not answer in time."""
-
-    detail = "The database is temporarily unavailable. Try again."
-
-
-class OutcomeUnknown(DatabaseUnavailable):
-    """A COMMIT was sent and not answered. A repetition with the same key finds out whether it happened."""
-
-    detail = "The database did not confirm the change in time. Repeat the request with the same Idempotency-Key."
-
-
-_UNAVAILABLE = (
-    DatabaseUnavailable,
-    asyncpg.PostgresConnectionError,
-    asyncpg.OperatorInterventionError,
-    # A full disk, no memory, no free connection; and a disk that fails.
-    asyncpg.InsufficientResourcesError,
-    asyncpg.PostgresSystemError,
-    asyncpg.ReadOnlySQLTransactionError,
-)
-
-# A connection that broke during a statement, in addition to asyncpg's own errors: the socket's, no answer in time, or
-# an internal one when the server closes at the same moment. No provider is called inside a unit of work.
-BROKEN = (ConnectionError, TimeoutError, asyncpg.InternalClientError)
-
-
-def is_unavailable(error: BaseException) -> bool:
-    """Return whether the error is an outage of the database, after which the same work can be retried."""
-    if isinstance(error, asyncpg.InterfaceError):
-        # asyncpg has one class for closed connections and for misuse; only the text distinguishes them.
-        return "closed" in str(error) or "closing" in str(error)
-    return isinstance(error, _UNAVAILABLE)
 
 
 class Reads(Protocol):
@@ -356,7 +321,7 @@ class Database:
             _, stop = await uncancelled(
                 connection, lambda timeout: connection.execute(statement, timeout=timeout), self.limits.commit
             )
-        except (*BROKEN, *_UNAVAILABLE) as error:
+        except (*BROKEN, *UNAVAILABLE) as error:
             self.outage.failed(error)
             raise OutcomeUnknown from error
         return stop

@@ -20,7 +20,7 @@ import aiormq.abc
 from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractIncomingMessage, AbstractQueue
 from aio_pika.exceptions import CONNECTION_EXCEPTIONS, DeliveryError, PublishError
 
-from common.database.unit_of_work import is_unavailable
+from common.database.errors import is_unavailable
 from common.messaging.topology import DELAY_HEADER, Topology, delay_header
 from common.observability.logging import get_logger
 from common.observability.outages import Outage

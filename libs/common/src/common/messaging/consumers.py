@@ -27,7 +27,8 @@ from aio_pika.exceptions import CONNECTION_EXCEPTIONS
 from opentelemetry.trace import SpanKind
 
 from common.auth.caller import THE_SERVICE
-from common.database.unit_of_work import Database, is_unavailable
+from common.database.errors import is_unavailable
+from common.database.unit_of_work import Database
 from common.messaging import dead_letters
 from common.messaging.batches import Arrival, Arrivals, Batches, Channel
 from common.messaging.bus import CLOSE_SECONDS_MAX, SETTLE_SECONDS_MAX, Bus, OnMessage, Outgoing
@@ -265,9 +266,7 @@ class Consumers:
                     telemetry.STALE_EVENTS.labels(received.type).inc()
 
     async def _write_once(self, subscription: Subscription[Any], received: Received, event: object) -> bool:
-        """Return whether the message had its effect here, by one statement. A repetition has a transaction, which waits
-        until the first one's commit is on a second machine.
-        """
+        """Return whether one statement handled the message. A repetition has a transaction, as in `consuming`."""
         if not subscription.writes_once:
             return False
         write = InboxWrite(self._database, (received.event_id, subscription.consumer))

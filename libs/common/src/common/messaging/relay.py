@@ -14,8 +14,9 @@ import asyncpg
 import msgspec
 
 from common.auth.caller import THE_SERVICE
+from common.database.errors import is_unavailable
 from common.database.outbox import OutboxRow
-from common.database.unit_of_work import Database, is_unavailable
+from common.database.unit_of_work import Database
 from common.messaging.bus import Bus, Outgoing
 from common.observability import telemetry
 from common.observability.logging import get_logger

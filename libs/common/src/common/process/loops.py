@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from common.database.unit_of_work import is_unavailable
+from common.database.errors import is_unavailable
 from common.observability.logging import get_logger
 from common.observability.outages import Outage
 from common.primitives.retry import jittered

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.database.unit_of_work import is_unavailable
+from common.database.errors import is_unavailable
 from common.observability.logging import get_logger
 from common.primitives import problems
 from common.primitives.problems import (

@@ -19,6 +19,7 @@ WHERE v.sequence < excluded.sequence
 _SAVE_VENDOR_STATUS: Final = """
 UPDATE vendors SET suspended = $2, standing_sequence = $3 WHERE id = $1 AND standing_sequence < $3
 """
+_VALUES_OF_SHARE: Final = 4
 # The count ends the locking of the wallet before the share is locked: a batch that holds the wallet from an earlier
 # order would wait for this one's share.
 _SAVE_ORDER_SHARE: Final = Writes(
@@ -68,5 +69,5 @@ async def save_order_share(writer: Writer, share: OrderShare, effect: Effect | N
 
 @cache
 def _with_effect(statement: str) -> Writes:
-    effect = with_places_after(len(OrderShare._fields), statement)
+    effect = with_places_after(_VALUES_OF_SHARE, statement)
     return Writes(f"{_SAVE_ORDER_SHARE.tables}, effect AS ({effect})", _SAVE_ORDER_SHARE.result)

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Final
 
 from common.auth.caller import THE_SERVICE
+from common.database.errors import is_unavailable
 from common.database.single_statements import commit_alone
-from common.database.unit_of_work import is_unavailable
 from common.observability import telemetry
 from common.observability.logging import get_logger
 from contracts.notifications import DeliverySettled
