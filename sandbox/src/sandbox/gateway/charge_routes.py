@@ -21,7 +21,7 @@ from sandbox.gateway.charges import (
 )
 from sandbox.gateway.codes import new_code
 from sandbox.gateway.events import AUTHORIZATION_FIELDS, authorization_of, customer_of
-from sandbox.gateway.fields import read_amount_minor, read_currency, read_moment, read_reference
+from sandbox.gateway.fields import read_amount_minor, read_currency, read_moment, read_reference, row_id
 from sandbox.gateway.paging import respond_page
 from sandbox.web import RefusedError, ok, read_json, refused
 from sandbox.world import world_of
@@ -47,16 +47,25 @@ async def initialize_transaction(request: Request) -> Response:
 
 
 async def verify_transaction(request: Request) -> Response:
-    world = world_of(request)
     reference = request.path_params["reference"]
+    return await _respond_charge(request, "reference", reference)
+
+
+async def show_transaction(request: Request) -> Response:
+    """Show a transaction by its id: one of several under a reference."""
+    return await _respond_charge(request, "id", row_id(request.path_params["id"]) or 0)
+
+
+async def _respond_charge(request: Request, column: str, value: str | int) -> Response:
+    world = world_of(request)
 
     def work(_fault: object) -> Response:
-        charge = find_charge(world.database, "reference", reference)
+        charge = find_charge(world.database, column, value)
         if charge is None or charge["gateway"] != "paystack":
             raise RefusedError(400, "Transaction reference not found.", "transaction_not_found")
         return ok("Verification successful", charge_view(charge))
 
-    return await respond_with_faults(request, world.faults, "verify_call", (reference,), work, refused)
+    return await respond_with_faults(request, world.faults, "verify_call", (str(value),), work, refused)
 
 
 async def create_charge(request: Request) -> Response:

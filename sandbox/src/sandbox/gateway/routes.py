@@ -13,6 +13,7 @@ from sandbox.gateway.charge_routes import (
     create_charge,
     initialize_transaction,
     list_transactions,
+    show_transaction,
     verify_transaction,
 )
 from sandbox.gateway.checkout import show_checkout, submit_checkout
@@ -53,6 +54,7 @@ def requires_secret_key(endpoint: Endpoint) -> Endpoint:
 CALLS: tuple[tuple[str, str, Endpoint], ...] = (
     ("POST", "/transaction/initialize", initialize_transaction),
     ("GET", "/transaction/verify/{reference}", verify_transaction),
+    ("GET", "/transaction/{id}", show_transaction),
     ("GET", "/transaction", list_transactions),
     ("POST", "/charge", create_charge),
     ("GET", "/charge/{reference}", check_charge),

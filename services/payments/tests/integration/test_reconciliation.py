@@ -71,6 +71,23 @@ async def _tamper(app: PaymentsApp, connect_as: ConnectAs, statement: str, *valu
         assert not (await admin.execute(statement, *values)).endswith(" 0")
 
 
+async def test_each_transfer_into_one_account_is_recovered(sandbox_app: tuple[Any, httpx.AsyncClient]) -> None:
+    """Both charges have the reference of the payment."""
+    app, sandbox = sandbox_app
+    await sandbox.put("/control/faults", json={"charge_webhook": {"drop": True}})
+    placed = await app.place_order()
+    opened = await app.request_intent(placed.order_id, channel="bank_transfer")
+    reference = opened.json()["data"]["reference"]
+    for _ in range(2):
+        assert (await sandbox.post(f"/control/charges/{reference}/transfer")).is_success
+    assert (await _reconcile(app)).recovered == 2
+    await app.work("payments.webhooks")
+    assert (await _reconcile(app)).unexplained.cases == 0
+    assert sorted(row[0] for row in await app.fetch("SELECT verdict FROM charges")) == ["covered", "second_charge"]
+    assert (await app.balances())["gateway_cash"] == 1_000_000
+    await app.check_ledger()
+
+
 async def test_equal_records_open_no_case(
     sandbox_app: tuple[Any, httpx.AsyncClient],
 ) -> None:

@@ -147,8 +147,8 @@ class FlutterwaveGateway:
         return None
 
     async def find_transaction(self, reference: str) -> Charge | None:
-        """Return the paid attempt under the reference, else the latest one."""
-        data = await self._find_transaction(reference)
+        """Return the paid attempt under the reference, else the latest one; of an identity its own."""
+        data = await self._find(GatewaySubject("charge", reference))
         return None if data is None else records.read_charge(data)
 
     async def find_event(self, subject: GatewaySubject) -> QueriedEvent | None:
@@ -285,6 +285,8 @@ class FlutterwaveGateway:
             return await self._find_listed("/chargebacks", {"flw_ref": flw_ref}, "id", identifier)
         if subject.kind == "refund":
             return await self._get(f"/refunds/{quote(_bare(key), safe='')}")
+        # An identity ends with the id.
+        key = key.rpartition("/")[2]
         if key.startswith(PREFIX):
             return await self._get(f"/transactions/{quote(_bare(key), safe='')}/verify")
         return await self._find_transaction(key)

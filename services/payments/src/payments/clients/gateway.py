@@ -163,7 +163,7 @@ class Charges(Protocol):
         """Return the account of a charge by bank transfer that is not paid; None when the gateway shows none."""
 
     async def find_transaction(self, reference: str) -> Charge | None:
-        """Return the state of the payment with our reference."""
+        """Return the state of the payment with our reference. An identity of a charge names one of several."""
 
     async def find_event(self, subject: GatewaySubject) -> QueriedEvent | None:
         """Return the subject's present state as the event of its webhook; None while it is undecided, and when there is

@@ -170,12 +170,12 @@ class PaystackGateway:
             return None
 
     async def find_transaction(self, reference: str) -> Charge | None:
-        """`GET /transaction/verify/:reference`."""
+        """`GET /transaction/verify/:reference`, of an identity `GET /transaction/:id`."""
         data = await self._find(GatewaySubject("charge", reference))
         return None if data is None else _charge(data)
 
     async def find_event(self, subject: GatewaySubject) -> QueriedEvent | None:
-        """Return the `verify` calls of transactions and transfers, `GET /refund/:id` and `GET /dispute/:id`."""
+        """Return what `find_transaction` reads, `verify` of transfers, `GET /refund/:id` and `GET /dispute/:id`."""
         data = await self._find(subject)
         event_type = None if data is None else records.event_of_state(subject.kind, data)
         if data is None or event_type is None:
@@ -356,8 +356,12 @@ class PaystackGateway:
             raise GatewayUnavailable(f"upload of evidence: {response.status_code}")
 
     async def _find(self, subject: GatewaySubject) -> Fields | None:
+        path, key = _QUERIES[subject.kind], subject.key
+        if subject.kind == "charge" and "/" in key:
+            # Transfers into one account have one reference, under which `verify` has the first of them.
+            path, key = "/transaction/", key.rpartition("/")[2]
         try:
-            return _object(await self._call("GET", _QUERIES[subject.kind] + quote(subject.key, safe="")))
+            return _object(await self._call("GET", path + quote(key, safe="")))
         except GatewayRejected as rejection:
             if rejection.status == 404 or (rejection.code or "").endswith(_NOT_FOUND):
                 return None

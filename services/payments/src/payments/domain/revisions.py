@@ -26,7 +26,9 @@ _FIELDS_NAMED_MAX: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class GatewaySubject:
-    """A charge or transfer by its reference, a refund or dispute by its id at the gateway."""
+    """A charge by its reference or its identity, a transfer by its reference, a refund or dispute by its id at the
+    gateway.
+    """
 
     kind: SubjectKind
     key: str

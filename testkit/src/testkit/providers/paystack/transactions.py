@@ -1,5 +1,6 @@
 """Transactions: initialize, verify, list."""
 
+from dataclasses import replace
 from typing import Final
 
 from testkit.providers.operations import Operation
@@ -143,6 +144,7 @@ VERIFY: Final = Operation(
     responses={200: success(TRANSACTION), 404: FAULT},
     departures={"200.data.ip_address": "null for a transaction that nobody has opened, as in the list"},
 )
+FETCH: Final = replace(VERIFY, path="/transaction/{id}")
 LIST: Final = Operation(
     "GET",
     "/transaction",
@@ -163,4 +165,4 @@ LIST: Final = Operation(
         "200.data[].paidAt": "null for a transaction that is not paid, as paid_at",
     },
 )
-OPERATIONS: Final = (INITIALIZE, VERIFY, LIST)
+OPERATIONS: Final = (INITIALIZE, VERIFY, FETCH, LIST)

@@ -85,7 +85,7 @@ async def _differences_of(database: Database, gateway: PaymentGateway, case: Ope
 async def _differences_of_charge(
     database: Database, gateway: PaymentGateway, identity: str, reference: str
 ) -> list[Difference]:
-    reported = await gateway.find_transaction(reference)
+    reported = await gateway.find_transaction(identity)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         recorded = await reconciliation.find_recorded_charges(uow, [identity], [reference])
     ours = recorded.get(identity) or recorded.get(reference)

@@ -56,7 +56,7 @@ async def reconcile_charges(
 
 async def _compare_unlisted(database: Database, gateway: PaymentGateway, recorded: RecordedCharge) -> list[Difference]:
     try:
-        reported = await gateway.find_transaction(recorded.reference)
+        reported = await gateway.find_transaction(recorded.identity)
     except (GatewayRejected, MalformedEvent) as fault:
         # One odd reference does not end the run.
         return [unreadable_at_gateway(subject_of_charge(recorded.identity), recorded.reference, str(fault))]

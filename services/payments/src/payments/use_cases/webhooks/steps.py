@@ -77,7 +77,7 @@ async def process_missing_webhook(database: Database, gateway: PaymentGateway, f
 def _subject_of(found: Difference) -> GatewaySubject | None:
     key = found.subject.partition(":")[2]
     if found.kind == "charge_not_in_book" and found.reference is not None:
-        return GatewaySubject("charge", found.reference)
+        return GatewaySubject("charge", key)
     if found.kind == "refund_not_in_book" and attempt_of_reference(key) is None:
         return GatewaySubject("refund", key)
     return None
