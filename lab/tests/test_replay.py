@@ -65,7 +65,7 @@ async def test_a_committed_transaction_has_its_new_messages_and_its_postings(rec
     await consume(recording, connection, first, second, known=first)
     await recording.run(connection, POST, [posting_id], returns(True))
     await recording.run(connection, "COMMIT", [], returns("COMMIT"))
-    assert recording.units == {"payouts": [RecordedUnit([second], [posting_id], [], True)]}
+    assert recording.units == {"payouts": [RecordedUnit([second], [posting_id], is_certain=True)]}
 
 
 async def test_a_repeated_posting_is_not_recorded(recording: Recording) -> None:
@@ -88,7 +88,7 @@ async def test_a_commit_without_a_response_is_uncertain(recording: Recording) ->
     await consume(recording, connection, event_id)
     with pytest.raises(ConnectionResetError):
         await recording.run(connection, "COMMIT", [], is_lost)
-    assert recording.units == {"payouts": [RecordedUnit([event_id], [], [], False)]}
+    assert recording.units == {"payouts": [RecordedUnit([event_id])]}
 
 
 async def fails_with(error: Exception) -> Any:

@@ -33,6 +33,7 @@ def event(name: str, sequence: int, **data: Any) -> RecordedEvent:
 PLACED = event(
     "order_placed",
     1,
+    buyerId="b",
     vendorId=VENDOR,
     totalMinor=TOTAL_MINOR,
     commissionMinor=COMMISSION_MINOR,
@@ -86,6 +87,7 @@ def dispute_is_lost(gateway: GatewayRecord, amount_minor: int) -> None:
         "refund_amount": amount_minor,
         "transaction": transaction,
     }
+    gateway.losses["1"] = gateway.disputes["1"]
 
 
 @pytest.mark.parametrize(("surcharge_minor", "is_surcharge"), [(12_000, True), (12_001, False)])
@@ -196,6 +198,7 @@ def purchase(gateway: GatewayRecord, paid: PaymentsLedger) -> PaymentsLedger:
 def purchase_dispute_is_lost(gateway: GatewayRecord, amount_minor: int) -> None:
     dispute_is_lost(gateway, amount_minor)
     gateway.disputes["2"] = dict(gateway.disputes.pop("1")) | {"transaction": {"reference": "ch-2", "id": 8}}
+    gateway.losses["2"] = gateway.disputes["2"]
 
 
 def test_a_lost_dispute_is_shared_in_proportion_to_what_each_order_has(
@@ -269,6 +272,87 @@ def test_a_sent_refund_failed_after_a_lost_chargeback_offsets_its_uncovered_part
     assert entries_of(paid, key) == {"refund_payable:r": 40_000, "chargeback_loss": -40_000}
 
 
+def test_a_won_chargeback_returns_what_its_loss_took(gateway: GatewayRecord, paid: PaymentsLedger) -> None:
+    """The debit of a refund is due to the payer again, as a new refund."""
+    paid.of_event(refund_requested(3, REFUND, 30_000))
+    dispute_is_lost(gateway, 50_000)
+    unit = RecordedUnit(unsent_refunds=[REFUND])  # type: ignore[list-item]
+    lost = entries_of(paid, f"chargeback:{CHARGEBACK}", unit)
+    won = entries_of(paid, f"chargeback_won:{CHARGEBACK}")
+    [again] = [account for account in won if account.startswith("refund_payable:")]
+    assert (won.pop(again), lost.pop("refund_payable:r")) == (-30_000, 30_000)
+    assert won == {account: -amount_minor for account, amount_minor in lost.items()}
+
+
+# Balances: a payment `i` of the order asks for a part of what the buyer has.
+
+
+@pytest.fixture
+def rewarded(gateway: GatewayRecord, ledger: PaymentsLedger) -> PaymentsLedger:
+    """Give the buyer a reward of 40,000 kobo, and hold 30,000 of it for the payment `ch-1` of the order."""
+    referral = {"applied": True, "rewardMinor": 40_000}
+    user = {"userId": "b", "referral": referral, "emailConfirmed": True}
+    ledger.of_event(RecordedEvent(uuid4(), "identity.user_provisioned.v1", "b", 1, user))
+    ledger.ids = PaymentsIds(intent_of_reference={"ch-1": "i"}, orders_of_intent={"i": ORDER})
+    gateway.charges["ch-1/7"] = charge(70_000, settlement_minor=70_000)
+    request = Command("/api/payments/intent", "", {"balanceMinor": 30_000}, None, "b")
+    hold = entries_of(ledger, "balance_hold:i", RecordedUnit(request=request))
+    assert hold == {"buyer_balance:b": 30_000, "balance_held:i": -30_000}
+    return ledger
+
+
+def covered(ledger: PaymentsLedger) -> tuple[dict[str, int], dict[str, int]]:
+    unit = RecordedUnit(keys=["balance_spent:i", "charge:ch-1/7"])
+    return entries_of(ledger, "balance_spent:i", unit), entries_of(ledger, "charge:ch-1/7", unit)
+
+
+def test_a_hold_and_a_charge_pay_the_order_together(rewarded: PaymentsLedger) -> None:
+    assert covered(rewarded) == (
+        {"balance_held:i": 30_000, "escrow:o": -30_000},
+        {"gateway_cash": 70_000, "escrow:o": -70_000},
+    )
+
+
+def test_a_refund_goes_to_the_charge_first(rewarded: PaymentsLedger) -> None:
+    covered(rewarded)
+    assert len(entries_after(rewarded, refund_requested(3, REFUND, 70_000))) == 1
+    _, credited = entries_after(rewarded, refund_requested(4, LATER_REFUND, 30_000))
+    assert credited == {"refund_payable:s": 30_000, "buyer_balance:b": -30_000}
+
+
+def test_a_buyer_chooses_the_balance_unless_a_chargeback_is_open(rewarded: PaymentsLedger) -> None:
+    covered(rewarded)
+    to_balance = event("refund_requested", 3, refundId=REFUND, amountMinor=50_000, refundTo="balance")
+    rewarded.unit = RecordedUnit(disputed={ORDER})
+    assert len(entries_after(rewarded, to_balance)) == 1
+    later = event("refund_requested", 4, refundId=LATER_REFUND, amountMinor=10_000, refundTo="balance")
+    rewarded.unit = RecordedUnit()
+    assert entries_after(rewarded, later)[1] == {"refund_payable:s": 10_000, "buyer_balance:b": -10_000}
+
+
+def test_a_charge_without_its_part_of_the_balance_is_quarantined(rewarded: PaymentsLedger) -> None:
+    """The hold was returned and the balance spent meanwhile."""
+    entries_of(rewarded, "balance_returned:i")
+    other = Command("/api/payments/intent", "", {"balanceMinor": 40_000}, None, "b")
+    rewarded.ids = PaymentsIds(intent_of_reference={"ch-1": "i"}, orders_of_intent={"i": ORDER, "j": ORDER})
+    entries_of(rewarded, "balance_hold:j", RecordedUnit(request=other))
+    assert entries_of(rewarded, "quarantine:ch-1/7") == {"gateway_cash": 70_000, "quarantine:ch-1": -70_000}
+
+
+def test_a_withdrawal_debits_the_requested_amount_once(gateway: GatewayRecord, rewarded: PaymentsLedger) -> None:
+    subject = RELEASE
+    with pytest.raises(NoInput, match="no request of withdrawal"):
+        rewarded.of_key(f"balance_withdrawal:{subject}", UNIT)
+    request = Command("/api/balance/withdrawals", "", {"amountMinor": 5_000}, None, "b")
+    debited = entries_of(rewarded, f"balance_withdrawal:{subject}", RecordedUnit(request=request))
+    assert debited == {"buyer_balance:b": 5_000, f"withdrawal_payable:{subject}": -5_000}
+    with pytest.raises(NoInput, match="successful transfer"):
+        rewarded.of_key(f"withdrawal_settled:{subject}", UNIT)
+    gateway.succeeded["wd-018cc251f40070038000000000000001"] = {"amount": 5_000}
+    settled = {f"withdrawal_payable:{subject}": 5_000, "gateway_cash": -5_000}
+    assert entries_of(rewarded, f"withdrawal_settled:{subject}") == settled
+
+
 def test_a_late_resolution_of_a_dispute_releases_nothing(paid: PaymentsLedger) -> None:
     paid.of_event(event("order_disputed", 5))
     assert entries_after(paid, event("dispute_resolved", 4, releaseMinor=20_000)) == []
@@ -280,8 +364,7 @@ def test_a_paid_charge_without_a_posting_is_due(ledger: PaymentsLedger) -> None:
 
 
 def test_a_dispute_that_was_not_lost_has_no_posting(gateway: GatewayRecord, paid: PaymentsLedger) -> None:
-    dispute_is_lost(gateway, 40_000)
-    gateway.disputes["1"] = dict(gateway.disputes["1"]) | {"resolution": "declined"}
+    gateway.disputes["1"] = {"status": "resolved", "resolution": "declined"}
     with pytest.raises(NoInput, match="dispute 1 is not lost at the gateway"):
         paid.of_key(f"chargeback:{CHARGEBACK}", UNIT)
 

@@ -18,10 +18,12 @@ CREATE TABLE recorded_state_changes (
 CREATE FUNCTION record_state_change() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = public AS $$
 DECLARE
     changed jsonb := to_jsonb(NEW);
+    -- A hold of a balance has the id of its payment.
+    changed_id text := coalesce(changed->>'id', changed->>'intent_id');
 BEGIN
     INSERT INTO recorded_state_changes VALUES (
-        TG_ARGV[0], to_jsonb(OLD)->>'status', NEW.status, changed->>'id',
-        coalesce(changed->>'payout_id', changed->>'order_id', changed->>'id'), clock_timestamp()
+        TG_ARGV[0], to_jsonb(OLD)->>'status', NEW.status, changed_id,
+        coalesce(changed->>'payout_id', changed->>'order_id', changed_id), clock_timestamp()
     );
     RETURN NULL;
 END $$;

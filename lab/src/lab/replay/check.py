@@ -29,6 +29,22 @@ _NAMED_ORDERS: Final = """
 SELECT r.reference, string_agg(named.order_id::text, ',' ORDER BY named.position)
 FROM payment_references r JOIN intent_orders named ON named.intent_id = r.intent_id GROUP BY r.reference
 """
+_INTENTS: Final = "SELECT reference, intent_id FROM payment_references"
+_ORDERS: Final = """
+SELECT i.id, coalesce(string_agg(named.order_id::text, ',' ORDER BY named.position), i.order_id::text)
+FROM payment_intents i LEFT JOIN intent_orders named ON named.intent_id = i.id GROUP BY i.id
+"""
+_ACCOUNTS: Final = "SELECT reference, transfer_account_number FROM payment_intents WHERE transfer_amount_minor > 0"
+_OF_PAYMENTS: Final = (
+    _REFUNDS,
+    _DISPUTES,
+    _RELEASES,
+    _QUARANTINED,
+    _NAMED_ORDERS,
+    _INTENTS,
+    _ORDERS,
+    _ACCOUNTS,
+)
 _TRANSFERS: Final = "SELECT id, payout_id FROM payout_transfers"
 _REFERENCES: Final = "SELECT id, reference FROM payout_transfers"
 _HOLDS: Final = "SELECT id, payout_id FROM transfer_holds"
@@ -70,6 +86,8 @@ class _Replayed:
         """Derive the postings of one transaction of the service, and compare them with those that the ledger has."""
         expected: dict[str, DerivedPosting] = {}
         mismatches: list[str] = []
+        unit.keys = [rows[posting_id]["posting_key"] for posting_id in unit.posting_ids if posting_id in rows]
+        self.ledger.unit = unit
         for event_id in unit.event_ids:
             if (event := events.get(event_id)) is None:
                 continue
@@ -120,9 +138,7 @@ class Replay:
         """Return the mismatches between inputs and ledgers since the last check."""
         await self._gateway.read()
         payments, payouts = (replayed.connection for replayed in self._replayed)
-        self._payments.ids = PaymentsIds(
-            *[await _pairs(payments, of) for of in (_REFUNDS, _DISPUTES, _RELEASES, _QUARANTINED, _NAMED_ORDERS)]
-        )
+        self._payments.ids = PaymentsIds(*[await _pairs(payments, of) for of in _OF_PAYMENTS])
         self._payouts.ids = PayoutsIds(*[await _pairs(payouts, of) for of in (_TRANSFERS, _REFERENCES, _HOLDS)])
         return [text for replayed in self._replayed for text in await replayed.advance(self._recording)]
 

@@ -25,6 +25,8 @@ class GatewayRecord:
     refunds: Rows = field(default_factory=dict)
     transfers: Rows = field(default_factory=dict)
     disputes: Rows = field(default_factory=dict)
+    # By id of a dispute: the newest report that it is lost, which a later decision may reverse.
+    losses: Rows = field(default_factory=dict)
     # By reference: the newest report that a transfer has paid, and that its money has returned.
     succeeded: Rows = field(default_factory=dict)
     returned: Rows = field(default_factory=dict)
@@ -37,6 +39,8 @@ class GatewayRecord:
         self.refunds |= {str(row["id"]): row for row in await self.listed("refund")}
         self.transfers |= {str(row["reference"]): row for row in await self.listed("transfer")}
         self.disputes |= {str(row["id"]): row for row in await self.listed("dispute")}
+        decided = [*await self.sent("charge.dispute.resolve"), *self.disputes.values()]
+        self.losses |= {str(row["id"]): row for row in decided if _is_loss(row)}
         self.succeeded |= {str(data["reference"]): data for data in await self.sent("transfer.success")}
         for event in ("transfer.failed", "transfer.reversed"):
             self.returned |= {str(data["reference"]): data for data in await self.sent(event)}
@@ -46,10 +50,17 @@ class GatewayRecord:
         rows = (row for row in self.refunds.values() if row["merchant_note"] == note and row["status"] == "processed")
         return sum(int(row["amount"]) for row in rows)
 
+    def transferred_minor(self, reference: str) -> int:
+        """Return what a transfer of this reference has paid."""
+        return int(self.succeeded[reference]["amount"]) if reference in self.succeeded else 0
+
     def is_lost(self, dispute_id: str) -> bool:
         """Return whether the bank decided the dispute for the payer."""
-        dispute = self.disputes[dispute_id]
-        return dispute["status"] == "resolved" and dispute["resolution"] in _LOST
+        return _is_loss(self.disputes[dispute_id])
+
+
+def _is_loss(dispute: Mapping[str, Any]) -> bool:
+    return dispute["status"] == "resolved" and dispute["resolution"] in _LOST
 
 
 def charge_of(dispute: Mapping[str, Any]) -> str:

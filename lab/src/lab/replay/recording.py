@@ -26,9 +26,12 @@ _NEW_OF_INBOX: Final = "FROM inbox"
 _UNSENT_REFUNDS: Final = re.compile(
     r"SELECT id, amount_minor, order_id FROM refunds\s+WHERE charge_id = \$1 AND status = ANY"
 )
+# The read of a refund to the balance: whether a chargeback of its order is open.
+_OPEN_CHARGEBACK: Final = re.compile(r"FROM chargebacks WHERE order_id = \$1 AND status = 'opened'")
 # The events from which a ledger's content follows.
 EVENT_TYPES: Final = frozenset(
     {
+        "identity.user_provisioned.v1",
         "orders.order_placed.v1",
         "orders.order_delivered.v1",
         "orders.order_disputed.v1",
@@ -63,12 +66,13 @@ class _Head(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A request of a user that the API accepted, and the data of its response."""
+    """A request of a user, and the data of the response once the API accepted it."""
 
     path: str
     vendor_id: str
     body: Mapping[str, Any]
     data: Any
+    user_id: str = ""
 
 
 @dataclass(slots=True)
@@ -76,12 +80,17 @@ class RecordedUnit:
     """A transaction of a service's database: the events that its inbox accepted, in their order, and the ids of its
     postings.
 
-    `unsent_refunds`: those that a lost chargeback found, oldest first. `is_certain`: the commit was confirmed.
+    `unsent_refunds`: those that a lost chargeback found, oldest first. `disputed`: the orders of which a refund found
+    an open chargeback. `request`: the one in flight. `keys`: those of the postings, for the rules.
+    `is_certain`: the commit was confirmed.
     """
 
     event_ids: list[UUID] = field(default_factory=list)
     posting_ids: list[UUID] = field(default_factory=list)
     unsent_refunds: list[UUID] = field(default_factory=list)
+    disputed: set[str] = field(default_factory=set)
+    request: Command | None = None
+    keys: list[str] = field(default_factory=list)
     is_certain: bool = False
 
 
@@ -91,6 +100,7 @@ class Recording:
     def __init__(self) -> None:
         self.events: dict[UUID, RecordedEvent] = {}
         self.commands: list[Command] = []
+        self.request: Command | None = None
         self.units: dict[str, list[RecordedUnit]] = defaultdict(list)
         self._open: WeakKeyDictionary[asyncpg.Connection, RecordedUnit] = WeakKeyDictionary()
 
@@ -123,6 +133,8 @@ class Recording:
             self._unit(connection).posting_ids.append(values[0])
         elif _UNSENT_REFUNDS.search(statement):
             self._unit(connection).unsent_refunds += [row["id"] for row in result]
+        elif result is True and _OPEN_CHARGEBACK.search(statement):
+            self._unit(connection).disputed.add(str(values[0]))
         return result
 
     async def _commit(self, connection: asyncpg.Connection, run: Callable[[], Awaitable[Any]]) -> Any:
@@ -131,6 +143,7 @@ class Recording:
         process = CURRENT.get()
         if unit is None or process is None:
             return await run()
+        unit.request = self.request
         # The name of a process is that of its service, and its role.
         self.units[process.name.rpartition("-")[0]].append(unit)
         result = await run()

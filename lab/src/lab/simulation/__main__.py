@@ -12,7 +12,6 @@ from lab.replay.recording import Recording
 from lab.simulation.exploration import TRIALS_MAX, Exploration, examine, explore
 from lab.simulation.marketplace import USERS_AND_MESSAGES, SimulatedMarketplace
 from lab.simulation.plans import plan_of
-from lab.simulation.purchases import replay_disputes
 from lab.simulation.situations import record_rows, situations_report
 from lab.simulation.verdicts import run_plan
 from lab.systems import logger
@@ -69,7 +68,6 @@ async def run(options: argparse.Namespace) -> bool:
         async with SimulatedMarketplace.opened(log, further) as market:
             recording = await market.record() if options.replay else None
             total.add(await explore(market, range(first, first + left)))
-            total.unexplained += [] if recording is None else await replay_disputes(market)
             if options.self_check:
                 is_checked = recording is None or await finds_planted_postings(market, recording)
             if recording is not None:

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
@@ -47,7 +48,12 @@ _LEDGER_WORKERS: Final = ("payments-worker", "payouts-worker")
 _TIMERS_IDLE_MAX: Final = timedelta(days=5)
 _WEBHOOKS_LISTED: Final = 1_000
 # The ladder's own delays pass on the virtual clock.
-_SETTINGS: Final = {**SETTINGS, "RETRY_DELAYS_SECONDS": ",".join(str(delay) for delay in DELAYS_SECONDS)}
+_SETTINGS: Final = {
+    **SETTINGS,
+    "RETRY_DELAYS_SECONDS": ",".join(str(delay) for delay in DELAYS_SECONDS),
+    # Within the refunds of a run.
+    "BALANCE_WITHDRAWAL_TWO_PERSON_MINOR": "300000",
+}
 _TOPOLOGY: Final = declared_topology(RetryLadder())
 _BALANCES: Final = re.compile(r"our ledgers say (-?\d+).*expected: (-?\d+) kobo.*")
 # Waits for what another step of the schedule brings: the order's event, and the end of an outage.
@@ -214,10 +220,15 @@ class SimulatedMarketplace(Marketplace):
     async def request(
         self, method: str, path: str, user: User, body: Mapping[str, Any] | None = None
     ) -> httpx.Response:
-        response = await super().request(method, path, user, body)
-        if self.recording is not None and method == "POST":
-            vendor_id = str(user.claims.get("vendor_id"))
-            self.recording.commands.append(Command(path, vendor_id, body or {}, response.json().get("data")))
+        if self.recording is None or method != "POST":
+            return await super().request(method, path, user, body)
+        sent = Command(path, str(user.claims.get("vendor_id")), body or {}, None, str(user.id))
+        self.recording.request = sent
+        try:
+            response = await super().request(method, path, user, body)
+        finally:
+            self.recording.request = None
+        self.recording.commands.append(replace(sent, data=response.json().get("data")))
         return response
 
     async def _close(self) -> None:

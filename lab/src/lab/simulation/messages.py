@@ -30,7 +30,7 @@ async def send_messages(run: Run) -> None:
 async def broken_messages(run: Run) -> Sequence[str]:
     """Per user: requests for erasure are decided, text messages arrived once, and each order of a user was notified."""
     broken = [f"{count} messages were neither sent nor given up" for count in [await _open_deliveries(run)] if count]
-    users = [run.vendor.id, *(buyer.id for buyer in run.buyers)]
+    users = [user.id for user in (*run.vendors, *run.buyers)]
     rows = await run.market.databases["identity"].fetch(_ERASURES, users)
     broken += [f"the erasure of {user_id} is not decided" for user_id, status in rows if status == "asked"]
     for user_id in users:

@@ -5,15 +5,16 @@ between.
 from collections.abc import Sequence
 from functools import partial
 from random import Random
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
-from lab.simulation import steps
+from lab.simulation import payments, steps
 from lab.simulation.step import Step, StepKind
 
 Plan = tuple[Step, ...]
 Item = TypeVar("Item")
 
 _ORDERS_MAX: Final = 3
+_PURCHASE_RATE: Final = 0.35
 _PAYOUTS_MAX: Final = 2
 # Steps of the schedule between two of a journey, by weight.
 _SCHEDULED: Final[Sequence[tuple[StepKind, int]]] = (
@@ -26,6 +27,11 @@ _SCHEDULED: Final[Sequence[tuple[StepKind, int]]] = (
     (steps.hold_queue, 1),
     (steps.drop_webhook, 1),
 )
+_REPEATED: Final[Sequence[tuple[StepKind, int]]] = (
+    (steps.duplicate_message, 12),
+    (steps.drop_connection, 4),
+    (steps.kill_at_effect, 4),
+)
 _FAULTS: Final[Sequence[tuple[StepKind, int]]] = (
     (steps.fail_call, 6),
     (steps.kill, 2),
@@ -35,6 +41,31 @@ _FAULTS: Final[Sequence[tuple[StepKind, int]]] = (
     (steps.drop_connection, 4),
 )
 _SCHEDULED_MAX: Final = 4
+
+
+class Focus(NamedTuple):
+    """The rates of what a plan may have more of, and the weights of 0, 1 and 2 chargebacks of an order.
+
+    `hostile`: messages twice, lost connections and deaths, in each schedule.
+    """
+
+    refunds: float = 0.5
+    chargebacks: Sequence[int] = (12, 3, 1)
+    second_payments: float = 0.1
+    failed_calls: float = 0.2
+    payouts: int = 0
+    hostile: bool = False
+
+
+_FOCUSES: Final[Sequence[Focus]] = (
+    Focus(),
+    Focus(refunds=1.0, failed_calls=0.5),
+    Focus(refunds=1.0, chargebacks=(1, 3, 3)),
+    Focus(second_payments=0.7, refunds=0.7),
+    Focus(failed_calls=0.8, payouts=2),
+    Focus(hostile=True),
+)
+_WITHDRAWAL_RATE: Final = 0.3
 _ERASURE_RATE: Final = 0.4
 
 
@@ -43,8 +74,12 @@ def plan_of(seed: int, *, has_everyone: bool = False) -> Plan:
     account.
     """
     random = Random(seed)
-    journeys = [_order(random, number) for number in range(random.randint(1, _ORDERS_MAX))]
-    payouts = [_payout(random, number) for number in range(random.randint(0, _PAYOUTS_MAX))]
+    focus = random.choice(_FOCUSES)
+    journeys = [_order(random, focus, number) for number in range(random.randint(1, _ORDERS_MAX))]
+    if random.random() < _PURCHASE_RATE:
+        journeys[-1] = _purchase(random, focus, len(journeys) - 1)
+    journeys += [_withdrawal(random, focus, buyer) for buyer in range(2) if random.random() < _WITHDRAWAL_RATE]
+    payouts = [_payout(random, focus, number) for number in range(random.randint(focus.payouts, _PAYOUTS_MAX))]
     journey = (
         [*_interleaved(random, journeys), *_interleaved(random, payouts)]
         if random.random() < 0.7
@@ -52,10 +87,11 @@ def plan_of(seed: int, *, has_everyone: bool = False) -> Plan:
     )
     plan: list[Step] = []
     # Some schedules are calm, so that journeys reach their end; others are hostile.
-    fault_rate = random.choice((0.0, 0.05, 0.2))
+    fault_rate = 0.3 if focus.hostile else random.choice((0.0, 0.05, 0.2))
     everything_rate = random.choice((0.1, 0.5, 0.9))
+    scheduled = (*_SCHEDULED, *_REPEATED) if focus.hostile else _SCHEDULED
     for step in journey:
-        plan += [_weighted(random, _SCHEDULED).draw(random) for _ in range(random.randint(0, _SCHEDULED_MAX))]
+        plan += [_weighted(random, scheduled).draw(random) for _ in range(random.randint(0, _SCHEDULED_MAX))]
         # A fault meets the messages that follow the last step, or the next step.
         if random.random() < fault_rate:
             plan.append(_weighted(random, _FAULTS).draw(random))
@@ -69,16 +105,42 @@ def plan_of(seed: int, *, has_everyone: bool = False) -> Plan:
     return tuple(plan)
 
 
-def _order(random: Random, number: int) -> list[Step]:
+def _order(random: Random, focus: Focus, number: int) -> list[Step]:
     """One order: paid, or not; delivered, or cancelled, disputed or forgotten; and what follows."""
     journey = [*_checkout(random, number), *_payment(random, number), *_usually(random, steps.deliver_everything())]
-    journey += _fulfilment(random, number)
+    return _followed(random, focus, number, [*journey, *_fulfilment(random, number)])
+
+
+def _purchase(random: Random, focus: Focus, number: int) -> list[Step]:
+    """One purchase of two vendors: an order may be cancelled before or after the payment; each has its own end."""
+    other = number + 1
+    cancel = steps.cancel.draw(random, order=other)
+    journey = [
+        payments.place_purchase.draw(random, order=number, other=other),
+        *_at(random, 0.9, [steps.deliver_everything()]),
+        *_at(random, 0.2, [cancel, *_usually(random, steps.deliver_everything())]),
+        _opened(random, number),
+        *_at(random, 0.15, [cancel, *_at(random, 0.7, [steps.deliver_everything(), _opened(random, number)])]),
+        *_payment(random, number),
+        *_usually(random, steps.deliver_everything()),
+    ]
+    follow = [_fulfilment(random, number), [*_at(random, 0.3, [cancel]), *_fulfilment(random, other)]]
+    return _followed(random, focus, random.choice((number, other)), [*journey, *_interleaved(random, follow)])
+
+
+def _followed(random: Random, focus: Focus, number: int, journey: list[Step]) -> list[Step]:
+    """Return the journey of an order with what may follow: a second payment, returns, chargebacks, refunds, and steps
+    again.
+    """
+    if random.random() < focus.second_payments:
+        place = random.randint(min(2, len(journey)), len(journey))
+        journey[place:place] = _paid_again(random, number)
     journey += _at(random, 0.3, _returned(random, number))
-    for _ in range(random.choices((0, 1, 2), (12, 3, 1))[0]):
+    for _ in range(random.choices((0, 1, 2), focus.chargebacks)[0]):
         place = random.randint(min(3, len(journey)), len(journey))
         journey[place:place] = _charged_back(random, number)
         journey += _at(random, 0.7, [steps.decide_chargeback.draw(random, order=number)])
-    journey += _at(random, 0.5, _refunded(random, number))
+    journey += _at(random, focus.refunds, _refunded(random, focus, number))
     if random.random() < 0.3:
         journey.insert(random.randint(min(5, len(journey)), len(journey)), steps.pass_days.draw(random))
     # A step again, soon or at any later time.
@@ -94,32 +156,59 @@ def _checkout(random: Random, number: int) -> list[Step]:
     return [
         steps.place.draw(random, order=number),
         *_at(random, 0.9, [steps.deliver_everything()]),
-        steps.start_payment(number),
-        *_at(random, 0.3, [steps.deliver_everything(), steps.start_payment(number)]),
-        *_at(random, 0.1, [steps.cancel(number, "buyer")]),
-        *_at(random, 0.1, [steps.decline(number), steps.start_payment(number)]),
+        _opened(random, number),
+        *_at(random, 0.3, [steps.deliver_everything(), _opened(random, number)]),
+        *_at(random, 0.1, [steps.cancel.draw(random, order=number, by="buyer")]),
+        *_at(random, 0.1, [steps.decline(number), _opened(random, number)]),
         *_at(random, 0.1, [steps.pass_days.draw(random)]),
     ]
+
+
+def _opened(random: Random, number: int) -> Step:
+    """Return the opening of a payment, in some plans by bank transfer or with a part of the balance."""
+    balance = random.choices(("none", "half", "all"), (4, 1, 1))[0]
+    channel = random.choices(("page", "bank_transfer"), (3, 1))[0]
+    return payments.start_payment(number, balance, channel)
 
 
 def _payment(random: Random, number: int) -> list[Step]:
     terms = random.choices(("exactly", "too little", "too much", "twice", "not"), (14, 2, 2, 2, 2))[0]
     sold_out = _at(random, 0.05, [steps.sell_out()])
     if terms == "twice":
-        again = [steps.start_payment(number), *_usually(random, steps.deliver_everything())]
+        again = [
+            *_at(random, 0.3, [payments.end_accounts()]),
+            _opened(random, number),
+            *_usually(random, steps.deliver_everything()),
+        ]
         return [
             *_at(random, 0.5, [steps.decline(number), *again]),
-            steps.pay(number, 0, "exactly"),
+            payments.pay(number, 0, "exactly"),
             *_at(random, 0.3, [steps.deliver_everything()]),
             *_at(random, 0.5, again),
-            steps.pay.draw(random, order=number, attempt=1),
+            payments.pay.draw(random, order=number, attempt=random.choice((0, 1))),
         ]
     if terms == "not":
         return sold_out
-    paid: list[Step] = [*sold_out, steps.pay.draw(random, order=number, terms=terms)]
+    paid: list[Step] = [
+        *_at(random, 0.05, [payments.end_accounts()]),
+        *sold_out,
+        payments.pay.draw(random, order=number, terms=terms),
+    ]
     if terms == "too little":
         paid += _at(random, 0.7, [steps.deliver_everything(), steps.decide_quarantined.draw(random)])
     return paid
+
+
+def _paid_again(random: Random, number: int) -> list[Step]:
+    """Return a further payment: declined, paid by another page, or a second transfer to the same account."""
+    opened = payments.start_payment(number, random.choice(("none", "half")), random.choice(("page", "bank_transfer")))
+    return [
+        *_at(random, 0.5, [opened]),
+        *_at(random, 0.4, [steps.decline(number)]),
+        *_at(random, 0.3, [steps.send_webhook.draw(random)]),
+        payments.pay.draw(random, order=number),
+        *_at(random, 0.5, [payments.pay.draw(random, order=number)]),
+    ]
 
 
 def _fulfilment(random: Random, number: int) -> list[Step]:
@@ -148,7 +237,7 @@ def _usually(random: Random, step: Step) -> list[Step]:
 
 def _disputed(random: Random, number: int) -> list[Step]:
     return [
-        steps.dispute(number),
+        steps.dispute.draw(random, order=number),
         steps.resolve_dispute.draw(random, order=number),
         steps.decide_resolution.draw(random, order=number),
     ]
@@ -156,7 +245,7 @@ def _disputed(random: Random, number: int) -> list[Step]:
 
 def _returned(random: Random, number: int) -> list[Step]:
     """Return the steps of one return, or of two of them."""
-    decide = [steps.return_piece(number), steps.decide_return.draw(random, order=number)]
+    decide = [steps.return_piece.draw(random, order=number), steps.decide_return.draw(random, order=number)]
     return [*decide, *_at(random, 0.4, random.choice((decide, decide[1:])))]
 
 
@@ -166,14 +255,29 @@ def _charged_back(random: Random, number: int) -> list[Step]:
         steps.open_chargeback.draw(random, order=number),
         *_at(random, 0.3, [steps.deliver_everything(), steps.respond_to_chargeback.draw(random, order=number)]),
         *_at(random, 0.4, [steps.deliver_everything(), steps.decide_chargeback.draw(random, order=number)]),
+        *_at(random, 0.2, _revised(random, number)),
     ]
 
 
-def _refunded(random: Random, number: int) -> list[Step]:
+def _revised(random: Random, number: int) -> list[Step]:
+    """Return a decision of the bank and its contrary, which a query finds."""
+    first, second = random.choice((("lose", "overturn"), ("win", "revoke")))
+    query = steps.pass_days(random.choice((1, 4)))
+    return [
+        steps.decide_chargeback(number, first),
+        steps.deliver_everything(),
+        steps.decide_chargeback(number, second),
+        *_usually(random, query),
+    ]
+
+
+def _refunded(random: Random, focus: Focus, number: int) -> list[Step]:
     """Return the steps of refunds at the bank, sometimes with a decision about the failed ones."""
-    settled = _at(random, 0.3, [steps.fail_call.draw(random)]) + _at(random, 0.5, [steps.deliver_everything()])
+    settled = _at(random, focus.failed_calls, [steps.fail_call.draw(random)]) + _at(
+        random, 0.5, [steps.deliver_everything()]
+    )
     settled += [steps.settle_refunds.draw(random, order=number)]
-    for _ in range(random.choices((0, 1, 2), (3, 2, 1))[0]):
+    for _ in range(random.choices((0, 1, 2), (3, 2, 1) if focus.refunds < 1 else (1, 2, 3))[0]):
         settled += [*_usually(random, steps.deliver_everything()), steps.decide_refunds.draw(random, order=number)]
         settled += [*_usually(random, steps.deliver_everything()), steps.settle_refunds.draw(random, order=number)]
         settled += _at(random, 0.7, [steps.settle_refund_transfer.draw(random, order=number)])
@@ -181,7 +285,39 @@ def _refunded(random: Random, number: int) -> list[Step]:
     return settled
 
 
-def _payout(random: Random, number: int) -> list[Step]:
+def _withdrawal(random: Random, focus: Focus, buyer: int) -> list[Step]:
+    """Return an order of the buyer whose refund goes to the balance, its withdrawal, and what the bank does with it."""
+    # After the numbers of all other orders.
+    number = _ORDERS_MAX + 1 + buyer
+    settle = partial(payments.settle_withdrawal.draw, random, buyer=buyer)
+    bank = random.choice(
+        (
+            [settle(action="succeed")],
+            [settle(action="fail")],
+            [settle(action="succeed"), steps.deliver_everything(), settle(action="reverse")],
+            [settle(action="fail"), steps.deliver_everything(), settle(action="succeed")],
+        )
+    )
+    return [
+        steps.place.draw(random, order=number, buyer=buyer),
+        *_usually(random, steps.deliver_everything()),
+        payments.start_payment(number, "none", "page"),
+        payments.pay(number, 0, "exactly"),
+        steps.deliver_everything(),
+        steps.cancel(number, "buyer", "to the balance"),
+        *_usually(random, steps.deliver_everything()),
+        *_at(random, 0.8, [payments.withdraw.draw(random, buyer=buyer)]),
+        *_at(random, 0.8, [payments.decide_withdrawal.draw(random, buyer=buyer)]),
+        *_at(random, 0.3, [payments.decide_withdrawal.draw(random, buyer=buyer)]),
+        *_at(random, focus.failed_calls, [steps.fail_call.draw(random)]),
+        *_usually(random, steps.deliver_everything()),
+        *bank,
+        *_usually(random, steps.deliver_everything()),
+        *_at(random, 0.3, [payments.withdraw.draw(random, buyer=buyer)]),
+    ]
+
+
+def _payout(random: Random, focus: Focus, number: int) -> list[Step]:
     """One payout: sent, and what the bank does with it."""
     journey: list[Step] = [
         *_usually(random, steps.deliver_everything()),
@@ -191,7 +327,7 @@ def _payout(random: Random, number: int) -> list[Step]:
         return [*journey, steps.cancel_payout(number)]
     journey += [
         *_usually(random, steps.deliver_everything()),
-        *_at(random, 0.2, [steps.fail_call.draw(random)]),
+        *_at(random, focus.failed_calls, [steps.fail_call.draw(random)]),
         steps.dispatch_payout(number),
         *_usually(random, steps.deliver_everything()),
     ]

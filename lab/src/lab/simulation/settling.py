@@ -10,6 +10,7 @@ from lab.stepped.actions import (
     APPROVE_RESOLUTION,
     CANCEL_PAYOUT,
     DISPATCH_PAYOUTS,
+    REASON,
     Facts,
     prepare_and_approve,
     reconcile,
@@ -17,7 +18,7 @@ from lab.stepped.actions import (
     resolve,
     wallet,
 )
-from lab.stepped.actors import CHECKER, MAKER, OPS
+from lab.stepped.actors import CHECKER, MAKER, OPS, User
 from lab.stepped.marketplace import StepRejected
 
 FINAL: Final = frozenset({"expired", "cancelled", "paid", "refunded"})
@@ -73,6 +74,7 @@ async def _decide(run: Run) -> bool:
     states = await run.states()
     decided = [await _decide_order(run, order, states[number]) for number, order in run.orders.items()]
     decided += [await _replay_webhooks(run), await _replay_after_outages(run), await _decide_quarantined(run)]
+    decided += [await _decide_withdrawals(run, buyer) for buyer in run.buyers]
     decided += [await _decide_payout(run, payout_id) for payout_id in run.payouts.values()]
     return any(decided)
 
@@ -131,6 +133,25 @@ async def _is_approved(run: Run, resolution: Facts) -> bool:
     except StepRejected:
         return False
     return True
+
+
+async def _decide_withdrawals(run: Run, buyer: User) -> bool:
+    """Two people pay what waits for them, and the bank pays what is under way."""
+    decided = False
+    for withdrawal in await run.withdrawals_of(buyer):
+        path = f"/api/withdrawals/{withdrawal['id']}"
+        if withdrawal["status"] in ("waiting", "prepared"):
+            if withdrawal["status"] == "prepared":
+                await run.market.post(f"{path}/reject", CHECKER, REASON)
+            await prepare_and_approve(run.market, path, {"outcome": "pay"})
+            await run.market.run_until_idle()
+            decided = True
+        transfer = await run.market.find_at_gateway(f"transfer/verify/{withdrawal['reference']}")
+        if transfer is not None and transfer["status"] in ("pending", "otp"):
+            await run.market.act(f"transfers/{withdrawal['reference']}/succeed")
+            decided = True
+    await run.market.run_until_idle()
+    return decided
 
 
 async def _decide_quarantined(run: Run) -> bool:

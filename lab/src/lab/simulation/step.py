@@ -11,8 +11,8 @@ from lab.simulation.run import OrderRecord, Run
 ABSENT: Final = "-"
 """The outcome of a step without its subject."""
 
-OrderNumber = Annotated[int, range(4)]
-Order = Annotated[OrderRecord, range(4)]
+OrderNumber = Annotated[int, range(6)]
+Order = Annotated[OrderRecord, range(6)]
 """An order of the run by its number."""
 PayoutNumber = Annotated[int, range(2)]
 Payout = Annotated[str, range(2)]

@@ -1,5 +1,6 @@
 """The steps of a plan, by who acts. `sentence: outcome` is a line of a report."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Final, Literal
 
@@ -18,8 +19,8 @@ from lab.stepped.actions import (
     RELEASE,
     RESET_PAYOUT,
     VERIFY_DELIVERY,
+    Facts,
     check_out,
-    open_payment,
     prepare_and_approve,
     reconcile,
     refund_to_account,
@@ -33,14 +34,13 @@ from lab.stepped.effects import Crash, Side
 from lab.stepped.simulated_broker import Loss, SimulatedBus
 from lab.stepped.simulated_gateway import CallFault
 
-# The daily reconciliation reads the charges of seven days by their opening, and a run's timers may pause for five. A
-# later payment whose webhook is lost is a finding of the audit, for staff.
-_PAID_WITHIN: Final = timedelta(hours=36)
 # An ended transfer is queried for so long. A later end whose webhook is lost is a finding of the audit too.
 _QUERIED_WITHIN: Final = timedelta(days=7)
 _PARTS: Final = {"a third": 3, "all": 1}
 Part = Literal["a third", "all"]
 Decision = Literal["approve", "reject"]
+Destination = Literal["back", "to the balance"]
+_REFUND_TO: Final[Mapping[Destination, Facts]] = {"back": {}, "to the balance": {"refundTo": "balance"}}
 ChargebackAction = Literal["lose", "win", "expire", "remind", "overturn", "revoke"]
 # By these texts payouts names the cause of an exception.
 FailureReason = Literal[
@@ -70,29 +70,9 @@ async def place(
     if order in run.orders:
         raise Absent
     user = run.buyers[buyer]
-    made = await check_out(run.market, user, run.product_id, quantity)
+    made = await check_out(run.market, user, run.products[0], quantity)
     run.orders[order] = OrderRecord(made["id"], user, made["items"][0]["id"], made["totalMinor"])
     return str(made["status"])
-
-
-@step("the buyer opens a payment of order {order}")
-async def start_payment(run: Run, order: Order) -> str:
-    intent = await open_payment(run.market, order.buyer, order.id)
-    if intent["reference"] not in order.references:
-        order.references.append(intent["reference"])
-        order.opened_at[intent["reference"]] = run.market.clock.now()
-    return str(intent["status"])
-
-
-@step("the payer pays {terms} by payment {attempt} of order {order}")
-async def pay(
-    run: Run, order: Order, attempt: Annotated[int, range(2)], terms: Literal["exactly", "too little", "too much"]
-) -> str:
-    reference = chosen(attempt, order.references)
-    if run.market.clock.now() - order.opened_at[reference] > _PAID_WITHIN:
-        raise Absent
-    difference = {"exactly": 0, "too little": -1, "too much": 77_700}[terms]
-    return await run.act(f"charges/{reference}/pay", {"amount": order.total_minor + difference})
 
 
 @step("the payer's bank declines order {order}")
@@ -100,26 +80,27 @@ async def decline(run: Run, order: Order) -> str:
     return await run.act(f"charges/{chosen(-1, order.references)}/decline")
 
 
-@step("the {by} cancels order {order}")
-async def cancel(run: Run, order: Order, by: Literal["buyer", "vendor", "staff"]) -> str:
-    user = {"buyer": order.buyer, "vendor": run.vendor, "staff": SUPPORT}[by]
-    return str((await CANCEL_ORDER.post(run.market, user, order.facts))["status"])
+@step("the {by} cancels order {order}, money goes {to}")
+async def cancel(run: Run, order: Order, by: Literal["buyer", "vendor", "staff"], to: Destination) -> str:
+    user = {"buyer": order.buyer, "vendor": run.vendors[order.seller], "staff": SUPPORT}[by]
+    chosen_by = _REFUND_TO[to] if by == "buyer" else {}
+    return str((await CANCEL_ORDER.post(run.market, user, order.facts, **chosen_by))["status"])
 
 
 @step("the vendor dispatches order {order}")
 async def dispatch(run: Run, order: Order) -> str:
-    return str((await DISPATCH.post(run.market, run.vendor, order.facts))["status"])
+    return str((await DISPATCH.post(run.market, run.vendors[order.seller], order.facts))["status"])
 
 
 @step("the vendor enters the PIN of order {order}")
 async def hand_over(run: Run, order: Order) -> str:
     facts = await with_pin(run.market, order.facts, order.buyer)
-    return str((await VERIFY_DELIVERY.post(run.market, run.vendor, facts))["status"])
+    return str((await VERIFY_DELIVERY.post(run.market, run.vendors[order.seller], facts))["status"])
 
 
-@step("the buyer disputes order {order}")
-async def dispute(run: Run, order: Order) -> str:
-    return str((await DISPUTE.post(run.market, order.buyer, order.facts))["status"])
+@step("the buyer disputes order {order}, money goes {to}")
+async def dispute(run: Run, order: Order, to: Destination) -> str:
+    return str((await DISPUTE.post(run.market, order.buyer, order.facts, **_REFUND_TO[to]))["status"])
 
 
 @step("support resolves the dispute of order {order} for {outcome}")
@@ -136,9 +117,9 @@ async def decide_resolution(run: Run, order: Order, decision: Decision) -> str:
     return "decided"
 
 
-@step("the buyer returns one piece of order {order}")
-async def return_piece(run: Run, order: Order) -> str:
-    made = await request_return(run.market, order.id, order.item_id, order.buyer)
+@step("the buyer returns one piece of order {order}, money goes {to}")
+async def return_piece(run: Run, order: Order, to: Destination) -> str:
+    made = await request_return(run.market, order.id, order.item_id, order.buyer, **_REFUND_TO[to])
     order.returns.append(made["id"])
     return str(made["status"])
 
@@ -146,7 +127,8 @@ async def return_piece(run: Run, order: Order) -> str:
 @step("the vendor {decision}s the return of order {order}")
 async def decide_return(run: Run, order: Order, decision: Decision) -> str:
     path = f"/api/return-requests/{chosen(-1, order.returns)}/{decision}"
-    return str((await run.market.post(path, run.vendor, {} if decision == "approve" else REASON))["status"])
+    body = {} if decision == "approve" else REASON
+    return str((await run.market.post(path, run.vendors[order.seller], body))["status"])
 
 
 @step("finance releases {part} of order {order}")
@@ -165,7 +147,7 @@ async def request_erasure(run: Run, buyer: Annotated[int, range(2)]) -> str:
 
 @step("the vendor has nothing left to sell")
 async def sell_out(run: Run) -> str:
-    response = await run.market.request("PATCH", f"/api/products/{run.product_id}", run.vendor, {"stock": 0})
+    response = await run.market.request("PATCH", f"/api/products/{run.products[0]}", run.vendor, {"stock": 0})
     return str(response.status_code)
 
 
@@ -224,10 +206,13 @@ async def settle_refunds(run: Run, order: Order, action: Literal["process", "fai
 
 @step("the payer's bank requests {part} of order {order} back")
 async def open_chargeback(run: Run, order: Order, part: Part) -> str:
-    path = f"/control/charges/{chosen(0, order.references)}/dispute"
-    response = await run.market.sandbox.post(path, json={"amount": order.total_minor // _PARTS[part]})
-    if response.is_success:
-        order.disputes.append(response.json()["id"])
+    chosen(0, order.references)
+    for reference in order.references:
+        body = {"amount": order.requested_minor[reference] // _PARTS[part]}
+        response = await run.market.sandbox.post(f"/control/charges/{reference}/dispute", json=body)
+        if response.is_success:
+            order.disputes.append(response.json()["id"])
+            break
     return str(response.status_code)
 
 

@@ -10,7 +10,7 @@ from lab.simulation.run import OrderRecord, Run
 from lab.simulation.settling import FINAL, settle
 from lab.simulation.step import Step
 from lab.stepped.actions import wallet
-from lab.stepped.actors import SUPPORT
+from lab.stepped.actors import MAKER, SUPPORT, User
 from lab.stepped.marketplace import StepRejected, line_of_error
 
 _CHARGED: Final = ("success", "reversed")
@@ -67,13 +67,14 @@ async def recover(market: SimulatedMarketplace) -> None:
 
 
 async def _violations(run: Run, states: dict[int, str]) -> list[str]:
-    """Per order: a final state, and the buyer's money to the kobo."""
+    """Per order: a final state. Per payment and buyer: the money to the kobo."""
     broken = [f"order {number} ended as {state}" for number, state in states.items() if state not in FINAL]
-    for number, order in run.orders.items():
-        broken += await _broken_money(run, number, order)
-    left = await wallet(run.market, run.vendor)
-    if left["lockedMinor"] or left["inTransitMinor"] or left["heldMinor"]:
-        broken.append(f"the wallet is not settled: {left}")
+    for buyer in run.buyers:
+        broken += await _broken_balance(run, buyer)
+    for vendor in run.vendors:
+        left = await wallet(run.market, vendor)
+        if left["lockedMinor"] or left["inTransitMinor"] or left["heldMinor"]:
+            broken.append(f"the wallet is not settled: {left}")
     for payout_id in run.payouts.values():
         transfers = await run.transfers_of(payout_id)
         paid = [line for line in transfers if line["status"] == "success"]
@@ -87,15 +88,48 @@ async def _violations(run: Run, states: dict[int, str]) -> list[str]:
     return broken
 
 
-async def _broken_money(run: Run, number: int, order: OrderRecord) -> list[str]:
-    found = await run.market.get(f"/api/orders/{order.id}", SUPPORT)
-    charges = [await run.market.find_at_gateway(f"transaction/verify/{reference}") for reference in order.references]
-    charged = sum(charge["amount"] for charge in charges if charge is not None and charge["status"] in _CHARGED)
-    refunded = sum(line["amount"] for line in await run.refunds_of(order) if line["status"] == "processed")
-    refunded += sum(line["amount"] for line in await run.refund_transfers_of(order) if line["status"] == "success")
-    kept = charged - refunded
-    expected = order.total_minor - found["refundedMinor"] if found["status"] == "paid" else 0
+async def _broken_balance(run: Run, buyer: User) -> list[str]:
+    """Compare the balance with its statement, its withdrawals and the orders that it paid and received."""
+    market = run.market
+    balance = await market.get("/api/balance", buyer)
+    lines = await market.get("/api/balance/statement?limit=100", buyer)
+    broken = [f"{balance['heldMinor']} kobo are held for no payment"] if balance["heldMinor"] else []
+    if balance["availableMinor"] != sum(line["amountMinor"] for line in lines):
+        broken.append(f"the balance of {balance['availableMinor']} kobo is not the sum of its statement")
+    withdrawn_minor = 0
+    for withdrawal in await run.withdrawals_of(buyer):
+        transfer = await market.find_at_gateway(f"transfer/verify/{withdrawal['reference']}")
+        is_paid = transfer is not None and transfer["status"] == "success"
+        withdrawn_minor += withdrawal["amountMinor"] if is_paid else 0
+        if withdrawal["status"] not in (("paid",) if is_paid else ("failed", "rejected")):
+            broken.append(f"withdrawal {withdrawal['id']} ended as {withdrawal['status']}, the transfer as {transfer}")
+    of_orders = {line["orderId"] for line in lines} - {None}
+    outside_minor = sum(line["amountMinor"] for line in lines if line["orderId"] is None and line["kind"] != "reward")
+    staff = [one for one in await market.get("/api/withdrawals?limit=100", MAKER) if one["userId"] == str(buyer.id)]
+    if outside_minor != sum(one["lossMinor"] for one in staff) - withdrawn_minor:
+        broken.append(f"{outside_minor} kobo in the statement, {withdrawn_minor} withdrawn")
+    own = [order for order in run.orders.values() if order.buyer is buyer]
+    if unknown := of_orders - {order.id for order in own}:
+        broken.append(f"the statement names the orders {unknown}")
+    for paid_together in {id(order.references): [] for order in own}:
+        orders = [order for order in own if id(order.references) == paid_together]
+        ids = {order.id for order in orders}
+        broken += await _broken_money(run, orders, sum(line["amountMinor"] for line in lines if line["orderId"] in ids))
+    return broken
+
+
+async def _broken_money(run: Run, orders: Sequence[OrderRecord], to_balance_minor: int) -> list[str]:
+    """Compare what the gateway and the balance keep of a buyer's money with the orders that one payment pays."""
+    found = [await run.market.get(f"/api/orders/{order.id}", SUPPORT) for order in orders]
+    charges, refunds = await run.charges_of(*orders), await run.refunds_of(*orders)
+    charged = sum(charge["amount_minor"] for charge in charges if charge["status"] in _CHARGED)
+    refunded = sum(line["amount_minor"] for line in refunds if line["status"] == "processed")
+    transfers = await run.refund_transfers_of(orders[0])
+    refunded += sum(line["amount"] for line in transfers if line["status"] == "success")
+    kept = charged - refunded - to_balance_minor
+    expected = sum(one["totalMinor"] - one["refundedMinor"] for one in found if one["status"] == "paid")
     # The bank took a disputed amount itself; the audit compares it.
-    if not order.disputes and kept != expected:
-        return [f"order {number} is {found['status']}: {kept} kobo of the buyer are kept, {expected} expected"]
+    if not orders[0].disputes and kept != expected:
+        states = [one["status"] for one in found]
+        return [f"orders {states}: {kept} kobo of the buyer are kept, {expected} expected"]
     return []

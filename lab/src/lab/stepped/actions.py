@@ -105,9 +105,9 @@ async def resolve(market: Marketplace, order_id: str, outcome: str, refund_minor
     return {"resolution": made["resolutionId"], "hash": made["hash"], "status": made["status"]}
 
 
-async def request_return(market: Marketplace, order_id: str, item_id: str, buyer: User = BUYER) -> Facts:
+async def request_return(market: Marketplace, order_id: str, item_id: str, buyer: User = BUYER, **more: Any) -> Facts:
     """Request the return of one piece."""
-    body = {"items": [{"itemId": item_id, "quantity": 1}], "reason": "The zip is torn."}
+    body = {"items": [{"itemId": item_id, "quantity": 1}], "reason": "The zip is torn.", **more}
     return dict(await market.post(f"/api/orders/{order_id}/return-requests", buyer, body))
 
 
