@@ -360,3 +360,30 @@ async def test_a_callback_learns_whether_its_transaction_was_committed(mechanism
     assert ends == [failing == "nothing"]
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         assert len(await uow.fetch("SELECT 1 FROM notes")) == len(ends) * (failing == "nothing")
+
+
+async def test_attached_writes_share_a_round_trip_and_commit_with_the_transaction(mechanisms: Mechanisms) -> None:
+    database, found = mechanisms.database, list[int]()
+    written = Writes(
+        "note{0} AS (INSERT INTO notes (id, owner_id, text) VALUES ($1, $2, $3) RETURNING id)",
+        "(SELECT count(*) FROM note{0}) AS notes{0}",
+    )
+
+    def note(number: int) -> Writes:
+        return Writes(*(part.format(number) for part in written))
+
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        for number in (1, 2):
+            values = (new_id(), new_id(), str(number))
+            uow.attach(note(number), *values, then=lambda row, number=number: found.append(row[f"notes{number}"]))
+        row = await uow.fetch_row_with_attached(note(3), new_id(), new_id(), "3")
+        assert (row["notes3"], found) == (1, [1, 1])
+        uow.attach(note(4), new_id(), new_id(), "4", then=lambda row: found.append(row["notes4"]))
+    assert found == [1, 1, 1]
+    with pytest.raises(ZeroDivisionError):
+        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            uow.attach(note(5), new_id(), new_id(), "5", then=lambda row: found.append(0))
+            raise ZeroDivisionError
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        texts = {text for (text,) in await uow.fetch("SELECT text FROM notes")}
+    assert (texts, found) == ({"1", "2", "3", "4"}, [1, 1, 1])

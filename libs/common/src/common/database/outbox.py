@@ -16,6 +16,7 @@ from uuid import UUID
 import asyncpg
 import msgspec
 
+from common.database.parameters import with_places_after
 from common.primitives.ids import new_id
 from contracts.event import Event
 
@@ -128,6 +129,19 @@ class Writes(NamedTuple):
     def statement(self) -> str:
         """Return the writes without an event."""
         return f"WITH {self.tables} SELECT {self.result}, {self.condition} AS is_published"
+
+
+@cache
+def joined(*parts: tuple[Writes, int]) -> str:
+    """Return several writes, each with the number of its parameters, as one statement. It returns the columns of all of
+    them in one row.
+    """
+    tables, results, count = [], [], 0
+    for writes, number in parts:
+        tables.append(with_places_after(count, writes.tables))
+        results.append(with_places_after(count, writes.result))
+        count += number
+    return Writes(", ".join(tables), ", ".join(results)).statement
 
 
 @cache

@@ -74,6 +74,12 @@ class SharedTransaction(Exception):
     """A message must be handled in a transaction of its own: its locks are outside of the order of a batch."""
 
 
+class _Attached(NamedTuple):
+    writes: outbox.Writes
+    values: tuple[object, ...]
+    then: Callable[[asyncpg.Record], None]
+
+
 class UnitOfWork:
     """One transaction of one caller. Its events are published only if it commits."""
 
@@ -98,6 +104,7 @@ class UnitOfWork:
         self._handover = handover
         self._wakes_relay = False
         self._deferred: dict[tuple[int, Callable[[UnitOfWork, Sequence[Any]], Awaitable[None]]], list[Any]] = {}
+        self._attached: list[_Attached] = []
         self._on_end: list[Callable[[bool], None]] = []
         self._confirms_earlier = CHANGES.get()
         self.first_count = 0
@@ -180,6 +187,26 @@ class UnitOfWork:
         """
         self._deferred.setdefault((rank, write), []).append(item)
 
+    def attach(self, writes: outbox.Writes, *values: object, then: Callable[[asyncpg.Record], None]) -> None:
+        """Run the writes in the round trip of the next `fetch_row_with_attached`, or alone before the commit; `then`
+        receives their row.
+
+        The writes see the rows before that statement. They must lock no row that the other writes lock.
+        """
+        self._attached.append(_Attached(writes, values, then))
+
+    async def fetch_row_with_attached(self, writes: outbox.Writes, *values: object) -> asyncpg.Record:
+        """Run the writes and the attached ones in one round trip; return their row."""
+        attached, self._attached = self._attached, []
+        return await self._fetch_joined([_Attached(writes, values, lambda row: None), *attached])
+
+    async def _fetch_joined(self, parts: Sequence[_Attached]) -> asyncpg.Record:
+        statement = outbox.joined(*((one.writes, len(one.values)) for one in parts))
+        [row] = await self._connection.fetch(statement, *(value for one in parts for value in one.values))
+        for one in parts:
+            one.then(row)
+        return row
+
     def require_alone(self) -> None:
         """Raise SharedTransaction when messages share this transaction, before a lock outside of their order."""
         if self._is_shared:
@@ -219,6 +246,9 @@ class UnitOfWork:
         while self._deferred:
             rank, write = min(self._deferred, key=lambda key: key[0])
             await write(self, self._deferred.pop((rank, write)))
+        if self._attached:
+            attached, self._attached = self._attached, []
+            await self._fetch_joined(attached)
         if self._outbox_rows:
             self._appended += await outbox.append(self._connection, self._outbox_rows, self._handover.lease_seconds)
         return self._appended

@@ -1,10 +1,13 @@
 """Writes of outgoing webhooks: endpoints, events, deliveries and their queue."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+import asyncpg
+
+from common.database.outbox import Writes
 from common.database.reencryption import EncryptedRows, stale_text
 from common.database.retention import RetentionRule, Rule
 from common.database.state_changes import allows_change, change_state, states_before
@@ -55,27 +58,29 @@ WHERE endpoint_id = $1 AND status IN {states_before(WEBHOOK, "endpoint_disabled"
 _REMOVE: Final = "DELETE FROM webhook_endpoints WHERE id = $1"
 _REMOVE_OF_VENDOR: Final = "DELETE FROM webhook_endpoints WHERE vendor_id = $1"
 # An event is stored only if an endpoint names its type. A disabled endpoint can have it replayed later.
-_RECORD_EVENTS: Final = """
-WITH event AS MATERIALIZED (
+_RECORD_EVENTS: Final = Writes(
+    """
+event AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::timestamptz[], $5::jsonb[], $6::text[])
         AS e (id, type, vendor_id, occurred_at, data, traceparent)
 ), subscribed AS (
     SELECT event.id AS event_id, endpoint.id AS endpoint_id, endpoint.status
     FROM event JOIN webhook_endpoints AS endpoint ON event.type = ANY (endpoint.event_types)
     WHERE endpoint.vendor_id IS NULL OR endpoint.vendor_id = event.vendor_id
-), recorded AS (
+), recorded_event AS (
     INSERT INTO webhook_events (id, type, vendor_id, occurred_at, data, traceparent, recorded_at)
     SELECT id, type, vendor_id, occurred_at, data, traceparent, $7 FROM event
     WHERE id IN (SELECT event_id FROM subscribed)
     ON CONFLICT (id) DO NOTHING
     RETURNING id
-), queued AS (
+), queued_webhook AS (
     INSERT INTO webhook_deliveries (id, endpoint_id, event_id, status, next_attempt_at, created_at)
-    SELECT gen_random_uuid(), subscribed.endpoint_id, recorded.id, 'pending', $7, $7
-    FROM recorded JOIN subscribed ON subscribed.event_id = recorded.id WHERE subscribed.status = 'enabled'
+    SELECT gen_random_uuid(), subscribed.endpoint_id, recorded_event.id, 'pending', $7, $7
+    FROM recorded_event JOIN subscribed ON subscribed.event_id = recorded_event.id WHERE subscribed.status = 'enabled'
 )
-SELECT count(*) FROM recorded
-"""
+""",
+    "(SELECT count(*) FROM recorded_event) AS webhook_events",
+)
 _QUEUE_REPLAY: Final = """
 INSERT INTO webhook_deliveries (id, endpoint_id, event_id, status, next_attempt_at, created_at)
 SELECT gen_random_uuid(), $1, event_id, 'pending', $3, $3 FROM unnest($2::uuid[]) AS event_id
@@ -103,13 +108,23 @@ RETURNING delivery.id AS delivery_id, delivery.attempts, endpoint.id AS endpoint
     endpoint.previous_secret_until, event.id AS event_id, event.type, event.vendor_id, event.occurred_at, event.data,
     event.traceparent
 """
-# A worker that outlived its lease records nothing: another attempt has started.
+# A worker that outlived its lease records nothing: another attempt has started. An endpoint that changes is locked
+# before its deliveries, as by the transactions that disable or remove it. A success ends its failures.
 _SAVE_ATTEMPT: Final = f"""
-UPDATE webhook_deliveries
-SET status = $3, next_attempt_at = $4, finished_at = $5, response_status = $6, response_excerpt = $7, error = $8
-WHERE id = $1 AND attempts = $2 AND {allows_change(WEBHOOK, "$3")}
+WITH changing AS MATERIALIZED (
+    SELECT id FROM webhook_endpoints WHERE id = $9 AND ($3 <> 'delivered' OR failing_since IS NOT NULL)
+    FOR NO KEY UPDATE
+), saved AS (
+    UPDATE webhook_deliveries
+    SET status = $3, next_attempt_at = $4, finished_at = $5, response_status = $6, response_excerpt = $7, error = $8
+    WHERE id = $1 AND attempts = $2 AND {allows_change(WEBHOOK, "$3")} AND (SELECT count(*) FROM changing) >= 0
+    RETURNING id
+), recovered AS (
+    UPDATE webhook_endpoints SET failing_since = NULL
+    WHERE $3 = 'delivered' AND id IN (SELECT id FROM changing) AND EXISTS (SELECT FROM saved)
+)
+SELECT count(*) FROM saved
 """
-_SAVE_SUCCESS: Final = "UPDATE webhook_endpoints SET failing_since = NULL WHERE id = $1 AND failing_since IS NOT NULL"
 _SAVE_FAILURE: Final = "UPDATE webhook_endpoints SET failing_since = $2 WHERE id = $1 AND failing_since IS NULL"
 _FAILING_SINCE: Final = "SELECT failing_since FROM webhook_endpoints WHERE id = $1"
 _WITHOUT_PENDING: Final = """
@@ -188,14 +203,20 @@ async def remove_webhook_endpoints_of(uow: UnitOfWork, vendor_id: UUID) -> None:
     await uow.execute(_REMOVE_OF_VENDOR, vendor_id)
 
 
-async def record_webhook_events(uow: UnitOfWork, events: Sequence[WebhookEvent], now: datetime) -> int:
-    """Store the events and queue them for each endpoint that names their types; return how many have such an
-    endpoint.
+def record_webhook_events(
+    uow: UnitOfWork, events: Sequence[WebhookEvent], now: datetime, on_recorded: Callable[[], None]
+) -> None:
+    """Store the events and queue them for each endpoint that names their types, with the next statement that takes
+    further writes. `on_recorded` is called if an endpoint names one of them.
     """
     rows = ((one.id, one.type, one.vendor_id, one.occurred_at, dict(one.data), one.traceparent) for one in events)
-    columns = zip(*rows, strict=True)
-    recorded: int = await uow.fetch_value(_RECORD_EVENTS, *(list(column) for column in columns), now)
-    return recorded
+    columns = [list(column) for column in zip(*rows, strict=True)]
+
+    def check(row: asyncpg.Record) -> None:
+        if row["webhook_events"]:
+            on_recorded()
+
+    uow.attach(_RECORD_EVENTS, *columns, now, then=check)
 
 
 async def queue_webhook_replay(uow: UnitOfWork, endpoint_id: UUID, event_ids: Sequence[UUID], now: datetime) -> int:
@@ -239,9 +260,12 @@ async def save_webhook_attempt(
     retry_at: datetime | None,
     now: datetime,
 ) -> bool:
-    """Save the result of the attempt; False when the delivery ended or was claimed again in the meantime."""
+    """Save the result of the attempt; False when the delivery ended or was claimed again in the meantime.
+
+    A success ends the failures of the endpoint. After any other status the endpoint is locked.
+    """
     return bool(
-        await uow.execute(
+        await uow.fetch_value(
             _SAVE_ATTEMPT,
             claimed.delivery_id,
             claimed.attempt,
@@ -251,12 +275,9 @@ async def save_webhook_attempt(
             response.status,
             response.excerpt,
             response.error,
+            claimed.endpoint_id,
         )
     )
-
-
-async def save_webhook_success(uow: UnitOfWork, endpoint_id: UUID) -> None:
-    await uow.execute(_SAVE_SUCCESS, endpoint_id)
 
 
 async def save_webhook_failure(uow: UnitOfWork, endpoint_id: UUID, now: datetime) -> datetime | None:

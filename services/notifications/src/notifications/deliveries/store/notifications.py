@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from common.database.outbox import Writes
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.json_records import Json
 from contracts.notifications import NotificationShown
@@ -14,8 +15,9 @@ from notifications.deliveries.domain.feed import FeedEntry
 
 # One round trip for all notifications of a transaction. The rows of their feeds are locked in the order of the users,
 # so that transactions do not deadlock, and stay locked until the commit: positions become visible in their order.
-_RECORD: Final = """
-WITH requested AS MATERIALIZED (
+_RECORD: Final = Writes(
+    """
+requested AS MATERIALIZED (
     SELECT * FROM unnest(
         $1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::jsonb[], $7::jsonb[], $8::jsonb[],
         $9::boolean[], $10::text[]
@@ -48,9 +50,12 @@ WITH requested AS MATERIALIZED (
     JOIN requested r ON r.id = q.notification_id
     ON CONFLICT (notification_id, channel, recipient) DO NOTHING RETURNING id
 )
-SELECT ARRAY(SELECT id FROM notification) AS notification_ids, ARRAY(SELECT id FROM queued) AS delivery_ids,
+""",
+    """
+ARRAY(SELECT id FROM notification) AS notification_ids, ARRAY(SELECT id FROM queued) AS delivery_ids,
     ARRAY(SELECT user_id FROM next WHERE is_streamed) AS streaming_users
-"""
+""",
+)
 _OWNED_OTHERWISE: Final = """
 SELECT EXISTS (
     SELECT FROM unnest($1::uuid[], $2::uuid[]) AS r (id, user_id)
@@ -117,7 +122,7 @@ async def record_notifications(
         for one in notifications
         for each in one.deliveries
     ]
-    [row] = await uow.fetch(_RECORD, *_columns(requested, 10), now, *_columns(queued, 6))
+    row = await uow.fetch_row_with_attached(_RECORD, *_columns(requested, 10), now, *_columns(queued, 6))
     new = set(row["notification_ids"])
     known = [one.request for one in first.values() if one.request.notification_id not in new]
     if known and await uow.fetch_value(

@@ -36,7 +36,6 @@ async def record_attempt(uow: UnitOfWork, claimed: ClaimedWebhook, response: Web
         return
     WEBHOOK_ATTEMPTS.labels("delivered" if is_delivered else "failed").inc()
     if is_delivered:
-        await store.save_webhook_success(uow, claimed.endpoint_id)
         return
     failing_since = await store.save_webhook_failure(uow, claimed.endpoint_id, now)
     if isinstance(verdict, GivenUp) and verdict.is_removed:
