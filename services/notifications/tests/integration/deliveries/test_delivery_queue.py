@@ -188,15 +188,13 @@ async def test_a_receipt_before_its_message_id_is_recorded_by_the_worker(
     await scenario.receive(scenario.pin())
     receipt = read_receipt("termii", "sms-1", "DELIVERED")
     assert receipt is not None
-    async with scenario.unit_of_work() as uow:
-        await receive_receipt(uow, receipt, scenario.clock.now())
+    await receive_receipt(scenario.database, receipt, scenario.clock.now())
     assert await scenario.dependencies.dispatcher.run_once() == 1
     assert await scenario.delivery_statuses() == ["sent"]
     await scenario.send_queued()
     assert await scenario.delivery_statuses() == ["delivered"]
     # A repetition is recorded at once, and changes nothing.
-    async with scenario.unit_of_work() as uow:
-        await receive_receipt(uow, receipt, scenario.clock.now())
+    await receive_receipt(scenario.database, receipt, scenario.clock.now())
     assert await scenario.send_queued() == 0
 
 

@@ -6,7 +6,6 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.auth.caller import THE_SERVICE
 from common.auth.guards import SIGNATURE
 from common.primitives.json_records import decode_record
 from common.primitives.problems import Unauthorized
@@ -96,8 +95,7 @@ async def _receive(
     """Respond 200 to any authentic receipt, so that the company stops retrying."""
     receipt, dependencies = read_receipt(company, message_id, reported, error), dependencies_of(request, Dependencies)
     if receipt is not None:
-        async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            await receive_receipt(uow, receipt, dependencies.clock.now())
+        await receive_receipt(dependencies.database, receipt, dependencies.clock.now())
     return ok(request, WebhookReceipt(received=True))
 
 

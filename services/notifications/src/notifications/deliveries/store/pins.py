@@ -14,10 +14,17 @@ import asyncpg
 from common.database.unit_of_work import Reads, UnitOfWork
 from notifications.deliveries.domain.pin_texts import PinText, SharedPin, secret_name
 
-_LOCK_OF_ORDER: Final = "SELECT issue, is_over FROM pin_watches WHERE order_id = $1 ORDER BY notification_id FOR UPDATE"
-_START: Final = """
-INSERT INTO pin_watches (notification_id, order_id, issue, channel, due_at, is_over) VALUES ($1, $2, $3, $4, $5, false)
-ON CONFLICT (notification_id) DO NOTHING
+_INSERT: Final = "INSERT INTO pin_watches (notification_id, order_id, issue, channel, due_at, is_over)"
+_START: Final = f"{_INSERT} VALUES ($1, $2, $3, $4, $5, false) ON CONFLICT (notification_id) DO NOTHING"
+# The first PIN of an order takes one round trip.
+_LOCK_OR_START: Final = f"""
+WITH locked AS MATERIALIZED (
+    SELECT issue, is_over FROM pin_watches WHERE order_id = $2 ORDER BY notification_id FOR UPDATE
+), started AS (
+    {_INSERT} SELECT $1, $2, $3, $4, $5, false WHERE NOT EXISTS (SELECT FROM locked)
+    ON CONFLICT (notification_id) DO NOTHING
+)
+SELECT issue, is_over FROM locked
 """
 _CLOSING: Final = """
 WITH locked AS MATERIALIZED (
@@ -31,7 +38,7 @@ _CLOSE_OF_ORDER: Final = f"{_CLOSING} SELECT notification_id, text_id FROM close
 # Counting the closed watches ends their locking before the insert may wait.
 _CLOSE_FOR_GOOD: Final = f"""
 {_CLOSING}, used AS (
-    INSERT INTO pin_watches (notification_id, order_id, issue, channel, due_at, is_over)
+    {_INSERT}
     SELECT $2, $1, $3, $4, NULL, true FROM (SELECT count(*) AS watches FROM closed) AS closing WHERE watches >= 0
     ON CONFLICT (notification_id) DO NOTHING
 )
@@ -126,9 +133,12 @@ class PinDelivery(NamedTuple):
     sealed: Mapping[str, Mapping[str, str]]
 
 
-async def lock_watches(uow: UnitOfWork, order_id: UUID) -> list[PinWatch]:
-    """Lock the watches of an order's PINs."""
-    return [PinWatch(*row) for row in await uow.fetch(_LOCK_OF_ORDER, order_id)]
+async def lock_watches_or_start(
+    uow: UnitOfWork, notification_id: UUID, order_id: UUID, issue: int, channel: str, due_at: datetime
+) -> list[PinWatch]:
+    """Lock the watches of an order's PINs and return them; without any, start the first one."""
+    rows = await uow.fetch(_LOCK_OR_START, notification_id, order_id, issue, channel, due_at)
+    return [PinWatch(*row) for row in rows]
 
 
 async def start_watch(

@@ -5,11 +5,12 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.database.parameters import with_places_after
+from common.database.single_statements import commit_alone
 from common.database.state_changes import StateChanged, allows_change, change_state, states_before
-from common.database.unit_of_work import UnitOfWork
+from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.clock import iso
 from common.primitives.ids import new_id
-from notifications.deliveries.domain.statuses import ATTEMPT, DELIVERY, AttemptStatus
+from notifications.deliveries.domain.statuses import ATTEMPT, DELIVERY, AttemptStatus, Status
 from notifications.deliveries.store.queue import DELIVERIES_QUEUE
 
 _IS_OURS: Final = "SELECT EXISTS (SELECT FROM notification_deliveries WHERE id = $1 AND channel = $2)"
@@ -39,6 +40,25 @@ WITH attempt AS ({_ADVANCE_ATTEMPT} RETURNING id), delivery AS (
     {with_places_after(5, _ADVANCE_DELIVERY)} RETURNING id
 )
 SELECT (SELECT count(*) FROM attempt), (SELECT count(*) FROM delivery)
+"""
+# The delivery is locked before its attempt, as in every other transaction.
+_RECORD_RECEIPT: Final = f"""
+WITH reported AS (
+    SELECT id, delivery_id FROM notification_delivery_logs
+    WHERE channel = $1 AND provider_message_id = $2 ORDER BY attempted_at DESC LIMIT 1
+), locked AS MATERIALIZED (
+    SELECT d.id FROM notification_deliveries d JOIN reported ON reported.delivery_id = d.id FOR UPDATE OF d
+), attempt AS (
+    UPDATE notification_delivery_logs l SET status = $3, told_at = $4
+    FROM reported JOIN locked ON locked.id = reported.delivery_id
+    WHERE l.id = reported.id AND l.status <> 'sending' AND {allows_change(ATTEMPT, "$3", column="l.status")}
+    RETURNING l.delivery_id
+), delivery AS (
+    UPDATE notification_deliveries d SET status = $3, provider_message_id = coalesce(d.provider_message_id, $2),
+        due_at = NULL, claim_id = NULL, claimed_at = NULL
+    FROM attempt WHERE d.id = attempt.delivery_id AND {allows_change(DELIVERY, "$3", column="d.status")}
+)
+SELECT delivery_id FROM attempt
 """
 _RECORD_RESEND: Final = """
 INSERT INTO notification_resends (id, delivery_id, log_id, asked_by, idempotency_key, asked_at)
@@ -105,6 +125,16 @@ async def save_both_statuses(
     [saved] = await uow.fetch(_ADVANCE_BOTH, *attempt, *delivery)
     if tuple(saved) != (1, 1):
         raise StateChanged(f"attempt {attempt_id} or its delivery {delivery_id} cannot become {status}")
+
+
+async def record_receipt_alone(
+    database: Database, channel: str, provider_message_id: str, status: Status, at: datetime
+) -> bool:
+    """Advance the attempt with that message id, and its delivery where its state allows it, in one round trip.
+
+    Return whether the status of a recorded attempt was older. It may be repeated.
+    """
+    return bool(await commit_alone(database, _RECORD_RECEIPT, channel, provider_message_id, status, at))
 
 
 async def record_resend_if_new(

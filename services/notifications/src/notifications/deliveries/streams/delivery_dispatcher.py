@@ -25,8 +25,10 @@ POLL_SECONDS: Final = 2.0
 # Their deliveries may be sent by the process that makes them. A push needs its device first, and the messaging app the
 # state of its pause.
 SENT_AT_ONCE: Final = frozenset({"sms", "email"})
-# The first outcome of a batch waits this long for the others: they share a commit.
-LINGER_SECONDS: Final = 0.02
+# The first outcome of a batch waits this long for the calls under way: they share a commit. It holds its place
+# meanwhile, so it waits less while other deliveries need one.
+LINGER_SECONDS: Final = 0.05
+BACKLOG_LINGER_SECONDS: Final = 0.02
 # Calls under way have this long at the end of the process; the sweep of another worker resolves the rest.
 DRAIN_SECONDS: Final = 5.0
 DRAIN_STEP_SECONDS: Final = 0.05
@@ -201,7 +203,7 @@ class DeliveryDispatcher:
                 self._calls_ended.clear()
                 if self._calls:
                     with suppress(TimeoutError):
-                        async with asyncio.timeout(LINGER_SECONDS):
+                        async with asyncio.timeout(BACKLOG_LINGER_SECONDS if self._backlogged else LINGER_SECONDS):
                             await self._calls_ended.wait()
                 batch, self._outcomes = self._outcomes, []
                 errors = await record_outcomes([outcome for outcome, _ in batch], self._sender)

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from notifications.deliveries.store.pins import lock_watches, start_watch
+from notifications.deliveries.store.pins import lock_watches_or_start, start_watch
 from notifications.deliveries.use_cases.deliveries.record_deliveries import DeliveryContext
 from notifications.deliveries.use_cases.pins.close_watches import close_watches
 
@@ -15,11 +15,13 @@ async def watch_pin(
 
     Return False when the PIN is obsolete: a newer one exists, or the order was delivered.
     """
-    watches = await lock_watches(uow, order_id)
+    due_at = delivery_context.now + delivery_context.pin_receipt
+    watches = await lock_watches_or_start(uow, notification_id, order_id, issue, channel, due_at)
+    if not watches:
+        return True
     if any((watch.is_over and watch.issue >= issue) or watch.issue > issue for watch in watches):
         return False
-    if watches and all(watch.issue < issue for watch in watches):
+    if all(watch.issue < issue for watch in watches):
         await close_watches(uow, order_id)
-    due_at = delivery_context.now + delivery_context.pin_receipt
     await start_watch(uow, notification_id, order_id, issue, channel, due_at)
     return True
