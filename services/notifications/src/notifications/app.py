@@ -385,5 +385,5 @@ SERVICE: Final = Service(
     commands={REENCRYPT: re_encrypt_command, "resume-provider": resume_provider_command},
     retention_rules=lambda dependencies: retention_rules(dependencies.retention_periods),
     linger_seconds=LINGER_SECONDS,
-    lock_by=("order_id", "dedup_key"),
+    lock_by=("order_id",),
 )

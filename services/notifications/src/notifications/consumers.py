@@ -64,7 +64,7 @@ from notifications.assistant.store import delete_conversations
 from notifications.deliveries.consumers import identity, operations, orders, payments, payouts
 from notifications.deliveries.consumers.work import DELIVERIES_WORK
 from notifications.deliveries.queries.contacts import find_contact
-from notifications.deliveries.store.contacts import erase_contact, save_vendor
+from notifications.deliveries.store.contacts import erase_contact, erase_messages, save_vendor
 from notifications.deliveries.use_cases.deliveries.notify_erased_user import notify_erased_user
 from notifications.dependencies import Dependencies
 from notifications.support.consumers import SUPPORT_WORK
@@ -80,13 +80,18 @@ CLOSED_SHOP: Final = "a closed shop"
 
 
 async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> Outcome:
-    """Erase the contact and the user's texts. Older events cannot restore them."""
+    """Erase the contact and the user's texts. Older events cannot restore them.
+
+    The rows are locked in the order of every transaction: a message of the app locks its item before its ticket, and a
+    ticket's messages are deliveries.
+    """
     contact = await find_contact(uow, event.user_id)
     hasher, now = dependencies.phone_hasher, dependencies.clock.now()
     phone_key = hasher.key_of(contact.phone) if contact and contact.phone else None
-    await erase_dead_webhooks(uow, event.user_id, phone_key, hasher, now)
-    await erase_tickets(uow, event.user_id, phone_key, now)
     is_newer = await erase_contact(uow, event.user_id, received.sequence)
+    await erase_dead_webhooks(uow, event.user_id, phone_key, hasher, now)
+    replies = await erase_tickets(uow, event.user_id, phone_key, now)
+    await erase_messages(uow, event.user_id if is_newer else None, replies)
     if is_newer and contact and contact.email:
         await notify_erased_user(
             uow, dependencies.delivery_context(), dependencies.delivery_sender.encryptor, event.user_id, contact.email
@@ -99,13 +104,15 @@ async def on_vendor_closed(
     event: VendorClosed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> Outcome:
     """Replace the vendor's name, also in messages that are not rendered yet, and remove its webhook endpoints."""
+    is_newer = await save_vendor(uow, event.vendor_id, event.owner_user_id, CLOSED_SHOP, received.sequence)
     await remove_webhook_endpoints_of(uow, event.vendor_id)
-    return applied_if(await save_vendor(uow, event.vendor_id, event.owner_user_id, CLOSED_SHOP, received.sequence))
+    return applied_if(is_newer)
 
 
 SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(identity_events.UserProvisioned, identity.on_user_provisioned),
-    Subscription(identity_events.EmailConfirmed, identity.on_email_confirmed),
+    # Devices are locked after deliveries.
+    Subscription(identity_events.EmailConfirmed, identity.on_email_confirmed, alone=True),
     Subscription(identity_events.SignUpRepeated, identity.on_sign_up_repeated),
     Subscription(identity_events.ProfileChanged, identity.on_profile_changed),
     Subscription(UserErased, on_user_erased, alone=True),
@@ -152,8 +159,9 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(payouts_events.PayoutDelayed, payouts.on_payout_delayed),
     Subscription(payouts_events.BankDetailsChanged, payouts.on_bank_details_changed),
     Subscription(payouts_events.BankDetailsQuarantined, payouts.on_bank_details_quarantined),
-    Subscription(operations_events.AlertRaised, operations.on_alert_raised),
-    Subscription(operations_events.AlertCleared, operations.on_alert_cleared),
+    # Alerts are locked after deliveries.
+    Subscription(operations_events.AlertRaised, operations.on_alert_raised, alone=True),
+    Subscription(operations_events.AlertCleared, operations.on_alert_cleared, alone=True),
     *WEBHOOK_SUBSCRIPTIONS,
 ]
 

@@ -53,8 +53,11 @@ from testkit.providers.api import Api
 from testkit.providers.fcm import messages as fcm
 from testkit.providers.schemas import Nonconformance
 from testkit.providers.sms import africas_talking, termii, twilio
+from testkit.recorded_locks import checked_lock_order
 from testkit.service_kit import OpenService, opened, served
 from testkit.world import World
+
+from .lock_order import LOCK_ORDER
 
 IDLE_ROUNDS = 3
 KEYS = {
@@ -516,7 +519,10 @@ def open_scenario(
             "subscribers_file": str(subscribers),
             **settings,
         }
-        async with opened(SERVICE, urls, broker_url, clock=clock, **values) as running:
+        async with (
+            checked_lock_order(urls.admin, LOCK_ORDER),
+            opened(SERVICE, urls, broker_url, clock=clock, **values) as running,
+        ):
             yield Scenario(running, clock)
 
     return open_one

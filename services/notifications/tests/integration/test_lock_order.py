@@ -14,7 +14,7 @@ from common.primitives.ids import new_id
 from contracts.event import Event
 from contracts.orders import DeliveryPinIssued, OrderDelivered, OrderDispatched
 from notifications.deliveries.domain.deliveries import notification_id_of
-from notifications.deliveries.store.contacts import erase_contact
+from notifications.deliveries.store.contacts import erase_contact, erase_messages
 from notifications.deliveries.store.feed import save_streamed
 from notifications.deliveries.use_cases.deliveries.fail_delivery import fail_delivery
 from notifications.deliveries.use_cases.deliveries.record_delivery_status import StatusReport, record_delivery_status
@@ -24,7 +24,7 @@ from notifications.deliveries.use_cases.pins.watch_pin import watch_pin
 from testkit.lock_order import Transaction, assert_no_deadlock, handle_batch
 from testkit.service_kit import OpenService
 
-from .conftest import PHONE, Providers, Scenario, provisioned
+from .conftest import PHONE, OpenScenario, Providers, Scenario, provisioned
 
 PIN_COUNT = 25
 LOCKS = re.compile(r"\b(FOR UPDATE|UPDATE (pin_watches|notification_deliveries))\b")
@@ -132,6 +132,10 @@ async def test_a_delivery_status_and_the_end_of_a_pin_do_not_deadlock(
 async def test_all_updates_of_a_pin_at_once_do_not_deadlock(
     scenario: Scenario, providers: Providers, clock: ManualClock, app: OpenService
 ) -> None:
+    async def erase(uow: Any, sequence: int) -> None:
+        await erase_contact(uow, scenario.buyer_id, sequence)
+        await erase_messages(uow, scenario.buyer_id, [])
+
     await scenario.project_users()
     pins = await sent_pins(scenario)
     reissue, dependencies, sequences = reissued(scenario), app.dependencies, count(10)
@@ -144,7 +148,7 @@ async def test_all_updates_of_a_pin_at_once_do_not_deadlock(
             reissue(row),
             failed(row),
             lambda uow, row=row: advance_pin(uow, dependencies.delivery_context(), row["notification_id"]),
-            lambda uow, sequence=sequence: erase_contact(uow, scenario.buyer_id, sequence),
+            lambda uow, sequence=sequence: erase(uow, sequence),
         ]
         clock.advance(dependencies.pin_receipt)
         await asyncio.gather(*(run(scenario, step) for step in steps))
@@ -182,7 +186,12 @@ async def test_all_pairs_of_batches_do_not_deadlock(scenario: Scenario, clock: M
             if row["channel"] == "sms" and row["provider_message_id"] is not None:
                 await run(scenario, receipt(scenario, "delivered")(row))
 
+    def profiles(buyers: list[UUID]) -> Transaction:
+        return lambda: handle_batch(app, [provisioned(buyer_id, f"{buyer_id}@unilag.edu.ng") for buyer_id in buyers])
+
     transactions = {
+        "profiles": profiles(buyers),
+        "profiles in reverse": profiles(buyers[::-1]),
         "a batch": batch(0, 1, 2),
         "a batch in reverse": batch(2, 1, 0),
         "a batch of two": batch(2, 0),
@@ -190,3 +199,13 @@ async def test_all_pairs_of_batches_do_not_deadlock(scenario: Scenario, clock: M
         "a stream": stream,
     }
     await assert_no_deadlock(transactions, rounds=4)
+
+
+async def test_a_transaction_that_locks_in_another_order_is_found(open_scenario: OpenScenario) -> None:
+    with pytest.raises(AssertionError, match=r"feeds [0-9a-f-]+ is locked after notification_deliveries"):
+        async with open_scenario() as scenario:
+            await scenario.project_users()
+            await scenario.receive(scenario.dispatched())
+            async with scenario.unit_of_work() as uow:
+                await uow.execute("SELECT FROM notification_deliveries FOR UPDATE")
+                await uow.execute("UPDATE feeds SET last = last")

@@ -22,7 +22,6 @@ from notifications.deliveries.queries.contacts import (
     find_user_of_number,
     is_party_of_order,
 )
-from notifications.deliveries.store.contacts import erase_sent
 from notifications.deliveries.use_cases.deliveries.deliver_notification import deliver_notification
 from notifications.deliveries.use_cases.deliveries.notify_user import notify_user
 from notifications.deliveries.use_cases.deliveries.pause_provider import pause_provider
@@ -44,7 +43,6 @@ __all__ = [
     "address_of",
     "classify_error",
     "deliver_notification",
-    "erase_sent",
     "find_contact",
     "find_contacts",
     "find_staff_roles",

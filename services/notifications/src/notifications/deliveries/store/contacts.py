@@ -18,28 +18,23 @@ SET email = excluded.email, phone = excluded.phone, full_name = excluded.full_na
 WHERE c.sequence < excluded.sequence
 """
 # Queued messages are no longer sent. The recipient stays unique for its notification and channel.
-_ERASE_RECIPIENT: Final = """
+_ERASE_RECIPIENTS: Final = """
 WITH locked AS MATERIALIZED (
     SELECT d.id FROM notification_deliveries d JOIN notifications n ON n.id = d.notification_id
-    WHERE n.user_id = $1 ORDER BY d.id FOR UPDATE OF d
+    WHERE n.user_id = $1 OR n.id = ANY ($2) ORDER BY d.id FOR UPDATE OF d
 )
 UPDATE notification_deliveries d
 SET recipient = 'erased:' || d.id, payload = '{}', sealed = '{}', claim_id = NULL, claimed_at = NULL,
     due_at = NULL, status = CASE d.status WHEN 'queued' THEN 'failed' ELSE d.status END
 FROM locked WHERE d.id = locked.id
 """
-# Queued messages fail. The recipient stays unique for its notification and channel.
-_ERASE_SENT: Final = """
-WITH locked AS MATERIALIZED (
-    SELECT id FROM notification_deliveries WHERE notification_id = ANY ($1) ORDER BY id FOR UPDATE
-)
-UPDATE notification_deliveries d
-SET recipient = 'erased:' || d.id, sealed = '{}', claim_id = NULL, claimed_at = NULL, due_at = NULL,
-    status = CASE d.status WHEN 'queued' THEN 'failed' ELSE d.status END
-FROM locked WHERE d.id = locked.id AND d.recipient NOT LIKE 'erased:%'
-"""
 # Feed positions and the counts of attempts by channel and outcome stay.
-_ERASE_FEED: Final = "UPDATE notifications SET title = '', body = '' WHERE user_id = $1 AND title IS NOT NULL"
+_ERASE_FEED: Final = """
+WITH locked AS MATERIALIZED (
+    SELECT id FROM notifications WHERE user_id = $1 AND title IS NOT NULL ORDER BY id FOR NO KEY UPDATE
+)
+UPDATE notifications SET title = '', body = '' FROM locked WHERE notifications.id = locked.id
+"""
 _ERASE_LOGS: Final = "UPDATE notification_delivery_logs SET recipient = 'erased', error = NULL WHERE user_id = $1"
 _SAVE_VENDOR: Final = """
 INSERT INTO vendors AS v (vendor_id, owner_user_id, business_name, sequence) VALUES ($1, $2, $3, $4)
@@ -75,17 +70,20 @@ async def save_contact(
 
 
 async def erase_contact(uow: UnitOfWork, user_id: UUID, sequence: int) -> bool:
-    """Empty the contact and the texts of the user's messages; return whether the event was newer.
+    """Empty the contact; return whether the event was newer. It stays, so that older events cannot restore it."""
+    return await save_contact(uow, Contact(user_id, "", None, None), sequence, staff_roles=())
 
-    The empty contact stays, so that older events cannot restore it.
+
+async def erase_messages(uow: UnitOfWork, user_id: UUID | None, notification_ids: Sequence[UUID]) -> None:
+    """Erase the recipients of these notifications, also those without a user, and of all notifications of the user,
+    with their texts, devices and preferences.
     """
-    if not await save_contact(uow, Contact(user_id, "", None, None), sequence, staff_roles=()):
-        return False
-    for statement in (_ERASE_RECIPIENT, _ERASE_FEED, _ERASE_LOGS):
-        await uow.execute(statement, user_id)
-    await delete_devices(uow, user_id)
-    await delete_preferences(uow, user_id)
-    return True
+    await uow.execute(_ERASE_RECIPIENTS, user_id, list(notification_ids))
+    if user_id is not None:
+        await delete_devices(uow, user_id)
+        for statement in (_ERASE_FEED, _ERASE_LOGS):
+            await uow.execute(statement, user_id)
+        await delete_preferences(uow, user_id)
 
 
 async def save_vendor(uow: UnitOfWork, vendor_id: UUID, owner_user_id: UUID, business_name: str, sequence: int) -> bool:
@@ -107,8 +105,3 @@ class PlacedOrder(NamedTuple):
 
 async def save_order_summary(uow: UnitOfWork, order: PlacedOrder) -> None:
     await uow.execute(_SAVE_ORDER, *order)
-
-
-async def erase_sent(uow: UnitOfWork, notification_ids: Sequence[UUID]) -> None:
-    """Erase the recipients of the notifications, also those without a user."""
-    await uow.execute(_ERASE_SENT, list(notification_ids))

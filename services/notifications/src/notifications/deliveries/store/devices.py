@@ -22,8 +22,12 @@ RETURNING id, kind, created_at, registered_at
 """
 _REMOVE: Final = "DELETE FROM user_devices WHERE id = $1"
 _REMOVE_ADDRESS: Final = "DELETE FROM user_devices WHERE id = $1 AND address = $2"
-_REMOVE_BEFORE: Final = "DELETE FROM user_devices WHERE user_id = $1 AND registered_at < $2"
-_REMOVE_ALL: Final = "DELETE FROM user_devices WHERE user_id = $1"
+_REMOVE_BEFORE: Final = """
+DELETE FROM user_devices WHERE id IN (
+    SELECT id FROM user_devices WHERE user_id = $1 AND ($2::timestamptz IS NULL OR registered_at < $2)
+    ORDER BY id FOR UPDATE
+)
+"""
 
 
 async def lock_devices(uow: UnitOfWork, user_id: UUID) -> None:
@@ -67,4 +71,5 @@ async def delete_unregistered_device(uow: UnitOfWork, device_id: UUID, address: 
 
 
 async def delete_devices(uow: UnitOfWork, user_id: UUID) -> None:
-    await uow.execute(_REMOVE_ALL, user_id)
+    """Delete all devices of the user."""
+    await uow.execute(_REMOVE_BEFORE, user_id, None)

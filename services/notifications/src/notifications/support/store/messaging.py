@@ -66,12 +66,23 @@ _IGNORE_ITEM: Final = (
 )
 _IGNORE_WEBHOOK: Final = "UPDATE processed_webhook_events SET outcome = 'ignored' WHERE id = $1 AND outcome = 'dead'"
 _REQUEUE_WEBHOOK: Final = "UPDATE processed_webhook_events SET outcome = 'queued' WHERE id = $1 AND outcome = 'dead'"
+_IGNORE_ITEMS: Final = """
+UPDATE messaging_items SET outcome = 'ignored', content = '{}' WHERE outcome = 'dead' AND id IN (
+    SELECT id FROM messaging_items WHERE id = ANY ($1) AND outcome = 'dead' ORDER BY id FOR UPDATE
+)
+"""
 # A body may contain messages of several users. It is emptied with the first erased one: its items are stored
-# separately.
+# separately. A dead webhook of these events is ignored.
 _ERASE_BODIES: Final = """
-UPDATE processed_webhook_events SET payload = '{}', raw = ''
-WHERE (id = ANY ($2) OR id IN (SELECT webhook_id FROM messaging_items WHERE ticket_id = ANY ($1) OR id = ANY ($2)))
-    AND outcome IN ('done', 'ignored')
+WITH locked AS MATERIALIZED (
+    SELECT id FROM processed_webhook_events
+    WHERE (id = ANY ($2) OR id IN (SELECT webhook_id FROM messaging_items WHERE ticket_id = ANY ($1) OR id = ANY ($2)))
+        AND (outcome IN ('done', 'ignored') OR (outcome = 'dead' AND id = ANY ($2))) AND (payload <> '{}' OR raw <> '')
+    ORDER BY id FOR NO KEY UPDATE
+)
+UPDATE processed_webhook_events AS event
+SET payload = '{}', raw = '', outcome = CASE event.outcome WHEN 'dead' THEN 'ignored' ELSE event.outcome END
+FROM locked WHERE event.id = locked.id
 """
 # Each open one has an alert, and resolved ones expire: they are few.
 _LOCK_FILLED_DEAD: Final = """
@@ -192,6 +203,11 @@ async def ignore_dead_event(uow: UnitOfWork, event_id: str) -> bool:
     return bool(await uow.execute(_IGNORE_ITEM, event_id) or await uow.execute(_IGNORE_WEBHOOK, event_id))
 
 
+async def ignore_dead_items(uow: UnitOfWork, item_ids: Sequence[str]) -> None:
+    """Ignore those of the items that are dead."""
+    await uow.execute(_IGNORE_ITEMS, list(item_ids))
+
+
 async def requeue_dead_event(uow: UnitOfWork, event_id: str) -> bool:
     """Enqueue a dead item or webhook as a first attempt; return False for one that is not dead."""
     if await uow.execute(_REQUEUE_ITEM, event_id):
@@ -210,7 +226,9 @@ async def find_outcome(uow: UnitOfWork, event_id: str) -> str:
 
 
 async def erase_webhook_bodies(uow: UnitOfWork, ticket_ids: Sequence[UUID] = (), event_ids: Sequence[str] = ()) -> None:
-    """Empty the bodies that contain messages of these tickets, and those of these items and webhooks."""
+    """Empty the bodies that contain messages of these tickets, and those of these items and webhooks; ignore the dead
+    ones of these webhooks.
+    """
     await uow.execute(_ERASE_BODIES, list(ticket_ids), list(event_ids))
 
 

@@ -65,13 +65,13 @@ VALUES ($1, $2, $3, $4, $5, $6)
 """
 # The tickets of the number name the user's ids in the messaging app, under which tickets without a number have their
 # key.
-_LOCK_OF_USER: Final = """
+_OF_USER: Final = """
 SELECT id FROM support_tickets
 WHERE user_id = $1 OR (user_id IS NULL AND (phone_key = $2 OR phone_key IN (
     SELECT app_user_key FROM support_tickets WHERE user_id = $1 OR (user_id IS NULL AND phone_key = $2)
 )))
-ORDER BY id FOR UPDATE
 """
+_LOCK_OF_USER: Final = f"{_OF_USER} ORDER BY id FOR UPDATE"
 _LIST_ADDRESS_KEYS: Final = """
 SELECT DISTINCT key FROM support_tickets CROSS JOIN LATERAL (VALUES (phone_key), (app_user_key)) AS address (key)
 WHERE (user_id = $1 OR (user_id IS NULL AND phone_key = $2)) AND key IS NOT NULL
@@ -221,6 +221,11 @@ async def save_attachment(
 async def lock_tickets_of_user(uow: UnitOfWork, user_id: UUID, phone_key: str | None) -> list[UUID]:
     """Lock the tickets of the user, and those of the number without a user."""
     return [ticket_id for (ticket_id,) in await uow.fetch(_LOCK_OF_USER, user_id, phone_key)]
+
+
+async def list_tickets_of_user(uow: UnitOfWork, user_id: UUID, phone_key: str | None) -> list[UUID]:
+    """Return the tickets that `lock_tickets_of_user` locks."""
+    return [ticket_id for (ticket_id,) in await uow.fetch(_OF_USER, user_id, phone_key)]
 
 
 async def list_address_keys(uow: UnitOfWork, user_id: UUID, phone_key: str | None) -> list[str]:

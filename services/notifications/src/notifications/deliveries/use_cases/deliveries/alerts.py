@@ -1,5 +1,6 @@
 """The alerts about providers and lost deliveries, and their clearing."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from common.database.unit_of_work import UnitOfWork
@@ -10,6 +11,8 @@ from notifications.deliveries.store.alerts import lock_open_alert
 from notifications.deliveries.store.deliveries import LockedDelivery
 
 _ALERTS: Final = Alerts("notifications")
+# Alerts are locked after deliveries, by their keys.
+_AFTER_DELIVERIES: Final = 2
 
 
 def alert_account_fault(uow: UnitOfWork, provider: str, reason: str) -> None:
@@ -38,9 +41,14 @@ def alert_provider_paused(uow: UnitOfWork, provider: str, reason: str) -> None:
     )
 
 
-async def clear_provider_alerts(uow: UnitOfWork, provider: str) -> None:
-    """Publish the clearing of each open alert about the provider."""
+def clear_provider_alerts(uow: UnitOfWork, provider: str) -> None:
+    """Publish the clearing of each open alert about the provider, before the commit."""
     for key in (provider_paused_key(provider), account_fault_key(provider)):
+        uow.defer(_clear_alerts, key, rank=_AFTER_DELIVERIES)
+
+
+async def _clear_alerts(uow: UnitOfWork, keys: Sequence[str]) -> None:
+    for key in sorted(set(keys)):
         if await lock_open_alert(uow, key) is not None:
             _ALERTS.clear_alert(uow, key, "the provider takes messages again")
 

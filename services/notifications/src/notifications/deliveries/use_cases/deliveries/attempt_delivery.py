@@ -190,7 +190,7 @@ def _recovery(claimed: ClaimedDelivery, sender: DeliverySender) -> tuple[Effect,
         await resume_provider(uow, claimed.client.provider, sender.clock.now())
 
     async def clear(uow: UnitOfWork) -> None:
-        await clear_provider_alerts(uow, claimed.circuit_name)
+        clear_provider_alerts(uow, claimed.circuit_name)
 
     if claimed.is_probe:
         return () if sender.reports_statuses else (resume,)
@@ -202,7 +202,7 @@ def _recovery_of_devices(claimed: ClaimedDelivery, sender: DeliverySender) -> tu
     provider = claimed.client.provider
 
     async def clear(uow: UnitOfWork) -> None:
-        await clear_provider_alerts(uow, provider)
+        clear_provider_alerts(uow, provider)
 
     return (clear,) if sender.circuits.of(_devices_of(provider)).succeeded() else ()
 

@@ -51,6 +51,8 @@ async def _record(outcomes: Sequence[Outcome], sender: DeliverySender) -> Except
 
 
 async def _commit(outcomes: Sequence[Outcome], sender: DeliverySender) -> None:
+    # Effects lock devices in the order of their ids.
+    outcomes = sorted(outcomes, key=lambda outcome: outcome.attempt.delivery.recipient)
     attempts = [outcome.attempt for outcome in outcomes]
     if not (sender.database.is_published(DeliverySettled.TYPE) or any(outcome.effects for outcome in outcomes)):
         await save_attempts(partial(commit_alone, sender.database), attempts)

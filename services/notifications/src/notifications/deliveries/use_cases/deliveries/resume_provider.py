@@ -14,5 +14,5 @@ async def resume_provider(uow: UnitOfWork, provider: str, attempted_at: datetime
     """
     is_resumed = await delete_provider_pause(uow, provider, attempted_at)
     if is_resumed:
-        await clear_provider_alerts(uow, provider)
+        clear_provider_alerts(uow, provider)
     return is_resumed

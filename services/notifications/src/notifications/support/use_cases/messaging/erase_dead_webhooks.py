@@ -13,7 +13,8 @@ from notifications.support.use_cases.tickets.record_customer_message import Phon
 async def erase_dead_webhooks(
     uow: UnitOfWork, user_id: UUID, phone_key: str | None, phone_hasher: PhoneHasher, now: datetime
 ) -> None:
-    """Empty and close each dead webhook with a number or an app's id of the user; its event is `ignored`.
+    """Empty and close each dead webhook with a number or an app's id of the user; its event is `ignored`. Empty the
+    bodies of the user's tickets.
 
     A body that could not be split is emptied in whole, with the messages of other customers. Call it before the tickets
     are locked: a message locks its item before its ticket.
@@ -24,9 +25,11 @@ async def erase_dead_webhooks(
         for dead in await messaging.lock_filled_dead_webhooks(uow)
         if not keys.isdisjoint(map(phone_hasher.key_of, addresses_in(dead.payload)))
     ]
+    event_ids = [dead.event_id for dead in named]
     await messaging.empty_dead_webhooks(uow, [dead.id for dead in named], now)
+    ticket_ids = await tickets.list_tickets_of_user(uow, user_id, phone_key)
+    await messaging.erase_webhook_bodies(uow, ticket_ids, event_ids)
+    await messaging.ignore_dead_items(uow, event_ids)
     for dead in named:
-        await messaging.ignore_dead_event(uow, dead.event_id)
         if dead.is_open:
             clear_dead_webhook(uow, dead.id, "the user was erased")
-    await messaging.erase_webhook_bodies(uow, event_ids=[dead.event_id for dead in named])
