@@ -21,6 +21,7 @@ import operations
 import testkit
 from campus_tools.launcher import StartFailed, System
 from campus_tools.launcher.__main__ import main, traces_to_sandbox
+from campus_tools.launcher.memory import REQUIRED_MIB, check_memory
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.reload import changed_parts, folders_of, restart
 from campus_tools.launcher.runtimes import Program
@@ -237,6 +238,33 @@ def test_a_failed_migration_is_shown_and_nothing_stays(programs: Path, tmp_path:
     servers.postgresql.start()
     with pytest.raises(StartFailed, match=r"identity migrate` failed with code 1[\s\S]*column total does not exist"):
         System(tmp_path, environment=role_passwords(servers.database_url), plan=plan, servers=servers).start()
+
+
+@pytest.mark.parametrize(
+    ("written", "remedy"),
+    [
+        ("common.primitives.encryption.UnknownKey: no key with the id 4f is held here", "Set STATE_DIR to that folder"),
+        ("OSError: [Errno 28] No space left on device", "free 2 GB"),
+        ("alembic.util.exc.CommandError: Can't locate revision identified by '0031'", "Start that version"),
+    ],
+)
+def test_a_known_cause_of_a_failed_start_has_its_remedy(
+    programs: Path, tmp_path: Path, servers: Servers, written: str, remedy: str
+) -> None:
+    (programs / "identity.py").write_text(f"import sys; sys.exit({written!r})")
+    plan = SystemPlan((service_named("identity"),), SMALL.processes)
+    servers.postgresql.start()
+    with pytest.raises(StartFailed, match=remedy):
+        System(tmp_path, environment=role_passwords(servers.database_url), plan=plan, servers=servers).start()
+
+
+def test_a_start_without_enough_memory_names_the_requirement(tmp_path: Path) -> None:
+    (tmp_path / "memory.max").write_text("536870912\n")
+    (tmp_path / "memory.current").write_text("134217728\n")
+    with pytest.raises(StartFailed, match=f"384 MiB of memory are available, and the system needs {REQUIRED_MIB}"):
+        check_memory(tmp_path)
+    (tmp_path / "memory.max").write_text("max\n")
+    check_memory(tmp_path)
 
 
 @pytest.mark.parametrize(

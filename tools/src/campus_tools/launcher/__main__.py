@@ -16,6 +16,7 @@ from rich.console import Console
 from campus_tools.launcher.console import MergedLog, show_addresses, show_demo_accounts
 from campus_tools.launcher.failures import StartFailed
 from campus_tools.launcher.mailbox import name_demo_mailboxes
+from campus_tools.launcher.memory import check_memory
 from campus_tools.launcher.system import System
 from campus_tools.servers import ServerUnavailable
 from operations.ports import port_base_of
@@ -56,6 +57,7 @@ def main(plan: SystemPlan | None = None) -> int:
     _listen_for_roll(system, log)
     log.follow({plan.name: system.state_dir / "logs" / f"{plan.name}.log" for plan in system.plan.processes})
     try:
+        check_memory()
         system.start()
         console = Console()
         show_addresses(system, console)

@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Mapping
 
 from campus_tools.children import spawn
-from campus_tools.launcher.failures import StartFailed
+from campus_tools.launcher.failures import StartFailed, with_remedy
 from campus_tools.launcher.runtimes import Program, Runtime
 from operations.services import Service
 
@@ -39,7 +39,9 @@ class OneShots:
             output.seek(0)
             text = output.read().decode(errors="replace").strip()
         if code not in (0, UNKNOWN_COMMAND):
-            raise StartFailed(f"`python -m {service.import_name} {command}` failed with code {code}:\n{text}")
+            raise StartFailed(
+                f"`python -m {service.import_name} {command}` failed with code {code}:\n{with_remedy(text)}"
+            )
         return code == 0
 
     def stop(self) -> None:

@@ -41,7 +41,12 @@ def free_port_base() -> int:
 
 
 def _reserved(port_base: int) -> bool:
-    file = os.open(Path(tempfile.gettempdir()) / f"campus-ports-{port_base}", os.O_CREAT | os.O_WRONLY)
+    path = Path(tempfile.gettempdir()) / f"campus-ports-{port_base}"
+    try:
+        file = os.open(path, os.O_CREAT | os.O_WRONLY, 0o644)
+    except PermissionError:
+        # Another user's: its lock counts all the same.
+        file = os.open(path, os.O_RDONLY)
     try:
         # Held until this process ends: a second start searches ports while the servers of the first one are not up yet.
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

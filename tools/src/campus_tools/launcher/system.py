@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from campus_tools.launcher.failures import StartFailed
+from campus_tools.launcher.failures import StartFailed, with_remedy
 from campus_tools.launcher.one_shots import OneShots
 from campus_tools.launcher.ports import free_port_base, occupied_ports
 from campus_tools.launcher.readiness import responds_ready
@@ -434,7 +434,8 @@ class System:
                 return
             if process.restarts >= RESTARTS_BEFORE_READY_MAX or time.monotonic() > deadline:
                 raise StartFailed(
-                    f"{plan.name} does not become ready. The end of {process.log_path}:\n{process.last_lines()}"
+                    f"{plan.name} does not become ready. The end of {process.log_path}:\n"
+                    + with_remedy(process.last_lines())
                 )
             time.sleep(0.1)
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from typing import Final
 
-from aio_pika.exceptions import CONNECTION_EXCEPTIONS, AMQPError
+from aio_pika.exceptions import CONNECTION_EXCEPTIONS, AMQPError, ProbableAuthenticationError
 
 from common.messaging.topology import TopologyDrift, declare_topology, declared_topology
 from common.primitives.retry import DELAYS_SECONDS, RetryLadder
@@ -28,6 +28,10 @@ async def declare_broker(broker_url: str, environment: Mapping[str, str]) -> Non
         await declare_topology(broker_url, declared_topology(ladder_of(environment)))
     except TopologyDrift as error:
         raise DeclarationFailed(str(error)) from error
+    except ProbableAuthenticationError as error:
+        raise DeclarationFailed(
+            "The broker rejects the account of BROKER_URL: check its name, its password and the virtual host."
+        ) from error
     except (AMQPError, *CONNECTION_EXCEPTIONS) as error:
         raise DeclarationFailed(f"The account of BROKER_URL could not declare the queues: {error!r}.") from error
 
