@@ -64,6 +64,7 @@ HISTORY: dict[str, dict[str, str]] = {
         "payout_exceptions": "cause closed_at closed_because respond_by severity status",
         "dispatch_batches": "answer finished_at remaining",
         "dispatch_lines": "outcome reason",
+        "operation_stops": "lift_reason lifted_at lifted_by",
         "payout_holds": "release_reason released_at released_by status",
         "dispatch_approvals": "decided_at decided_by rejection status",
         "found_transfers": "evidence outcome payout_id status",
@@ -73,6 +74,7 @@ HISTORY: dict[str, dict[str, str]] = {
         "chargebacks": "held_minor sequence status uncovered_minor",
     },
     "orders": {
+        "operation_stops": "lift_reason lifted_at lifted_by",
         "dead_letter_closures": "",
         "delivery_verifications": "",
         "dispute_resolutions": "decided_at decided_by refund_id release_minor status",

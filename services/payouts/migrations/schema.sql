@@ -582,6 +582,27 @@ CREATE TABLE ledger_unsealed (
 );
 GRANT SELECT, DELETE ON ledger_unsealed TO campus_payouts_service;
 
+CREATE TABLE operation_stops (
+    id uuid NOT NULL,
+    reason text NOT NULL,
+    message text NOT NULL,
+    stopped_by uuid NOT NULL,
+    stopped_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    lifted_by uuid,
+    lifted_at timestamp with time zone,
+    lift_reason text,
+    CONSTRAINT operation_stops_pkey PRIMARY KEY (id),
+    CONSTRAINT operation_stops_expires_later CHECK ((expires_at > stopped_at)),
+    CONSTRAINT operation_stops_lifted_by CHECK ((num_nonnulls(lifted_by, lifted_at, lift_reason) = ANY (ARRAY[0, 3])))
+);
+CREATE INDEX operation_stops_newest ON operation_stops USING btree (stopped_at);
+ALTER TABLE operation_stops ENABLE ROW LEVEL SECURITY;
+GRANT SELECT (message, expires_at, lifted_at) ON operation_stops TO campus_payouts_api;
+GRANT SELECT, INSERT, UPDATE (lifted_by, lifted_at, lift_reason) ON operation_stops TO campus_payouts_service;
+CREATE POLICY operation_stops_known ON operation_stops FOR SELECT
+    USING (true);
+
 CREATE TABLE order_shares (
     order_id uuid NOT NULL,
     vendor_id uuid NOT NULL,

@@ -13,6 +13,7 @@ from common.standard_endpoints.own_actions import own_action_endpoints
 from common.standard_endpoints.pending_work import pending_work_endpoints
 from common.standard_endpoints.personal_records import personal_record_endpoints
 from common.standard_endpoints.queue_routes import queue_endpoints
+from common.standard_endpoints.stop_routes import stop_endpoints
 from common.web.endpoint_table import Route
 from common.web.endpoints import EndpointRoute, Endpoints
 from contracts.permissions import PERMISSIONS_BY_ROLE, ROLES_BY_RANK
@@ -74,7 +75,9 @@ def _own(service: str) -> Sequence[Endpoints]:
 
 def _common(service: str) -> Sequence[Endpoints]:
     absent: Any = None  # Dependencies of the handlers, which are never called here.
+    stoppable = importlib.import_module(f"{service}.app").SERVICE.stoppable
     return [
+        *([] if stoppable is None else [stop_endpoints(stoppable, absent, absent)]),
         dead_letter_endpoints(service, absent, absent),
         queue_endpoints(service, absent, absent),
         personal_record_endpoints(service, (), absent),

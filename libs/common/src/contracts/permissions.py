@@ -92,6 +92,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "dead_letters:read",
             "webhooks:replay",
             "payouts:reset",
+            "operations:stop",
             "exceptions:read",
             "exceptions:classify",
             "alerts:read",

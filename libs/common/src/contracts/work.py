@@ -40,6 +40,7 @@ OwnActionSubject = Literal[
     "dead_letter",
     "delivery_log",
     "flash_sale",
+    "operation_stop",
     "order",
     "payout",
     "payout_batch",

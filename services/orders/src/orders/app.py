@@ -162,6 +162,7 @@ SERVICE = Service(
     personal_records=SECTIONS,
     pending_work=PENDING_WORK,
     own_actions=OWN_ACTIONS,
+    stoppable="checkout",
     subscriptions=SUBSCRIPTIONS,
     lock_by=("order_id",),
     loops=loops,

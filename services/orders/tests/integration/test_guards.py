@@ -233,6 +233,15 @@ TABLES: Final = {
         policies={f"{command} followed_vendors_of_the_buyer": ("user",) for command in ("SELECT", "INSERT", "DELETE")},
     ),
     "hubs": GuardedTable(unique={"hubs_pkey": {}}, policies={"SELECT hubs_known": ("public",)}),
+    "operation_stops": GuardedTable(
+        row={"expires_at": LATER},
+        checks={
+            "operation_stops_expires_later": {"expires_at": NOW},
+            "operation_stops_lifted_by": {"lift_reason": "x"},
+        },
+        unique={"operation_stops_pkey": {}},
+        policies={"SELECT operation_stops_known": ("public",)},
+    ),
     "idempotent_commands": GuardedTable(unique={"idempotent_commands_pkey": {}}),
     "inbox": GuardedTable(unique={"inbox_pkey": {}}),
     "leaving_people": GuardedTable(

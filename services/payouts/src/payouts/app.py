@@ -266,6 +266,7 @@ SERVICE = Service(
     personal_records=SECTIONS,
     pending_work=PENDING_WORK,
     own_actions=OWN_ACTIONS,
+    stoppable="dispatch",
     subscriptions=SUBSCRIPTIONS,
     lock_by=("vendor_id", "order_id"),
     work_items=WORK,

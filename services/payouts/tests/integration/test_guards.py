@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from testkit.fixtures import DatabaseFactory
-from testkit.guards import NOW, OTHERS, OURS, GuardedTable, Guards, Violation
+from testkit.guards import LATER, NOW, OTHERS, OURS, GuardedTable, Guards, Violation
 
 OPEN_NUMBER: Final = {
     "account_number": "0123456789",
@@ -162,6 +162,15 @@ TABLES: Final = {
         unique={"gateway_banks_pkey": {}}, policies={"SELECT gateway_banks_select": ("public",)}
     ),
     "hash_keys": GuardedTable(unique={"hash_keys_pkey": {}}),
+    "operation_stops": GuardedTable(
+        row={"expires_at": LATER},
+        checks={
+            "operation_stops_expires_later": {"expires_at": NOW},
+            "operation_stops_lifted_by": {"lift_reason": "x"},
+        },
+        unique={"operation_stops_pkey": {}},
+        policies={"SELECT operation_stops_known": ("public",)},
+    ),
     "idempotent_commands": GuardedTable(unique={"idempotent_commands_pkey": {}}),
     "inbox": GuardedTable(unique={"inbox_pkey": {}}),
     "ledger_accounts": GuardedTable(row={"position": 1}, unique={"ledger_accounts_pkey": {}}),

@@ -13,6 +13,8 @@ from console.api import ApiProblem, Json
 from console.families import Screens
 from console.formats import spoken
 from console.lists import Column, Filter, ListView, account, is_id, show_list
+from console.pages.oncall.stops import READERS as STOP_READERS
+from console.pages.oncall.stops import present_stops
 from console.pages.vendor.money import payout_state
 from console.visit import Visit
 
@@ -56,7 +58,8 @@ async def work_page(visit: Visit) -> Response:
         {**item, "name": WORK_NAMES.get(item["kind"], item["kind"]), "screen": _screen(item["link"])}
         for item in rows.items
     ]
-    return visit.render("everyone/work.html", items=items, unavailable=rows.meta.get("unavailable") or [])
+    stops = await present_stops(visit) if visit.may(*STOP_READERS) else []
+    return visit.render("everyone/work.html", stops=stops, items=items, unavailable=rows.meta.get("unavailable") or [])
 
 
 def _screen(link: str) -> str:

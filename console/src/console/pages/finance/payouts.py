@@ -10,6 +10,7 @@ from console.families import Screens
 from console.formats import days_since, spoken
 from console.lists import Column, Filter, ListView, account, choices, show_list, vendor_name
 from console.pages.finance.decisions import is_outdated
+from console.pages.oncall.stops import present_stops
 from console.pages.vendor.money import latest_months, payout_state
 from console.parts import command, names_of
 from console.visit import Visit
@@ -31,6 +32,7 @@ SKIP_REASONS: Final = {
     "credit_not_released": "the wallet holds a credit that payments did not release",
     "release_statement_awaited": "the statement of payments about its credits has not arrived",
     "held": "finance holds it",
+    "dispatch_stopped": "staff on call have stopped all dispatches",
     "vendor_suspended": "the vendor is suspended",
     "transfer_contradicted": "money of the vendor may have been paid twice: two people reconcile it first",
     "disputed": "it contains money of a disputed charge",
@@ -80,7 +82,7 @@ async def run_page(visit: Visit) -> Response:
     """Return what a run would send now, to preview it whole or in part."""
     waiting = await visit.api.page("/api/payouts", awaiting="dispatch", limit=PAYOUTS_SHOWN_MAX, sort="created_at")
     chosen = visit.form.every("payoutId")
-    return visit.render("finance/run.html", waiting=waiting, chosen=chosen)
+    return visit.render("finance/run.html", waiting=waiting, chosen=chosen, stops=await present_stops(visit))
 
 
 @SCREENS.action("/payouts/run", any_of=DISPATCHERS, page=run_page)

@@ -1,7 +1,7 @@
 """Screens of the people on call, in the order of the menu."""
 
 from console.families import Family
-from console.pages.oncall import alerts, dead_letters, exceptions, health
+from console.pages.oncall import alerts, dead_letters, exceptions, health, stops
 
 FAMILIES = (
     Family(
@@ -11,5 +11,6 @@ FAMILIES = (
         exceptions.SCREENS,
         dead_letters.SCREENS,
         health.SCREENS,
+        stops.SCREENS,
     ),
 )

@@ -117,6 +117,29 @@ def attach_idempotent_commands(metadata: sa.MetaData) -> None:
     )
 
 
+def attach_operation_stops(metadata: sa.MetaData) -> None:
+    """Add the switch by which staff on call stop an operation of the service until an instant."""
+    metadata.info[SHARED_SQL].append(SharedSql("operation_stops"))
+    sa.Table(
+        "operation_stops",
+        metadata,
+        sa.Column("id", sa.Uuid, primary_key=True),
+        sa.Column("reason", sa.Text, nullable=False),
+        sa.Column("message", sa.Text, nullable=False),
+        sa.Column("stopped_by", sa.Uuid, nullable=False),
+        sa.Column("stopped_at", sa.TIMESTAMP(timezone=True), nullable=False),
+        sa.Column("expires_at", sa.TIMESTAMP(timezone=True), nullable=False),
+        sa.Column("lifted_by", sa.Uuid),
+        sa.Column("lifted_at", sa.TIMESTAMP(timezone=True)),
+        sa.Column("lift_reason", sa.Text),
+        sa.CheckConstraint("expires_at > stopped_at", name="operation_stops_expires_later"),
+        sa.CheckConstraint(
+            "num_nonnulls(lifted_by, lifted_at, lift_reason) IN (0, 3)", name="operation_stops_lifted_by"
+        ),
+        sa.Index("operation_stops_newest", "stopped_at"),
+    )
+
+
 def attach_document_tables(metadata: sa.MetaData) -> None:
     """Add numbered documents with their frozen content, and the last number of each vendor and kind."""
     metadata.info[SHARED_SQL].append(SharedSql("documents"))

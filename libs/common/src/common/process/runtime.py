@@ -21,6 +21,7 @@ from common.process.message_retention import message_retention_rules
 from common.process.settings import ServiceSettings
 from common.standard_endpoints.pending_work import WorkKind
 from common.standard_endpoints.personal_records import Section
+from common.standard_endpoints.stop_routes import Operation
 from common.web.endpoints import Endpoints
 from contracts.event import Event
 
@@ -60,6 +61,8 @@ class Service:
     pending_work: Sequence[WorkKind] = ()
     own_actions: str = ""
     """The SELECT of the actions of a member of staff, for `common.standard_endpoints.own_actions`."""
+    stoppable: Operation | None = None
+    """The operation that staff on call can stop."""
     subscriptions: Sequence[Subscription[Any]] = ()
     work_items: Sequence[WorkItem[Any]] = ()
     loops: Callable[[Any], Sequence[Loop]] = lambda _: ()

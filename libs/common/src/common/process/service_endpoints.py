@@ -11,6 +11,7 @@ from common.standard_endpoints.own_actions import own_action_endpoints
 from common.standard_endpoints.pending_work import pending_work_endpoints
 from common.standard_endpoints.personal_records import personal_record_endpoints
 from common.standard_endpoints.queue_routes import queue_endpoints
+from common.standard_endpoints.stop_routes import stop_endpoints
 from common.web.endpoints import Endpoints
 from common.web.health import Check, health_endpoints
 
@@ -47,7 +48,9 @@ def process_health_endpoints(runtime: Runtime, *, is_worker: bool) -> Endpoints:
 
 def standard_endpoints(service: Service, settings: ServiceSettings, runtime: Runtime) -> list[Endpoints]:
     """Return the standard endpoints that the edge routes."""
+    stops = [] if service.stoppable is None else [stop_endpoints(service.stoppable, runtime.database, runtime.clock)]
     return [
+        *stops,
         dead_letter_endpoints(service.name, runtime.database, runtime.bus),
         queue_endpoints(service.name, runtime.database, runtime.bus),
         personal_record_endpoints(service.name, service.personal_records, runtime.database),

@@ -11,6 +11,7 @@ from common.primitives.problems import (
     Problem,
     ProblemExtensions,
     RateLimited,
+    Unavailable,
     ValidationFailed,
 )
 
@@ -379,3 +380,10 @@ class ExportTooLong(ValidationFailed):
 def _items(positions: Sequence[int], field: str, reason: str) -> list[InvalidParam]:
     """Name items of a checkout: the reason has the form of the contract, `items[n]`."""
     return [InvalidParam(f"items.{position}.{field}", f"items[{position}] {reason}") for position in positions]
+
+
+class CheckoutStopped(Unavailable):
+    """Staff have stopped checkout; their sentence for buyers is the detail, and `Retry-After` the end of the stop."""
+
+    def __init__(self, message: str, retry_after_seconds: int) -> None:
+        super().__init__(message, retry_after_seconds=retry_after_seconds)

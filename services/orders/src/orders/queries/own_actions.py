@@ -2,7 +2,10 @@
 
 from typing import Final
 
-OWN_ACTIONS: Final = """
+from common.standard_endpoints.stop_routes import own_stops
+
+OWN_ACTIONS: Final = (
+    """
 SELECT 'order_cancelled' AS act, 'order' AS subject_kind, order_id AS subject_id, '{}'::jsonb AS detail,
     occurred_at AS created_at
 FROM order_history WHERE actor_id = $1
@@ -23,3 +26,5 @@ UNION ALL
 SELECT 'flash_sale_created', 'flash_sale', id, jsonb_build_object('priceMinor', price_minor), created_at
 FROM flash_sales WHERE created_by = $1
 """
+    f"UNION ALL {own_stops('checkout')}"
+)

@@ -15,6 +15,7 @@ from uuid import UUID
 
 from common.database.outbox import Writes
 from common.database.unit_of_work import UnitOfWork
+from common.standard_endpoints.stop_routes import IN_FORCE
 from contracts.event import Event
 from orders.domain.checkouts import Destinations
 from orders.domain.flash_sales import RunningSale
@@ -25,7 +26,7 @@ from orders.store.erasure import refuse_during_erasure
 
 # The checkouts of one buyer run one after the other, so that the limits of unpaid orders see all of them. What is read
 # here is from before the wait; `_PLACE_ORDERS` reads again.
-_READ_FOR_CHECKOUT: Final = """
+_READ_FOR_CHECKOUT: Final = f"""
 SELECT product.id AS product_id, product.vendor_id, product.campus_id, product.name, product.price_minor, product.stock,
        vendor.commission_basis_points, vendor.owner_user_id, vendor.business_name AS vendor_name,
        coalesce(vendor.suspended, false) AS vendor_suspended,
@@ -41,7 +42,7 @@ SELECT product.id AS product_id, product.vendor_id, product.campus_id, product.n
        ) END AS sale_bought,
        earlier.id AS earlier_id, earlier.fingerprint AS earlier_fingerprint, product.options <> '[]' AS has_variants,
        variant.id AS variant_id, variant.option_values, variant.price_minor AS variant_price_minor,
-       variant.stock AS variant_stock
+       variant.stock AS variant_stock, stop.message AS stop_message, stop.expires_at AS stopped_until
 FROM (SELECT pg_advisory_xact_lock(hashtextextended('unpaid:' || $4::uuid, 0))) AS alone
 CROSS JOIN unnest($1::uuid[], $7::uuid[]) AS requested (id, variant_id)
 LEFT JOIN products AS product ON product.id = requested.id AND product.removed_at IS NULL AND NOT product.draft
@@ -51,6 +52,9 @@ LEFT JOIN product_variants AS variant ON variant.id = requested.variant_id AND v
     AND variant.active
 LEFT JOIN flash_sales AS sale ON sale.product_id = product.id AND sale.starts_at <= $6 AND sale.ends_at > $6
     AND sale.variant_id IS NOT DISTINCT FROM variant.id AND sale.approved_at IS NOT NULL
+LEFT JOIN LATERAL (
+    SELECT message, expires_at FROM operation_stops WHERE {IN_FORCE.format(now="$6")} LIMIT 1
+) AS stop ON true
 """
 _HUB: Final = """
 LEFT JOIN hubs AS hub ON hub.id = {hub_id} AND hub.active
@@ -152,6 +156,13 @@ class IdempotencyRecord(NamedTuple):
     fingerprint: bytes
 
 
+class CheckoutStop(NamedTuple):
+    """Staff have stopped checkout: the sentence for buyers, and when the stop ends by itself."""
+
+    message: str
+    until: datetime
+
+
 @dataclass(frozen=True, slots=True)
 class CheckoutFacts:
     """The offers, the destination of each vendor, what is already bound to the key, and the buyer's name for the
@@ -162,6 +173,7 @@ class CheckoutFacts:
     destinations: dict[UUID, Destination]
     earlier: IdempotencyRecord | None
     buyer_name: str | None
+    stop: CheckoutStop | None
 
 
 async def read_for_checkout(
@@ -214,6 +226,7 @@ async def read_for_checkout(
         destinations={row["vendor_id"]: _destination(row, requested) for row in listed},
         earlier=IdempotencyRecord(first["earlier_id"], first["earlier_fingerprint"]) if first["earlier_id"] else None,
         buyer_name=first["buyer_name"],
+        stop=CheckoutStop(first["stop_message"], first["stopped_until"]) if first["stopped_until"] else None,
     )
 
 

@@ -8,6 +8,7 @@ from common.database.tables import (
     attach_document_tables,
     attach_idempotent_commands,
     attach_media_cleanup_tables,
+    attach_operation_stops,
     service_metadata,
 )
 
@@ -17,3 +18,4 @@ metadata = service_metadata("orders")
 attach_media_cleanup_tables(metadata)
 attach_idempotent_commands(metadata)
 attach_document_tables(metadata)
+attach_operation_stops(metadata)

@@ -18,6 +18,7 @@
 - `bank_details_cooling`. Notified: the vendor, by the notice of the change; `payoutsFrom`. Acts: no one: it ends at
   `payoutsFrom`.
 - `held`. Notified: the vendor (`payout_delayed`). Acts: finance releases the payout.
+- `dispatch_stopped`. Notified: staff, by `GET /api/stops/dispatch`. Acts: on-call staff lift the stop, or it expires.
 - `balance_insufficient`. Notified: exception of the batch, SEV-1. Acts: finance tops up the balance.
 """
 
@@ -43,6 +44,7 @@ SkipReason = Literal[
     "bank_details_changed",
     "bank_details_cooling",
     "held",
+    "dispatch_stopped",
     "max_total_reached",
     "balance_insufficient",
 ]
@@ -90,10 +92,12 @@ class Candidate:
     vendor_has_debt: bool
     transfer_contradicted: bool = False
     disputed: bool = False
-    # Finance holds this payout.
-    held: bool = False
     # The payout's number for people.
     number: str | None = None
+    # Finance holds this payout.
+    held: bool = False
+    # Staff on call have stopped all dispatches.
+    stopped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +169,7 @@ def hold_reason(candidate: Candidate) -> SkipReason | None:
         (not candidate.pending, "not_pending"),
         (candidate.cover == "not_released", "credit_not_released"),
         (candidate.cover == "waiting", "release_statement_awaited"),
+        (candidate.stopped, "dispatch_stopped"),
         (candidate.held, "held"),
         (candidate.vendor_suspended, "vendor_suspended"),
         (candidate.transfer_contradicted, "transfer_contradicted"),

@@ -2,7 +2,10 @@
 
 from typing import Final
 
-OWN_ACTIONS: Final = """
+from common.standard_endpoints.stop_routes import own_stops
+
+OWN_ACTIONS: Final = (
+    """
 SELECT 'payouts_dispatched' AS act, 'payout_batch' AS subject_kind, id AS subject_id, '{}'::jsonb AS detail, created_at
 FROM dispatch_batches WHERE dispatched_by = $1 AND NOT dry_run
 UNION ALL
@@ -33,3 +36,5 @@ UNION ALL
 SELECT 'bank_details_release_' || status, 'vendor', vendor_id, '{}', decided_at FROM bank_detail_releases
 WHERE decided_by = $1
 """
+    f"UNION ALL {own_stops('dispatch')}"
+)

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
+from common.standard_endpoints.stop_routes import IN_FORCE
 from payouts.domain.dispatch import LEASE, Candidate, PlanLine
 from payouts.domain.gateways import GatewayName
 from payouts.domain.release_statements import Cover
@@ -85,7 +86,8 @@ _LIST_CANDIDATES: Final = f"""
 SELECT p.id, p.amount, p.vendor_id, p.status = 'pending' AS pending, {_ATTEMPTED} AS attempted,
        {_DETAILS_VALID} AS details_stand, {_SUSPENDED} AS vendor_suspended, {_DETAILS_COOLING} AS details_cool,
        {_HAS_DEBT} AS vendor_owes, {_CONTRADICTED} AS contradicted, {_DISPUTED} AS disputed,
-       {_HELD_BY_FINANCE} AS held, p.number
+       {_HELD_BY_FINANCE} AS held, p.number,
+       EXISTS (SELECT FROM operation_stops WHERE {IN_FORCE.format(now="$2")}) AS stopped
 {_WITH_DETAILS}
 WHERE p.id = ANY ($1) ORDER BY p.created_at, p.id
 """
@@ -243,8 +245,9 @@ async def list_candidates(
             row["vendor_owes"],
             row["contradicted"],
             row["disputed"],
-            row["held"],
             row["number"],
+            row["held"],
+            row["stopped"],
         )
         for row in await uow.fetch(_LIST_CANDIDATES, list(payout_ids), now)
     ]

@@ -1,5 +1,6 @@
 """Place the orders of a checkout."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ from common.primitives.cells import Cells
 from orders.domain.checkouts import Checkout, CheckoutRules, Placement, placement_of
 from orders.domain.conversation_errors import OfferNotOpen
 from orders.domain.errors import (
+    CheckoutStopped,
     FlashSaleSoldOut,
     OutOfStock,
     OwnVendor,
@@ -54,11 +56,13 @@ async def place_orders(
     Returns the placement, or the id of the order or purchase that is already bound to the key (contract sections 3 and
     6). Raises Misdirected (421) for a campus of another cell, OwnVendor (403), the errors of `quote` or
     `quote_purchase` and `at_offered_prices`, UnknownDelivery, IdempotencyKeyReused (422), TooManyUnpaidOrders,
-    OutOfStock, UnpaidShareExceeded and FlashSaleSoldOut (409).
+    OutOfStock, UnpaidShareExceeded and FlashSaleSoldOut (409), and CheckoutStopped (503).
     """
     facts = await _read(uow, caller, checkout, key, now)
     if facts.earlier is not None:
         return repeated_id(checkout, facts.earlier)
+    if facts.stop is not None:
+        raise CheckoutStopped(facts.stop.message, math.ceil((facts.stop.until - now).total_seconds()))
     _check_campuses(rules.cells, checkout, facts)
     if any(is_own_vendor(caller, offer.vendor_id, offer.vendor_owner_id) for offer in facts.offers.values()):
         raise OwnVendor
