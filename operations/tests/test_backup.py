@@ -134,6 +134,8 @@ async def test_a_lost_machine_is_restored_to_an_instant(machine: Machine, tmp_pa
     assert [row.kind for row in (await list_backups(settings)).databases] == ["full"]
     await write_metrics(replace(settings, metrics_file=tmp_path / "campus.prom"))
     metrics = {line.rpartition(" ")[0]: line for line in (tmp_path / "campus.prom").read_text().splitlines()}
+    assert metrics["campus_database_lock_wait_seconds"] == "campus_database_lock_wait_seconds 0"
+    assert int(metrics["campus_database_transaction_id_age"].rpartition(" ")[2]) > 0
     assert metrics["campus_backup_archiving_failing"] == "campus_backup_archiving_failing 0"
     assert f"{done.database.finished_at.timestamp():.0f}" in metrics['campus_backup_timestamp_seconds{part="database"}']
 

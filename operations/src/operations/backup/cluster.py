@@ -20,6 +20,32 @@ FROM pg_stat_archiver
 """
 
 
+# A server process of PostgreSQL, such as autovacuum, has no backend_type of a client.
+_HEALTH: Final = """
+SELECT coalesce(max(extract(epoch FROM now() - xact_start)) FILTER (WHERE state <> 'idle'), 0)::float8
+           AS transaction_seconds,
+       coalesce(max(extract(epoch FROM now() - state_change)) FILTER (WHERE state ~ '^idle in transaction'), 0)::float8
+           AS idle_in_transaction_seconds,
+       coalesce(max(extract(epoch FROM now() - query_start)) FILTER (WHERE wait_event_type = 'Lock'), 0)::float8
+           AS lock_wait_seconds,
+       (SELECT max(age(datfrozenxid)) FROM pg_database)::float8 AS transaction_id_age
+FROM pg_stat_activity
+WHERE backend_type = 'client backend'
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseHealth:
+    """The oldest transaction, idle transaction and wait for a lock in seconds, and the age of the oldest unfrozen
+    transaction id, of two billion that exist.
+    """
+
+    transaction_seconds: float
+    idle_in_transaction_seconds: float
+    lock_wait_seconds: float
+    transaction_id_age: float
+
+
 @dataclass(frozen=True, slots=True)
 class Archiving:
     """PostgreSQL's own count of archived segments of WAL, and of failed attempts."""
@@ -72,6 +98,13 @@ async def read_archiving(database_url: str) -> Archiving:
     async with connected(database_url) as connection:
         (row,) = await connection.fetch(_ARCHIVER)
     return Archiving(*row.values())
+
+
+async def read_health(database_url: str) -> DatabaseHealth:
+    """Return the state of the cluster's sessions. Raises BackupFailed where it is unreachable."""
+    async with connected(database_url) as connection:
+        (row,) = await connection.fetch(_HEALTH)
+    return DatabaseHealth(*row.values())
 
 
 async def set_archiving(settings: BackupSettings) -> None:

@@ -5,11 +5,12 @@ No process of the services knows the repository, and these metrics must exist wh
 
 import os
 import time
+from dataclasses import astuple
 from pathlib import Path
 from typing import Final
 
 from operations.backup.backing_up import list_backups
-from operations.backup.cluster import read_archiving
+from operations.backup.cluster import read_archiving, read_health
 from operations.backup.errors import BackupFailed
 from operations.backup.settings import BackupSettings
 
@@ -17,6 +18,12 @@ BACKUP_AT: Final = "campus_backup_timestamp_seconds"
 ARCHIVED_AT: Final = "campus_backup_archived_timestamp_seconds"
 ARCHIVING_FAILS: Final = "campus_backup_archiving_failing"
 CHECKED_AT: Final = "campus_backup_checked_timestamp_seconds"
+_HEALTH: Final = {
+    "campus_database_transaction_seconds": "Age of the oldest transaction of a client.",
+    "campus_database_idle_in_transaction_seconds": "Longest time for which a transaction has been idle.",
+    "campus_database_lock_wait_seconds": "Longest wait of a statement for a lock.",
+    "campus_database_transaction_id_age": "Age of the oldest unfrozen transaction id, of two billion.",
+}
 
 
 async def write_metrics(settings: BackupSettings) -> None:
@@ -29,6 +36,7 @@ async def write_metrics(settings: BackupSettings) -> None:
         return
     try:
         archiving = await read_archiving(settings.database_url)
+        health = await read_health(settings.database_url)
     except BackupFailed:
         return
     times = {"database": 0.0, "images": 0.0, "secrets": 0.0}
@@ -50,6 +58,11 @@ async def write_metrics(settings: BackupSettings) -> None:
         f"{ARCHIVED_AT} {archived_at:.0f}",
         *_head(ARCHIVING_FAILS, "1 while the last attempt to archive a segment failed."),
         f"{ARCHIVING_FAILS} {int(archiving.is_failing)}",
+        *(
+            line
+            for (name, meaning), value in zip(_HEALTH.items(), astuple(health), strict=True)
+            for line in (*_head(name, meaning), f"{name} {value:.0f}")
+        ),
         *_head(CHECKED_AT, "When this file was written, Unix time."),
         f"{CHECKED_AT} {time.time():.0f}",
     ]

@@ -109,6 +109,29 @@ AROUND_US: Final = (
         "When the metrics of backups were written, Unix time.",
         "campusctl backup run",
     ),
+    *(
+        Metric(name, "gauge", (), meaning, "campusctl backup run")
+        for name, meaning in (
+            ("campus_database_transaction_seconds", "Age of the oldest transaction of a client."),
+            ("campus_database_idle_in_transaction_seconds", "Longest time for which a transaction has been idle."),
+            ("campus_database_lock_wait_seconds", "Longest wait of a statement for a lock."),
+            ("campus_database_transaction_id_age", "Age of the oldest unfrozen transaction id, of two billion."),
+        )
+    ),
+    *(
+        Metric(name, "gauge", labels, meaning, holder)
+        for name, labels, meaning, holder in (
+            ("cnpg_backends_max_tx_duration_seconds", ("datname",), "Age of the oldest transaction.", "CloudNativePG"),
+            ("cnpg_pg_database_xid_age", ("datname",), "Age of the oldest unfrozen transaction id.", "CloudNativePG"),
+            ("cnpg_pg_replication_lag", ("pod",), "Seconds that a standby is behind.", "CloudNativePG"),
+            ("node_filesystem_avail_bytes", ("mountpoint", "fstype"), "Free bytes of a volume.", "node exporter"),
+            ("node_filesystem_size_bytes", ("mountpoint",), "Bytes of a volume.", "node exporter"),
+            ("kubelet_volume_stats_available_bytes", ("persistentvolumeclaim",), "Free bytes of a volume.", "kubelet"),
+            ("kubelet_volume_stats_capacity_bytes", ("persistentvolumeclaim",), "Bytes of a volume.", "kubelet"),
+            ("node_timex_offset_seconds", (), "Difference of the clock from its source.", "node exporter"),
+            ("node_timex_sync_status", (), "1 while the clock is synchronised.", "node exporter"),
+        )
+    ),
 )
 
 

@@ -30,6 +30,7 @@ SETTINGS: Final = Path("/etc/campus/campus.env")
 API: Final = "https://api.campus.test"
 _CERTIFICATE: Final = Path("/etc/campus/edge.pem")
 _KEY: Final = Path("/etc/campus/edge.key")
+_FIRST: Final = Path("/opt/campus/releases/first")
 _NEXT: Final = Path("/opt/campus/releases/next")
 _BROKEN: Final = Path("/opt/campus/releases/broken")
 _MIB: Final = 1024**2
@@ -39,7 +40,8 @@ def main() -> int:
     result: dict[str, Any] = {}
     try:
         _prepare()
-        result["first installation"] = f"{_timed('install', '--yes'):.0f} s"
+        _copy_release(_FIRST)
+        result["first installation"] = f"{_timed('install', '--yes', program=_FIRST):.0f} s"
         result["second installation"] = _campusctl("install", "--yes").splitlines()[0]
         _start_sandbox()
         _campusctl("demo", "load", "--yes")

@@ -34,6 +34,7 @@ structlog.configure(processors=[structlog.processors.format_exc_info, structlog.
 def start(service: str, level: str = "INFO") -> None:
     """Send every log record of the process, libraries included, to standard output as JSON lines."""
     shared: list[Any] = [
+        _named(service),
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
         _add_context,
@@ -64,7 +65,6 @@ def start(service: str, level: str = "INFO") -> None:
     root = standard_logging.getLogger()
     root.handlers = [line]
     root.setLevel(level)
-    structlog.contextvars.bind_contextvars(service=service)
     for chatty in ("uvicorn.access", "aio_pika", "httpx", "httpcore"):
         standard_logging.getLogger(chatty).setLevel("WARNING")
     # These libraries log every connection attempt; `Outage` logs an outage once.
@@ -94,6 +94,16 @@ def _redacted(name: str, value: object) -> object:
     if isinstance(value, list | tuple):
         return [_redacted(name, content) for content in value]
     return value
+
+
+def _named(service: str) -> Any:
+    """Return the processor that adds the service to every line, those of libraries and other contexts included."""
+
+    def add_service(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+        event.setdefault("service", service)
+        return event
+
+    return add_service
 
 
 def _add_context(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
