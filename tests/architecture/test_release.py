@@ -65,6 +65,7 @@ def test_a_release_is_built_by_the_scripts_in_their_order() -> None:
         "deploy/release/artefacts",
         "deploy/release/sign-images",
         "deploy/release/push-charts",
+        "deploy/release/publish-packages",
         "deploy/release/publish",
     ]
     assert "SBOM" not in PATH.read_text(), "only a machine without the scanner omits it"
