@@ -11,7 +11,7 @@ from lab.mutants.mutants import ROOT, SCOPES, Mutant
 from lab.mutants.python_operators import python_mutants
 from lab.mutants.reach import TESTS_MAX, Reach
 from lab.mutants.report import Result, explanations, print_report
-from lab.mutants.sql_operators import faults_of_statement
+from lab.mutants.sql_operators import faults_of_statement, is_statement
 from testkit.fixtures import DatabaseFactory
 
 CODE = '''
@@ -70,9 +70,11 @@ def test_a_missing_condition_keeps_the_parameters_of_its_statement() -> None:
         ("SELECT a FROM t ORDER BY a FOR UPDATE SKIP LOCKED", ["no lock FOR UPDATE SKIP LOCKED"]),
         ("INSERT INTO t VALUES ($1) ON CONFLICT (id) DO NOTHING", ["no conflict clause ON CONFLICT (id) DO NOTHING"]),
         ("SELECT 1 FROM t WHERE at BETWEEN $1 AND $2", ["no condition at BETWEEN $1 AND $2"]),
+        ("saved AS (UPDATE t SET a = $1 WHERE id = $2 RETURNING id)", ["no condition id = $2"]),
     ],
 )
 def test_locks_conflict_clauses_and_whole_conditions_are_dropped(statement: str, faults: list[str]) -> None:
+    assert is_statement(statement)
     assert [description for description, _ in faults_of_statement(statement)] == faults
 
 

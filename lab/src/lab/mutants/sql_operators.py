@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+_STATEMENT: Final = re.compile(r"\s*((SELECT|INSERT|UPDATE|DELETE|WITH|FROM)\s|\w+ AS (MATERIALIZED )?\()")
 _KEYWORDS: Final = re.compile(r"\b(WHERE|AND|HAVING)\b")
 # Ends a condition at its own depth of brackets, as a comma does.
 _END: Final = re.compile(
@@ -23,8 +24,8 @@ _SWAPPED: Final = ((" < ", " <= "), (" <= ", " < "), (" > ", " >= "), (" >= ", "
 
 
 def is_statement(text: str) -> bool:
-    """Return whether a text is SQL that the service executes."""
-    return re.match(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH|FROM)\s", text) is not None
+    """Return whether a text is SQL that the service executes; `Writes` has its common table expressions alone."""
+    return _STATEMENT.match(text) is not None
 
 
 def faults_of_statement(text: str) -> Iterator[tuple[str, str]]:
