@@ -1,5 +1,6 @@
 """The store of escrow and charges: each statement finds and changes the order that it names."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -79,30 +80,39 @@ async def test_a_charge_is_known_by_its_identity_or_by_a_reference_without_an_id
     assert not await is_known("ch-another", "another")
 
 
-async def test_a_charge_that_was_recorded_meanwhile_holds_no_escrow(app: PaymentsApp) -> None:
-    """The known charge of the reference is recorded between the read and the write: nothing is posted a second time."""
+async def hold(app: PaymentsApp, charge: Charge) -> None:
+    """Hold the money of a charge for the order of its reference, as for a charge that covers it."""
+    now = app.clock.now()
+    async with app.unit_of_work() as uow:
+        payable = await charges.lock_payable_orders(uow, charge.reference)
+        assert payable is not None
+        totals_minor = {order.order_id: order.total_minor for order in payable.orders}
+        posting = postings.charge(
+            charge.identity, totals_minor, uuid4(), amount_minor=charge.amount_minor, surplus_minor=0, surcharge_minor=0
+        )
+        new = charges.new_charge(charge, "webhook", payable.first.order_id, "covered", now)
+        unpaid = replace(payable, orders=tuple(order._replace(is_paid=False) for order in payable.orders))
+        await hold_escrow(uow, posting, unpaid, CoveringPayment(charge.reference, new.id), None, now, new.record)
+
+
+@pytest.mark.parametrize("meanwhile", ["its charge is recorded", "the order is paid", "nothing"])
+async def test_a_charge_holds_escrow_only_while_it_and_its_order_are_as_read(app: PaymentsApp, meanwhile: str) -> None:
+    """Charge, posting, escrow and event are one statement, of which nothing is written for another state."""
     order = await app.place_order()
     reference = (await app.open_intent(order.order_id))["reference"]
-    charge, now = Charge(reference, None, order.total_minor, "NGN", None, None, "card"), app.clock.now()
+    charge = Charge(reference, "second", order.total_minor, "NGN", None, None, "card")
     async with app.unit_of_work() as uow:
-        await charges.record_charge(uow, charge, "first", None, "quarantined", now)
-    with pytest.raises(StateChanged):
-        async with app.unit_of_work() as uow:
-            payable = await charges.lock_payable_orders(uow, reference)
-            assert payable is not None
-            new = charges.new_charge(replace(charge, gateway_id="second"), "second", order.order_id, "covered", now)
-            posting = postings.charge(
-                charge.identity,
-                payable.unpaid_totals_minor,
-                uuid4(),
-                amount_minor=order.total_minor,
-                surplus_minor=0,
-                surcharge_minor=0,
-            )
-            payment = CoveringPayment(reference, new.id, "card", {})
-            await hold_escrow(uow, posting, payable, payment, None, now, new.record)
-    assert not await app.fetch("SELECT FROM escrows")
-    assert not await app.fetch("SELECT FROM ledger_transactions")
+        if meanwhile == "its charge is recorded":
+            first = replace(charge, gateway_id=None)
+            await charges.record_charge(uow, first, "first", None, "quarantined", app.clock.now())
+        elif meanwhile == "the order is paid":
+            await uow.execute("UPDATE payable_orders SET status = 'paid_escrow'")
+    with nullcontext() if meanwhile == "nothing" else pytest.raises(StateChanged):
+        await hold(app, charge)
+    expected = 1 if meanwhile == "nothing" else 0
+    for table in ("escrows", "ledger_transactions"):
+        assert len(await app.fetch(f"SELECT FROM {table}")) == expected
+    assert len(await app.published("payments.escrow_held.v1")) == expected
 
 
 async def test_a_paid_intent_is_never_spent_for_another_status(app: PaymentsApp) -> None:
