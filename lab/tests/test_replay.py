@@ -105,8 +105,22 @@ async def test_a_statement_that_commits_itself_is_recorded_unless_it_was_rolled_
     run = returns([]) if error is None else partial(fails_with, error)
     with nullcontext() if error is None else pytest.raises(type(error)):
         await recording.run(Connection(), statement, [5, event_id, "on_escrow_held"], run)  # type: ignore[arg-type]
-    expected = [RecordedUnit([event_id], [], [], error is None)] if is_recorded else []
+    expected = [RecordedUnit([event_id], is_certain=error is None)] if is_recorded else []
     assert recording.units.get("payouts", []) == expected
+
+
+async def test_the_preparation_of_the_inbox_is_no_message(recording: Recording) -> None:
+    await recording.run(Connection(), "PREPARE record_inbox AS INSERT INTO inbox ...", [], returns("PREPARE"))  # type: ignore[arg-type]
+    assert not recording.units
+
+
+async def test_a_posting_is_recorded_in_any_place_of_a_statement(recording: Recording) -> None:
+    connection, posting_id = Connection(), new_id()
+    statement = "WITH held AS (...) SELECT 1, (SELECT ledger_post($3, $4)) AS is_posted"
+    values = [5, 6, posting_id, "charge"]
+    await recording.run(connection, statement, values, returns([{"is_posted": True}]))  # type: ignore[arg-type]
+    await recording.run(connection, "COMMIT", [], returns("COMMIT"))  # type: ignore[arg-type]
+    assert [unit.posting_ids for unit in recording.units["payouts"]] == [[posting_id]]
 
 
 @given(st.tuples(KOBO, KOBO, KOBO), st.data())

@@ -14,12 +14,13 @@ from weakref import WeakKeyDictionary
 import asyncpg
 import msgspec
 
-from common.ledger.posting import POST
 from lab.stepped.effects import CURRENT
 
 _INBOX: Final = re.compile(r"EXECUTE record_inbox \('\{(?P<event_ids>[^}]*)\}'")
 # Of a message whose only write contains its inbox row, and commits itself.
 _WRITTEN_ONCE: Final = "INSERT INTO inbox"
+# A posting, also as a part of a larger statement: its id is the value of the first place.
+_POST: Final = re.compile(r"ledger_post\(\$(?P<place>\d+)")
 # Of messages that are partly new.
 _NEW_OF_INBOX: Final = "FROM inbox"
 # The read of a lost chargeback: which refunds of its charge were not sent yet.
@@ -118,7 +119,8 @@ class Recording:
             return await self._commit(connection, run)
         if statement == "ROLLBACK":
             self._open.pop(connection, None)
-        if _WRITTEN_ONCE in statement:
+        # The preparation of the same insert has no values.
+        if _WRITTEN_ONCE in statement and values:
             return await self._write_once(values, run)
         result = await run()
         if inbox := _INBOX.search(statement):
@@ -129,8 +131,8 @@ class Recording:
         elif _NEW_OF_INBOX in statement:
             new = {row["event_id"] for row in result}
             self._unit(connection).event_ids += [event_id for event_id in dict.fromkeys(values[0]) if event_id in new]
-        elif POST in statement and result:
-            self._unit(connection).posting_ids.append(values[0])
+        elif (posted := _POST.search(statement)) and _is_posted(result):
+            self._unit(connection).posting_ids.append(values[int(posted["place"]) - 1])
         elif _UNSENT_REFUNDS.search(statement):
             self._unit(connection).unsent_refunds += [row["id"] for row in result]
         elif result is True and _OPEN_CHARGEBACK.search(statement):
@@ -169,3 +171,10 @@ class Recording:
 
     def _unit(self, connection: asyncpg.Connection) -> RecordedUnit:
         return self._open.setdefault(connection, RecordedUnit())
+
+
+def _is_posted(result: Any) -> bool:
+    """Return whether a posting is new, by the value of its statement or by the column of its row."""
+    if isinstance(result, list):
+        return bool(result) and _is_posted(result[0])
+    return bool(result["is_posted"] if isinstance(result, asyncpg.Record | dict) else result)

@@ -105,7 +105,7 @@ class ObservedConnection(asyncpg.Connection):
 
     async def fetchrow(self, query: str, *args: Any, **options: Any) -> Any:
         return await self._point(
-            query, lambda: super(ObservedConnection, self).fetchrow(self._sent(query), *args, **options)
+            query, lambda: super(ObservedConnection, self).fetchrow(self._sent(query), *args, **options), args
         )
 
     async def fetchval(self, query: str, *args: Any, **options: Any) -> Any:
