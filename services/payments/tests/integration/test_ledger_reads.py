@@ -114,6 +114,8 @@ async def test_transactions_are_narrowed_by_type_account_order_and_time(app: Pay
     assert await types(orderId=new_id()) == []
     assert await types(type="charge") == ["charge", "charge"]
     assert await types(account="gateway_cash") == ["charge", "charge", "refund_settled"]
+    assert await types(reference=str(refund.refund_id)) == ["refund", "refund_settled"]
+    assert await types(reference="unknown") == []
     assert await types(account="gateway_cash", orderId=placed.order_id) == ["charge", "refund_settled"]
     assert await types(**{"from": between}) == ["release", "refund", "refund_settled"]
     assert await types(to=between) == ["charge", "charge"]

@@ -78,3 +78,20 @@ async def test_the_api_role_reads_refunds_by_the_row_policy_alone(app: PaymentsA
                     await api.execute("SELECT set_config($1, $2, true)", name, value)
                 assert await api.fetchval("SELECT count(buyer_id) FROM refunds") == refunds
                 assert await api.fetchval("SELECT count(*) FROM refund_decisions") == decisions
+
+
+async def test_refunds_are_filtered_by_date_and_reference(app: PaymentsApp) -> None:
+    first, second = [await app.get_as(f"/api/refunds/{await app.failed_refund()}") for _ in range(2)]
+
+    async def found(**filters: str) -> list[str]:
+        headers = app.headers(uuid4(), roles=("auditor",))
+        response = await app.client.get("/api/refunds", params={"order": "asc", **filters}, headers=headers)
+        assert response.status_code == 200, response.text
+        return [row["id"] for row in response.json()["data"]]
+
+    assert await found(reference=first["reference"]) == [first["id"]]
+    assert await found(reference=f"re-{uuid4().hex}") == []
+    assert await found(**{"from": first["createdAt"]}) == [first["id"], second["id"]]
+    assert await found(to=first["createdAt"]) == []
+    refused = await app.client.get("/api/refunds?reference=x", headers=app.headers(uuid4(), roles=("auditor",)))
+    assert refused.json()["invalid_params"] == [{"name": "reference", "reason": "must be `re-` and 32 hex digits"}]

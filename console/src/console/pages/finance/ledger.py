@@ -79,6 +79,7 @@ TRANSACTIONS = ListView(
         Filter("type", "Type", TRANSACTION_TYPES),
         Filter("account", "Account"),
         Filter("orderId", "Order", kind="order"),
+        Filter("reference", "Reference", kind="search"),
         Filter("from", "From", kind="date"),
         Filter("to", "Before", kind="date"),
     ),
@@ -89,6 +90,25 @@ TRANSACTIONS = ListView(
 @SCREENS.page("/transactions", title="Transactions", any_of=(LEDGER,), menu="Transactions")
 async def transactions_page(visit: Visit) -> Response:
     return await show_list(visit, TRANSACTIONS, "finance/transactions.html")
+
+
+SETTLEMENTS: Final = ListView(
+    "/api/transactions",
+    columns=(
+        Column("Settled", "createdAt", "time", link="/transactions/{id}"),
+        Column("Reference", lambda row: row["postingKey"].removeprefix("settlement:"), "code"),
+        *TRANSACTIONS.columns[2:4],
+    ),
+    filters=tuple(one for one in TRANSACTIONS.filters if one.name in ("reference", "from", "to")),
+    fixed={"type": "settlement"},
+    empty="The gateway settled nothing to the bank account yet.",
+)
+
+
+@SCREENS.page("/settlements", title="Settlements", any_of=(LEDGER,), menu="Settlements")
+async def settlements_page(visit: Visit) -> Response:
+    """Return what the gateway moved to our bank account."""
+    return await show_list(visit, SETTLEMENTS)
 
 
 @SCREENS.page("/transactions/export", title="Export", any_of=("ledger:export",))

@@ -46,6 +46,9 @@ REFUNDS = ListView(
         Filter("kind", "Kind", choices("order", "overpayment", "quarantine", "outside")),
         Filter("awaiting", "Awaiting", choices("preparation", "approval")),
         Filter("orderId", "Order", kind="order"),
+        Filter("reference", "Reference", kind="search"),
+        Filter("from", "Owed from", kind="date"),
+        Filter("to", "Before", kind="date"),
     ),
     empty="No refund is here. They appear when money goes back to a buyer.",
 )

@@ -44,6 +44,9 @@ TICKETS = ListView(
     ),
     filters=(
         Filter("number", "Number"),
+        Filter("q", "Text", kind="search"),
+        Filter("orderId", "Order", kind="order"),
+        Filter("userId", "Customer", kind="hidden"),
         Filter("status", "Status", choices("open", "pending", "closed")),
         Filter("priority", "Priority", PRIORITIES),
         Filter("awaiting", "Awaiting", choices("answer")),

@@ -293,6 +293,26 @@ async def test_staff_prioritize_assign_and_filter_tickets(scenario: Scenario, cl
     assert (await request(scenario, "GET", f"{TICKETS}?status=ended", "staff")).status_code == 422
 
 
+async def test_tickets_are_searched_by_text_order_and_customer(scenario: Scenario) -> None:
+    plain = await open_ticket(scenario)
+    about_order = await open_ticket(scenario, subject="Cold soup", orderId=str(scenario.order_id))
+    other = await open_ticket(scenario, "stranger", message="The LID is broken.")
+    await write(scenario, plain, "staff", "We look for the courier.")
+
+    async def found(query: str, who: str = "staff") -> list[str]:
+        listed = await request(scenario, "GET", f"{TICKETS}?{query}", who)
+        assert listed.status_code == 200, listed.text
+        return [one["id"] for one in listed.json()["data"]]
+
+    assert await found("q=COURIER") == [plain["id"]]
+    assert await found("q=cold%20s") == [about_order["id"]]
+    assert await found("q=lid%20is") == [other["id"]]
+    assert await found("q=lid%20is", "owner") == []
+    assert await found(f"orderId={scenario.order_id}") == [about_order["id"]]
+    assert await found(f"userId={OTHER_USER}") == [other["id"]]
+    assert (await request(scenario, "GET", f"{TICKETS}?q=ab", "staff")).status_code == 422
+
+
 async def test_lists_are_paged_by_cursors_that_belong_to_their_reader(scenario: Scenario) -> None:
     made = [(await open_ticket(scenario))["id"] for _ in range(5)]
     for number in range(4):

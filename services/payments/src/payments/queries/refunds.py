@@ -1,6 +1,8 @@
 """Refunds: the buyer's own, and all for finance, support and auditors."""
 
 from collections.abc import Mapping
+from dataclasses import astuple, dataclass
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -37,6 +39,8 @@ _OWN: Final = """
 _FILTER: Final = f"""
 {_OWN} AND ($1::text IS NULL OR f.status = $1) AND ($2::text IS NULL OR f.kind = $2)
     AND ($3::uuid IS NULL OR f.order_id = $3)
+    AND ($4::timestamptz IS NULL OR f.created_at >= $4) AND ($5::timestamptz IS NULL OR f.created_at < $5)
+    AND ($6::uuid IS NULL OR f.attempt_id = $6)
 """
 AWAITING_REFUNDS: Final[Mapping[RefundStep, str]] = {
     "preparation": "f.status = 'failed' AND f.kind <> 'outside'",
@@ -48,20 +52,27 @@ AWAITING_REFUNDS: Final[Mapping[RefundStep, str]] = {
 _SORTS: Final = {"created_at": "f.created_at", "amount": "f.amount_minor + f.balance_minor"}
 
 
+@dataclass(frozen=True, slots=True)
+class RefundFilter:
+    """The filters of refunds, in the order of the statement; None: any. `attempt_id` is that of a reference."""
+
+    status: str | None = None
+    kind: str | None = None
+    order_id: UUID | None = None
+    start: datetime | None = None
+    end: datetime | None = None
+    attempt_id: UUID | None = None
+
+
 async def page_of_refunds(
-    uow: UnitOfWork,
-    page: OffsetPage,
-    status: str | None,
-    kind: str | None,
-    order_id: UUID | None,
-    awaiting: RefundStep | None = None,
+    uow: UnitOfWork, page: OffsetPage, chosen: RefundFilter, awaiting: RefundStep | None = None
 ) -> Found[Refund]:
-    """Refunds by status, kind and order, and those that await a step of the caller."""
-    filters = (status, kind, order_id)
+    """Return the chosen refunds, and of these those that await a step of the caller."""
+    filters = astuple(chosen)
     where = f"WHERE {_FILTER} AND {AWAITING_REFUNDS[awaiting] if awaiting else 'true'}"
     total = await uow.fetch_value(f"SELECT count(*) FROM refunds f {where}", *filters)
     order = page.order_by(_SORTS[page.sort], "f.id")
-    rows = await uow.fetch(f"{_REFUND} {where} {order} LIMIT $4 OFFSET $5", *filters, page.limit, page.offset)
+    rows = await uow.fetch(f"{_REFUND} {where} {order} LIMIT $7 OFFSET $8", *filters, page.limit, page.offset)
     return [_refund(row) for row in rows], total
 
 

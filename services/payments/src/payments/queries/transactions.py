@@ -29,6 +29,8 @@ class TransactionFilter:
     order_id: UUID | None = None
     start: datetime | None = None
     end: datetime | None = None
+    # A part of the posting key.
+    reference: str | None = None
 
 
 # The transactions of an order: those of its accounts (escrow, refunds, quarantined charges), its chargebacks, which
@@ -61,6 +63,7 @@ _CONDITIONS: Final = {
     "type": "t.type = {0}",
     "account": "t.id IN (SELECT e.transaction_id FROM ledger_entries e WHERE e.account = {0})",
     "order_id": _OF_ORDER,
+    "reference": "strpos(t.posting_key, {0}) > 0",
     "start": "t.created_at >= {0}",
     "end": "t.created_at < {0}",
 }

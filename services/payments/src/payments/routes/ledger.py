@@ -47,9 +47,13 @@ async def transaction_filter(
     order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
     start: Annotated[QueryInstant | None, Query(alias="from", description="Posted at or after this.")] = None,
     end: Annotated[QueryInstant | None, Query(alias="to", description="Posted before this.")] = None,
+    reference: Annotated[
+        QueryText | None,
+        Query(max_length=100, description="A part of the posting key: a charge's reference, a settlement's id."),
+    ] = None,
 ) -> TransactionFilter:
     """Return the filters of the list of transactions."""
-    return TransactionFilter(type, account, order_id, start, end)
+    return TransactionFilter(type, account, order_id, start, end, reference)
 
 
 @endpoint(

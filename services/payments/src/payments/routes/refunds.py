@@ -9,15 +9,17 @@ from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
 from common.auth.guards import SIGNED_IN, permission
+from common.primitives.problems import ValidationFailed
 from common.web.endpoints import Endpoints
-from common.web.http import CurrentCaller, dependencies_of, ok
+from common.web.http import CurrentCaller, QueryText, dependencies_of, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from common.web.schemas import DecisionApproval
+from common.web.schemas import DecisionApproval, QueryInstant
 from payments.dependencies import Dependencies
 from payments.domain.destinations import Destination
+from payments.domain.identifiers import attempt_of_reference
 from payments.domain.refunds import RefundKind, RefundStep
 from payments.domain.transitions import RefundStatus
-from payments.queries.refunds import find_refund, page_of_refunds
+from payments.queries.refunds import RefundFilter, find_refund, page_of_refunds
 from payments.responses.decisions import Refund
 from payments.schemas.decisions import AWAITED_STEP, PrepareRefundDecisionRequest, RejectDecisionRequest
 from payments.use_cases.outside_refunds.prepare_correction import prepare_correction
@@ -32,20 +34,35 @@ REFUNDS: Final = "/api/refunds"
 ONE_REFUND: Final = f"{REFUNDS}/{{refund_id}}"
 
 
+async def refund_filter(
+    status: Annotated[RefundStatus | None, Query()] = None,
+    kind: Annotated[RefundKind | None, Query()] = None,
+    order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
+    start: Annotated[QueryInstant | None, Query(alias="from", description="Owed since this or later.")] = None,
+    end: Annotated[QueryInstant | None, Query(alias="to", description="Owed since before this.")] = None,
+    reference: Annotated[
+        QueryText | None, Query(max_length=100, description="The reference of its newest attempt at the gateway.")
+    ] = None,
+) -> RefundFilter:
+    """Return the filters of the list of refunds. Raises ValidationFailed for what is no reference of a refund."""
+    attempt_id = attempt_of_reference(reference)
+    if reference is not None and attempt_id is None:
+        raise ValidationFailed.of("reference", "must be `re-` and 32 hex digits")
+    return RefundFilter(status, kind, order_id, start, end, attempt_id)
+
+
 @endpoint("GET", REFUNDS, id="refunds.list", returns=list[Refund], allow=SIGNED_IN)
 async def list_refunds(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at", "amount"))],
-    status: Annotated[RefundStatus | None, Query()] = None,
-    kind: Annotated[RefundKind | None, Query()] = None,
-    order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
+    chosen: Annotated[RefundFilter, Depends(refund_filter)],
     awaiting: Annotated[RefundStep | None, AWAITED_STEP] = None,
 ) -> Response:
     """Return a buyer's own refunds; finance, support and auditors see all. Newest first."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        found = await page_of_refunds(uow, page, status, kind, order_id, awaiting)
+        found = await page_of_refunds(uow, page, chosen, awaiting)
     return respond_offset_page(request, page, found)
 
 

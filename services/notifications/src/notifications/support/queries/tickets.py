@@ -33,6 +33,10 @@ WHERE ($1::text IS NULL OR status = $1) AND ($2::text IS NULL OR priority = $2)
     AND ($3::uuid IS NULL OR assignee_id = $3)
   AND ($4::timestamptz IS NULL OR (created_at, id) < ($4, $5)) {awaiting}
   AND ($7::text IS NULL OR number = $7) AND ($8::uuid IS NULL OR id = $8)
+  AND ($9::text IS NULL OR strpos(lower(subject), lower($9)) > 0 OR EXISTS (
+      SELECT FROM support_messages AS m WHERE m.ticket_id = support_tickets.id AND strpos(lower(m.body), lower($9)) > 0
+  ))
+  AND ($10::uuid IS NULL OR order_id = $10) AND ($11::uuid IS NULL OR user_id = $11)
 ORDER BY created_at DESC, id DESC LIMIT $6
 """
 )
@@ -91,6 +95,10 @@ class TicketFilter:
     assignee_id: UUID | None = None
     awaiting: str | None = None
     number: str | None = None
+    # A part of the subject or of a message, in any case.
+    text: str | None = None
+    order_id: UUID | None = None
+    user_id: UUID | None = None
 
 
 async def list_tickets(
@@ -103,7 +111,8 @@ async def list_tickets(
     named = None if narrowed.number is None else read_number_or_id(narrowed.number, NumberKind.TICKET) or ""
     number, searched_id = (None, named) if isinstance(named, UUID) else (named, None)
     fixed = (narrowed.status, narrowed.priority, narrowed.assignee_id)
-    rows = await uow.fetch(statement, *fixed, at, ticket_id, rows_max, number, searched_id)
+    searched = (narrowed.text, narrowed.order_id, narrowed.user_id)
+    rows = await uow.fetch(statement, *fixed, at, ticket_id, rows_max, number, searched_id, *searched)
     return [TicketRow(*row) for row in rows]
 
 

@@ -1,7 +1,7 @@
 """Support tickets (contract section 12) for customers, staff and auditors."""
 
 from collections.abc import Sequence
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from typing import Annotated, Final, Literal
 from uuid import UUID
 
@@ -48,7 +48,28 @@ _STAFF: Final = ("tickets:manage", "tickets:read")
 _WEBP: Final = "image/webp"
 
 
+@dataclass(frozen=True, slots=True)
+class TicketSearch:
+    """The filters that find a ticket by what it is about."""
+
+    text: str | None
+    order_id: UUID | None
+    user_id: UUID | None
+
+
+def _search_of(
+    text: Annotated[
+        QueryText | None,
+        Query(alias="q", min_length=3, max_length=100, description="A part of the subject or of a message."),
+    ] = None,
+    order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
+    user_id: Annotated[UUID | None, Query(alias="userId", description="Tickets of this customer.")] = None,
+) -> TicketSearch:
+    return TicketSearch(text, order_id, user_id)
+
+
 def _filter_of(
+    search: Annotated[TicketSearch, Depends(_search_of)],
     status: Status | None = None,
     priority: Priority | None = None,
     assignee_id: Annotated[UUID | None, Query(alias="assigneeId")] = None,
@@ -61,7 +82,7 @@ def _filter_of(
         Query(max_length=100, description="The ticket's number (`CT-XXXX-XXXX`) or id, in any form that people type."),
     ] = None,
 ) -> queries.TicketFilter:
-    return queries.TicketFilter(status, priority, assignee_id, awaiting, number)
+    return queries.TicketFilter(status, priority, assignee_id, awaiting, number, *astuple(search))
 
 
 @endpoint("GET", "/api/support-tickets", id="tickets.list", returns=list[Ticket], allow=SIGNED_IN)
