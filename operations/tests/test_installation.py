@@ -11,12 +11,13 @@ import pytest
 from typer.testing import CliRunner
 
 from campus_tools.servers.install import install
+from operations.audit.access import audit_secrets
 from operations.campusctl.app import app
 from operations.database_settings import DATABASE_SETTINGS
 from operations.installation import plan as installation_plan
 from operations.installation.errors import InstallationFailed
 from operations.installation.files import PlannedFile, changed, environment_file
-from operations.installation.plan import PostgresqlCluster, planned_files, preview_secrets
+from operations.installation.plan import PostgresqlCluster, planned_files, preview_secrets, secrets_of
 from operations.installation.settings import InstallationSettings, read_installation_settings
 from operations.installation.units import INSTALLED, RELEASE, MemoryLimits, unit_name
 
@@ -104,6 +105,15 @@ def test_an_installation_has_neither_sandbox_nor_demo_data(files: list[PlannedFi
         assert not any(name.startswith("DEMO_TOTP") for name in environment), plan.name
     assert environment_of(files, "orders")["ENVIRONMENT"] == "production"
     assert environment_of(files, "identity")["PASSKEY_RP_ID"] == "campus.ng"
+
+
+def test_operators_commands_find_their_addresses(state_dir: Path) -> None:
+    settings = read_installation_settings(written(state_dir), GIB)
+    known = secrets_of(settings)
+    assert "AUDIT_DATABASE_URL" in audit_secrets(state_dir, {})
+    assert known["DATABASE_URL"].startswith("postgresql://postgres:")
+    assert secrets_of(settings) == known
+    assert not {"FLUTTERWAVE_SECRET_KEY", "FCM_SERVICE_ACCOUNT", "DEMO_PASSWORD"} & known.keys()
 
 
 def test_a_file_that_is_as_planned_is_not_written_again(files: list[PlannedFile], tmp_path: Path) -> None:

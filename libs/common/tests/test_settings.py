@@ -10,6 +10,7 @@ from common.process.settings import Origins, ServiceSettings, read_settings
 
 class Settings(ServiceSettings):
     allowed_origins: Origins = ()
+    gateway_api_url: str = "http://sandbox:8080/gateway"
 
 
 GOOD = {
@@ -101,3 +102,14 @@ def test_only_loopback_hosts_may_allow_any_port(origin: str, monkeypatch: pytest
 def test_a_wildcard_is_not_an_origin() -> None:
     with pytest.raises(ValidationError):
         Settings(allowed_origins=("*",))
+
+
+@pytest.mark.parametrize("address", ["http://sandbox:8080/gateway", "http://127.0.0.1:8170", "https://api.example"])
+def test_production_does_not_start_with_a_provider_of_development(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], address: str
+) -> None:
+    with pytest.raises(SystemExit):
+        _read(monkeypatch, ENVIRONMENT="production", GATEWAY_API_URL=address)
+    assert "GATEWAY_API_URL" in capsys.readouterr().err
+    assert _read(monkeypatch, ENVIRONMENT="staging").gateway_api_url == address
+    assert _read(monkeypatch, ENVIRONMENT="production", GATEWAY_API_URL="https://api.paystack.co").environment

@@ -25,6 +25,7 @@ from operations.installation.units import (
     unit_name,
 )
 from operations.processes import CONSOLE_PORT
+from operations.provision import audit_database_url, subscriber_broker_url
 from operations.secrets import load_secrets, write_secrets
 from operations.services import SERVICES
 
@@ -85,12 +86,16 @@ def preview_secrets(settings: InstallationSettings) -> dict[str, str]:
 def _with_servers(known: Mapping[str, str]) -> dict[str, str]:
     passwords = {name: known.get(name) or random.token_hex(24) for name in ("POSTGRES_PASSWORD", "RABBITMQ_PASSWORD")}
     database, broker = passwords["POSTGRES_PASSWORD"], passwords["RABBITMQ_PASSWORD"]
+    administrator = f"postgresql://{ADMINISTRATOR}:{database}@127.0.0.1:5432/postgres"
+    broker_url = f"amqp://{BROKER_ADMINISTRATOR}:{broker}@127.0.0.1:5672/"
     return {
         **known,
         **passwords,
-        "DATABASE_URL": f"postgresql://{ADMINISTRATOR}:{database}@127.0.0.1:5432/postgres",
-        "BROKER_URL": f"amqp://{BROKER_ADMINISTRATOR}:{broker}@127.0.0.1:5672/",
+        "DATABASE_URL": administrator,
+        "AUDIT_DATABASE_URL": audit_database_url(administrator, known),
+        "BROKER_URL": broker_url,
         "BROKER_MANAGEMENT_URL": f"http://{BROKER_ADMINISTRATOR}:{broker}@127.0.0.1:15672",
+        "SUBSCRIBER_BROKER_URL": subscriber_broker_url(broker_url, known),
     }
 
 
