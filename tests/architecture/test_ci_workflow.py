@@ -32,6 +32,13 @@ def test_the_jobs_of_ci_are_all_parts_of_the_script() -> None:
     assert sorted(parts) == sorted({"lint", "library", "system", "clients"} | services)
 
 
+def test_ci_runs_the_oldest_python_and_that_of_the_images() -> None:
+    oldest = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"].removeprefix(">=")
+    image = re.search(r"^ARG PYTHON_IMAGE=python:(\d+\.\d+)", (ROOT / "deploy/Dockerfile").read_text(), re.MULTILINE)
+    assert image is not None
+    assert WORKFLOW["jobs"]["parts"]["strategy"]["matrix"]["python"] == [oldest, image[1]]
+
+
 def test_an_unknown_part_of_the_script_is_an_error() -> None:
     ended = subprocess.run([ROOT / ".ci/run", "nonsense"], capture_output=True, text=True, check=False)
     assert ended.returncode == 2

@@ -62,6 +62,14 @@ def test_every_entry_of_a_bill_is_required_by_another(image, bills) -> None:
     assert reached == {"image", *(part["bom-ref"] for part in bill["components"])}
 
 
+@images
+def test_every_package_of_a_bill_has_its_licence(image, bills) -> None:
+    components = json.loads(bills[image])["components"]
+    packages = [it for it in components if it.get("purl", "").startswith("pkg:pypi/")]
+    assert packages
+    assert [it["name"] for it in packages if not it.get("licenses")] == []
+
+
 def test_every_requirement_of_the_lock_is_read() -> None:
     text = LOCK.read_text()
     read = requirements_in(text)

@@ -7,6 +7,7 @@ Packages of the base image are not listed; the base image itself is.
 import json
 import re
 import tomllib
+from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 from typing import Final
 from uuid import NAMESPACE_OID, uuid5
@@ -14,6 +15,7 @@ from uuid import NAMESPACE_OID, uuid5
 from cyclonedx.model import ExternalReference, ExternalReferenceType, HashAlgorithm, HashType, XsUri
 from cyclonedx.model.bom import Bom, BomMetaData
 from cyclonedx.model.component import Component, ComponentType
+from cyclonedx.model.license import DisjunctiveLicense, LicenseExpression
 from cyclonedx.output import make_outputter
 from cyclonedx.schema import OutputFormat, SchemaVersion
 from packageurl import PackageURL
@@ -129,7 +131,25 @@ def _locked(requirement: Requirement) -> Component:
         purl=purl,
         bom_ref=purl.to_string(),
         external_references=[files],
+        licenses=licenses_of(requirement.name),
     )
+
+
+def licenses_of(name: str) -> list[DisjunctiveLicense | LicenseExpression]:
+    """Return the licences that the installed package declares: its SPDX expression, else the names in its older fields.
+
+    Empty for a package of other systems or versions of Python, which is not installed here.
+    """
+    try:
+        declared = metadata(name)
+    except PackageNotFoundError:
+        return []
+    if "License-Expression" in declared:
+        return [LicenseExpression(declared["License-Expression"])]
+    classifiers = declared.get_all("Classifier") or []
+    names = {it.rpartition(" :: ")[2] for it in classifiers if it.startswith("License :: ")} - {"OSI Approved"}
+    first_line = declared["License"].strip().partition("\n")[0] if "License" in declared else ""
+    return [DisjunctiveLicense(name=it) for it in sorted(names) or [first_line] if it]
 
 
 def _named(dependencies: list[str]) -> set[str]:
