@@ -5,7 +5,7 @@ import { defineConfig, loadEnv, type Plugin } from "vite";
 
 const WORKER = "service-worker.js";
 /** Files of the public folder that the shell needs without a connection. */
-const PUBLIC = ["/manifest.webmanifest", "/icon.svg"];
+const PUBLIC = ["/manifest.webmanifest", "/icon.svg", "/theme.js"];
 
 /** The policy of the built page. It allows no inline script and no other host than the API. */
 function contentSecurityPolicy(apiUrl: string): Plugin {

@@ -96,17 +96,23 @@ class Visitor:
         await self.page.set_viewport_size(WIDE)  # type: ignore[arg-type]
 
     async def check_accessibility(self) -> None:
-        """No serious fault of accessibility, no error in the browser."""
+        """No serious fault of accessibility in light colors, enough contrast in dark ones, no error in the browser."""
         assert self.errors == []
         await self.page.evaluate(AXE)
-        found = await self.page.evaluate("axe.run({resultTypes: ['violations']})")
-        serious = [
+        found = await self._violations("{resultTypes: ['violations']}")
+        await self.page.emulate_media(color_scheme="dark")
+        found += await self._violations("{runOnly: ['color-contrast'], resultTypes: ['violations']}")
+        await self.page.emulate_media(color_scheme="light")
+        assert found == []
+
+    async def _violations(self, options: str) -> list[tuple[str, str, str]]:
+        found = await self.page.evaluate(f"axe.run({options})")
+        return [
             (one["id"], node["html"], node["failureSummary"])
             for one in found["violations"]
             if one["impact"] in ("serious", "critical")
             for node in one["nodes"]
         ]
-        assert serious == []
 
     async def check_width(self) -> None:
         """No horizontal scroll."""

@@ -182,6 +182,21 @@ async def test_no_cache_and_no_storage_holds_what_the_api_returned(
     assert await page.evaluate("indexedDB.databases().then((all) => all.length)") == 0
 
 
+async def test_the_chosen_colors_stay_on_the_next_page(shopper: Arrival) -> None:
+    at_shop = await shopper()
+    ground = "getComputedStyle(document.body).backgroundColor"
+    assert await at_shop.page.evaluate(ground) == "rgb(255, 249, 240)"
+    await at_shop.page.get_by_label("Colors").select_option("dark")
+    assert await at_shop.page.evaluate(ground) == "rgb(21, 17, 13)"
+    await at_shop.open("/sign-in")
+    await at_shop.page.locator("form").wait_for()
+    assert await at_shop.page.evaluate(ground) == "rgb(21, 17, 13)"
+    await at_shop.check_page()
+    await at_shop.page.get_by_label("Colors").select_option("as the device")
+    assert await at_shop.page.evaluate(ground) == "rgb(255, 249, 240)"
+    assert await at_shop.page.evaluate("localStorage.length") == 0
+
+
 async def test_the_storefront_can_be_installed(shopper: Arrival) -> None:
     at_shop = await shopper()
     await worker_ready(at_shop.page)

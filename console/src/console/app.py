@@ -114,6 +114,7 @@ class Console:
         environment.globals |= {
             "asset": self._assets.url,
             "menu": self._menu,
+            "phone_bar": self._phone_bar,
             "api_origin": settings.base_url,
             "present_instant": _present_instant,
         }
@@ -123,6 +124,11 @@ class Console:
         """Return the entries that the person may open, by family."""
         groups = [(family.name, [one for one in family.screens if one.is_in_menu(visit)]) for family in self.families]
         return [(name, screens) for name, screens in groups if screens]
+
+    def _phone_bar(self, visit: Visit) -> list[Screen]:
+        """Return the screens of the bar at the bottom of a phone; a single one is in the menu only."""
+        screens = [one for family in self.families for one in family.screens if one.icon and one.is_in_menu(visit)]
+        return screens if len(screens) > 1 else []
 
     async def respond(self, screen: Screen, request: Request) -> Response:
         """Run the screen and render what it raises. The cookie is written when the session changed."""

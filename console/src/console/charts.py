@@ -1,4 +1,4 @@
-"""Charts as SVG, made on the server. Colours come from the stylesheet by class; a table beside them holds the
+"""Charts as SVG, made on the server. Colors come from the stylesheet by class; a table beside them holds the
 numbers.
 """
 

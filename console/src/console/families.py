@@ -33,6 +33,8 @@ class Screen:
     """The page that is shown again, with the typed fields, when the API refuses an action."""
     is_open: bool = False
     """Reached without a sign-in."""
+    icon: str = ""
+    """Its drawing in the bar at the bottom of a phone, a name of `parts.html`; empty: it is not in the bar."""
 
     def is_in_menu(self, visit: Visit) -> bool:
         permissions = self.menu_for or self.any_of
@@ -54,11 +56,12 @@ class Screens:
         menu: str = "",
         menu_for: tuple[str, ...] = (),
         is_open: bool = False,
+        icon: str = "",
     ) -> Callable[[Handler], Handler]:
         """Register the handler of a page. `{id:uuid}` in the path is `visit["id"]`."""
 
         def register(handler: Handler) -> Handler:
-            self.screens.append(Screen("GET", path, handler, any_of, title, menu, menu_for, is_open=is_open))
+            self.screens.append(Screen("GET", path, handler, any_of, title, menu, menu_for, is_open=is_open, icon=icon))
             return handler
 
         return register

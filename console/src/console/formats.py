@@ -181,7 +181,7 @@ def spoken(word: str | None) -> str:
 
 
 def badge(word: str | None) -> Markup:
-    """Return a state as a badge; the API's word is its title. Its colour repeats what the word says."""
+    """Return a state as a badge; the API's word is its title. Its color repeats what the word says."""
     key = (word or "").lower()
     tone = "good" if key in _GOOD else "bad" if key in _BAD else "waiting" if key in _WAITING else "plain"
     shown = state_words(word)

@@ -22,6 +22,8 @@ KEY_FIELD: Final = "_key"
 HELD_FIELD: Final = "_held"
 CODE_FIELD: Final = "_code"
 PASSKEY_FIELD: Final = "_passkey"
+THEME_COOKIE: Final = "console-theme"
+"""Written by the script of the page."""
 OWN_FIELDS: Final = frozenset({CSRF_FIELD, HELD_FIELD, CODE_FIELD, PASSKEY_FIELD})
 """Fields that belong to the console; all others, the key included, are the form's."""
 
@@ -208,6 +210,12 @@ class Visit:
     def query(self) -> dict[str, str]:
         """The parameters of the address that are not empty."""
         return {name: value for name, value in self.request.query_params.items() if value}
+
+    @property
+    def theme(self) -> str:
+        """The colors that this browser chose, `light` or `dark`; empty: those of the device."""
+        chosen = self.request.cookies.get(THEME_COOKIE, "")
+        return chosen if chosen in ("light", "dark") else ""
 
     def __getitem__(self, name: str) -> str:
         """Return a parameter of the path: `visit["id"]`."""

@@ -19,6 +19,7 @@ import { SignUp } from "./pages/sign-up.tsx";
 import { VendorPage } from "./pages/vendor.tsx";
 import { Icon, type IconName } from "./parts/icon.tsx";
 import { OfflineNotice } from "./parts/offline.tsx";
+import { ThemeChoice } from "./parts/theme.tsx";
 import { itemCount, profile } from "./session.ts";
 
 export function Application() {
@@ -63,6 +64,7 @@ export function Application() {
             Quad is an example storefront of the Campus Marketplace API. Your payment is held in escrow until you give
             the seller your delivery PIN.
           </p>
+          <ThemeChoice />
         </footer>
       </ErrorBoundary>
     </LocationProvider>

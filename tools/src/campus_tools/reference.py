@@ -1,6 +1,6 @@
 """Write `docs/reference/` from the code, and the index of decisions from them.
 
-The code has permissions, events, configuration, metrics and lifecycles. A test keeps the files fresh.
+The code has permissions, events, configuration, metrics, lifecycles and colors. A test keeps the files fresh.
 
 python -m campus_tools.reference           # writes
 python -m campus_tools.reference --check   # ends with status 1 when a file is stale
@@ -16,6 +16,7 @@ from typing import Any, Final
 import msgspec
 from pydantic_settings import BaseSettings
 
+from campus_tools import colors
 from campus_tools.documents.lifecycles import LIFECYCLES
 from campus_tools.endpoints import Endpoint, endpoints, endpoints_by_permission
 from campus_tools.observability.inventory import AROUND_US, Metric, ours
@@ -47,6 +48,7 @@ def pages() -> dict[str, str]:
         "reference/metrics.md": _metrics(),
         "reference/lifecycles.md": _lifecycles(),
         "reference/database-settings.md": _database_settings(),
+        "colors.md": colors.page(NOTE),
         "decisions/README.md": _decisions(FOLDER / "decisions"),
     }
 

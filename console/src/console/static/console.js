@@ -31,3 +31,14 @@ window.addEventListener("beforeprint", () => {
 });
 // A refused form that was too long to be sent back to its page is shown under the address of the page.
 for (const place of document.querySelectorAll("[data-address]")) history.replaceState(null, "", place.dataset.address);
+// Light or dark: the choice is a cookie, which the server writes into the next page. The device's own choice needs none.
+const theme = document.getElementById("theme");
+if (theme) theme.hidden = false;
+theme?.addEventListener("click", () => {
+  const device = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  const chosen = (document.documentElement.dataset.theme || device) === "dark" ? "light" : "dark";
+  if (chosen === device) delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = chosen;
+  const secure = location.protocol === "https:" ? "; Secure" : "";
+  document.cookie = `console-theme=${chosen}; Path=/; Max-Age=${chosen === device ? 0 : 31536000}; SameSite=Lax${secure}`;
+});

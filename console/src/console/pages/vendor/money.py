@@ -54,7 +54,7 @@ LINES = ListView(
 )
 
 
-@SCREENS.page("/wallet", title="Wallet", any_of=OWNER, menu="Wallet")
+@SCREENS.page("/wallet", title="Wallet", any_of=OWNER, menu="Wallet", icon="money")
 async def wallet_page(visit: Visit) -> Response:
     """Where the money is, and each movement with the balance after it."""
     if visit.query.get("format") == "csv":

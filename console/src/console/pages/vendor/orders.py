@@ -78,7 +78,7 @@ HUB_ORDERS = ListView(
 )
 
 
-@SCREENS.page("/today", title="Today", any_of=VENDOR, menu="Today")
+@SCREENS.page("/today", title="Today", any_of=VENDOR, menu="Today", icon="today")
 async def today_page(visit: Visit) -> Response:
     """Return what is to hand over, what is under way, and the day's sales. The page reloads that part by itself."""
     today = SystemClock().now().astimezone(LAGOS).date().isoformat()
@@ -100,7 +100,7 @@ async def _orders(visit: Visit, status: str) -> list[Json]:
     return (await visit.api.page("/api/orders", status=status, limit=TODAY_ORDERS_MAX, **{"as": "vendor"})).items
 
 
-@SCREENS.page("/orders", title="Orders", any_of=DELIVERS, menu="Orders")
+@SCREENS.page("/orders", title="Orders", any_of=DELIVERS, menu="Orders", icon="orders")
 async def orders_page(visit: Visit) -> Response:
     return await show_list(visit, ORDERS if visit.may(*VENDOR) else HUB_ORDERS, "vendor/orders.html")
 

@@ -48,7 +48,7 @@ PRODUCTS = ListView(
 )
 
 
-@SCREENS.page("/products", title="Products", any_of=CATALOG, menu="Products")
+@SCREENS.page("/products", title="Products", any_of=CATALOG, menu="Products", icon="products")
 async def products_page(visit: Visit) -> Response:
     return await show_list(visit, PRODUCTS, "vendor/products.html")
 
