@@ -13,7 +13,7 @@ OPENAPI := services/api-gateway/src/api_gateway/pages/openapi.json
 CLIENT := clients/python/src/campus_client/public_events.py
 
 .PHONY: setup run demo dev storefront clean help test lint format audit fuzz openapi-check postman-check \
-    typescript-check new-endpoint migration documents schemas guides typescript console-shots storefront-shots ctl k8s-check lock \
+    typescript-check new-endpoint migration documents schemas guides typescript shots ctl k8s-check lock \
     audit-dependencies sbom release-notes bench bench-quick simulate replay-check crash-points races \
     mutants soak payout-soak notify-soak broker-soak audit-scale freeze-drill scale-drill failover-drill overload-drill \
     client-chaos restore-drill one-box-drill installation-drill start-drill upgrade-drill rotation-drill compromise-drill world-drill check-history
@@ -114,13 +114,9 @@ guides: setup ## Build the documentation site, which the gateway serves under /g
 typescript: ## Build the TypeScript client of clients/typescript (needs Node)
 	@clients/typescript/scripts/check build
 
-console-shots: setup ## Write the images of docs/console.md from the running system, with Chromium
+shots: setup ## Write the images of docs/images from the running system, with Chromium and Node
 	@tools/setup browser
-	@$(PYTHON) -m tests.console.shots
-
-storefront-shots: setup ## Write the images of examples/storefront from the running system, with Chromium
-	@tools/setup browser
-	@$(PYTHON) -m tests.storefront.shots
+	@$(PYTHON) -m tests.shots
 
 ##@ Operate
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from console.charts import bar_chart, line_chart
-from console.formats import badge, duration, lagos, lines, naira, naira_typed
+from console.charts import bar_chart, column_chart, ticks, with_empty_days
+from console.formats import badge, duration, lagos, lines, naira, naira_short, naira_typed
 from console.visit import Form, InvalidField, local_path
 
 
@@ -69,7 +69,8 @@ def test_a_length_of_time_has_two_units(seconds: int, words: str) -> None:
         lines,
         lambda text: lagos("2026-11-22T23:30:15.123Z") + badge(text),
         lambda text: bar_chart([(text, 3)], text),
-        lambda text: line_chart([(text, 3), (text, 1)], text),
+        lambda text: bar_chart([(text, 3), (text, 1)], text),
+        lambda text: column_chart([(text, 3), (text, 1)], text),
     ],
 )
 def test_every_text_is_escaped(make) -> None:
@@ -93,3 +94,54 @@ def test_every_text_is_escaped(make) -> None:
 )
 def test_a_redirect_stays_in_the_console(path: str, target: str) -> None:
     assert local_path(path) == target
+
+
+@pytest.mark.parametrize(
+    ("minor", "shown"),
+    [
+        (9_630_000_000, "₦96.3M"),
+        (10_000_000_000, "₦100M"),
+        (123_400, "₦1.2K"),
+        (99_999_900, "₦1M"),
+        (95_000, "₦950"),
+        (0, "₦0"),
+        (-2_500_000, "-₦25K"),
+        (150_000_000_000, "₦1.5B"),
+    ],
+)
+def test_the_axis_of_a_chart_has_short_amounts(minor: int, shown: str) -> None:
+    assert naira_short(minor) == shown
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "marks"),
+    [
+        (0, 1, [0, 1]),
+        (0, 7, [0, 2, 4, 6, 8]),
+        (0, 9_630_000_000, [0, 5_000_000_000, 10_000_000_000]),
+        (-30, 100, [-50, 0, 50, 100]),
+        (0, 0, [0, 1]),
+    ],
+)
+def test_the_marks_of_an_axis_are_round_and_hold_all_values(low: int, high: int, marks: list[int]) -> None:
+    assert ticks(low, high) == marks
+
+
+def test_days_without_a_sale_are_shown() -> None:
+    shown = with_empty_days([("2026-11-29", 5), ("2026-11-27", 3)])
+    assert shown == [("2026-11-27", 3), ("2026-11-28", 0), ("2026-11-29", 5)]
+    assert with_empty_days([("2026-W48", 5), ("2026-W47", 3)]) == [("2026-W48", 5), ("2026-W47", 3)]
+
+
+def test_a_chart_of_one_point_is_a_number() -> None:
+    shown = column_chart([("2026-11-29", 123_450)], "Gross sales", naira, naira_short)
+    assert "svg" not in shown
+    assert "₦1,234.50" in shown
+    assert column_chart([], "Gross sales") == ""
+
+
+def test_a_chart_has_its_exact_numbers_as_a_table() -> None:
+    shown = column_chart([("2026-11-28", 9_630_000_001), ("2026-11-29", 0)], "Gross sales", naira, naira_short)
+    assert "₦100M" in shown
+    assert '<tr><th scope="row">2026-11-28</th><td class="number">₦96,300,000.01</td></tr>' in shown
+    assert "the highest is ₦96,300,000.01 at 2026-11-28" in shown

@@ -4,8 +4,13 @@ from typing import Final
 
 from playwright.async_api import expect
 
+from console.formats import naira
+from operations.journey import Marketplace
 from tests.console.browser import NARROW
 from tests.console.conftest import Arrival
+from tests.console.decisions import short_charge
+from tests.end_to_end.steps import paid_order
+from tests.running_system import Users
 
 GROUND: Final = "getComputedStyle(document.body).backgroundColor"
 DARK, LIGHT = "rgb(16, 21, 19)", "rgb(255, 255, 255)"
@@ -66,3 +71,70 @@ async def test_the_menu_of_a_phone_opens_over_the_page(visitor: Arrival) -> None
     await at_desk.check_accessibility()
     await link.click()
     assert await at_desk.heading() == "Tickets"
+
+
+async def test_keys_search_go_and_open_and_never_act_in_a_field(
+    visitor: Arrival, market: Marketplace, users: Users
+) -> None:
+    await paid_order(market, users)
+    at_desk = await visitor("support")
+    page = at_desk.page
+    await at_desk.open("/")
+    await page.keyboard.press("/")
+    await expect(page.get_by_label("Search", exact=True)).to_be_focused()
+    await page.keyboard.type("go?jk/")
+    assert await page.get_by_label("Search", exact=True).input_value() == "go?jk/"
+    await expect(page.get_by_role("dialog")).to_be_hidden()
+    await page.keyboard.press("Escape")
+    await page.locator("main").focus()
+    await page.keyboard.press("g")
+    await page.keyboard.press("o")
+    await page.wait_for_url("**/campus-orders")
+    for key in ("j", "j", "k"):
+        await page.keyboard.press(key)
+    await expect(page.locator("main tbody tr").first).to_be_focused()
+    await page.keyboard.press("Enter")
+    await page.wait_for_url("**/orders/*")
+    assert "Order CM-" in await at_desk.heading()
+
+
+async def test_the_list_of_keys_has_the_screens_of_this_person_only(visitor: Arrival) -> None:
+    at_desk = await visitor("support")
+    await at_desk.open("/")
+    await at_desk.page.keyboard.press("?")
+    keys = at_desk.page.get_by_role("dialog", name="Keys")
+    await expect(keys.get_by_text("Tickets")).to_be_visible()
+    await expect(keys.get_by_text("Signing keys")).to_have_count(0)
+    await at_desk.check_accessibility()
+    await at_desk.page.keyboard.press("Escape")
+    await expect(keys).to_be_hidden()
+
+
+async def test_the_desk_shows_count_first_items_and_the_sums_of_the_ledger(
+    visitor: Arrival, market: Marketplace, users: Users
+) -> None:
+    await short_charge(market, users)
+    maker = await visitor("maker")
+
+    async def agrees() -> bool | None:
+        # Events of other tests may still be posted between the two.
+        await maker.open("/")
+        shown = await maker.page.get_by_label("Money").locator("li", has_text="In escrow").inner_text()
+        lines = await market.get("/api/ledger/trial-balance", users.maker)
+        escrow = next(one for one in lines if (one["kind"], one["currency"]) == ("escrow", "NGN"))
+        return naira(abs(escrow["balanceMinor"])) in shown or None
+
+    assert await market.until("the sum of the ledger", agrees, market.wait_seconds_max)
+    card = maker.page.locator(".desk > li", has_text="Quarantined charges to prepare")
+    await expect(card.locator("li").first).to_be_visible()
+    assert await card.locator("li").count() <= 3
+    (count,) = [
+        one["count"]
+        for one in await market.get("/api/work", users.maker)
+        if one["kind"] == "quarantined_charges_to_prepare"
+    ]
+    await expect(card.locator("h2 .badge")).to_have_text(str(count))
+    await maker.check_page()
+    support = await visitor("support")
+    await support.open("/")
+    await expect(support.page.get_by_label("Money")).to_have_count(0)

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from PIL import Image
-from playwright.async_api import Browser
+from playwright.async_api import Browser, Page
 
 from contracts.demo import BOLA
 from operations.journey import Marketplace, SignedInUser
@@ -38,11 +38,16 @@ async def new_shopper(browser: Browser, site: Site, user: SignedInUser | None = 
     page = await context.new_page()
     visitor = Shopper(context, page, site.origin)
     if user is not None:
-        # A page of the origin without the application, which would find no session.
-        await page.goto(f"{site.origin}/manifest.webmanifest")
-        tokens = json.dumps({"accessToken": user.access_token, "refreshToken": user.refresh_token})
-        await page.evaluate("([name, text]) => sessionStorage.setItem(name, text)", [TOKENS, tokens])
+        await keep_tokens(page, site.origin, user)
     return visitor
+
+
+async def keep_tokens(page: Page, origin: str, user: SignedInUser) -> None:
+    """Put the user's tokens into the storage of the storefront's tab."""
+    # A page of the origin without the application, which would find no session.
+    await page.goto(f"{origin}/manifest.webmanifest")
+    tokens = json.dumps({"accessToken": user.access_token, "refreshToken": user.refresh_token})
+    await page.evaluate("([name, text]) => sessionStorage.setItem(name, text)", [TOKENS, tokens])
 
 
 def photo() -> tuple[str, bytes, str]:

@@ -1,76 +1,156 @@
-"""Charts as SVG, made on the server. Colors come from the stylesheet by class; a table beside them holds the
-numbers.
+"""Charts, drawn on the server: columns over time as SVG, and bars of names as a table (decision 184).
+
+Positions are per cent of the width, so that a chart fits 360 and 1280 pixels with the same size of letters. Colors come
+from the stylesheet by class. Each chart carries its exact numbers as a table.
 """
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date, timedelta
 from typing import Final
 
 from markupsafe import Markup
 
-WIDTH: Final = 640
-HEIGHT: Final = 200
-_LEFT: Final = 84
-_BOTTOM: Final = 24
-_TOP: Final = 12
-_BAR_MAX: Final = 72
-"""A single bar is no wall."""
-
 Point = tuple[str, int]
-"""Label and value."""
+"""Label and value; the label of a day is its date, 2026-11-29."""
+Shown = Callable[[int], str]
+"""Writes a value, such as `naira`."""
+
+_HEIGHT: Final = 180
+_TOP: Final = 10
+_BELOW: Final = 24
+"""Pixels below the columns, for the labels."""
+_LABELS_MAX: Final = 6
+"""So many dates fit beside each other at 1280 px, and half as many on a phone."""
+_STEPS: Final = (1, 2, 5)
+DAYS_MAX: Final = 400
+_IS_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-def bar_chart(points: Sequence[Point], title: str, shown: Callable[[int], str] = str) -> Markup:
-    """Return a bar for each point; `shown` writes a value, such as `naira`."""
-    top = max((value for _, value in points), default=0) or 1
-    step = min((WIDTH - _LEFT) / max(len(points), 1), _BAR_MAX)
-    parts = [_axis(top, shown)]
-    for number, (label, value) in enumerate(points):
-        height = max(value, 0) * (HEIGHT - _TOP - _BOTTOM) / top
-        x, y = _LEFT + number * step + step * 0.1, HEIGHT - _BOTTOM - height
-        bar = Markup(
-            '<rect class="bar" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"><title>{}: {}</title></rect>'
-        )
-        parts.append(bar.format(x, y, step * 0.8, height, label, shown(value)))
-        parts.append(_label(number, len(points), x + step * 0.4, label))
-    return _drawing(title, parts)
+def column_chart(points: Sequence[Point], title: str, shown: Shown = str, short: Shown = str) -> Markup:
+    """Return a column for each point in the order of time, days without one included.
 
+    `shown` writes the exact value, `short` that of the axis. One point is written as a number, none as nothing.
+    """
+    if len(points) < 2:
+        return _figure(points, title, shown)
+    drawn = with_empty_days(points)
+    marks = ticks(min(value for _, value in drawn), max(value for _, value in drawn))
+    low, high = marks[0], marks[-1]
 
-def line_chart(points: Sequence[Point], title: str, shown: Callable[[int], str] = str) -> Markup:
-    """Return a line through all points."""
-    top = max((value for _, value in points), default=0) or 1
-    step = (WIDTH - _LEFT - 10) / max(len(points) - 1, 1)
-    scale = (HEIGHT - _TOP - _BOTTOM) / top
-    places = [
-        (_LEFT + number * step, HEIGHT - _BOTTOM - max(value, 0) * scale) for number, (_, value) in enumerate(points)
+    def height_of(value: int) -> float:
+        return _TOP + (high - value) * (_HEIGHT - _TOP) / (high - low)
+
+    scale = [Markup('<text x="100%" y="{:.0f}">{}</text>').format(height_of(mark) + 4, short(mark)) for mark in marks]
+    parts = [
+        Markup('<line class="rule" x1="0" x2="100%" y1="{0:.1f}" y2="{0:.1f}"/>').format(height_of(mark))
+        for mark in marks
     ]
-    parts = [_axis(top, shown)]
-    parts.append(Markup('<polyline class="line" points="{}"/>').format(" ".join(f"{x:.1f},{y:.1f}" for x, y in places)))
-    for number, ((label, value), (x, y)) in enumerate(zip(points, places, strict=True)):
-        dot = Markup('<circle class="dot" cx="{:.1f}" cy="{:.1f}" r="3"><title>{}: {}</title></circle>')
-        parts.append(dot.format(x, y, label, shown(value)))
-        parts.append(_label(number, len(points), x, label))
-    return _drawing(title, parts)
+    parts += _columns(drawn, height_of, shown)
+    parts += _labels([label for label, _ in drawn])
+    svg = Markup('<svg class="{}" height="{}" {}>{}</svg>')
+    named = Markup('role="img" aria-label="{}"').format(_summary(drawn, title, shown))
+    plot = svg.format("plot", _HEIGHT + _BELOW, named, Markup("").join(parts))
+    axis = svg.format("scale", _HEIGHT + _BELOW, Markup('aria-hidden="true"'), Markup("").join(scale))
+    return _frame(title, Markup('<div class="drawing">{}{}</div>{}').format(axis, plot, _numbers(drawn, title, shown)))
 
 
-def _axis(top: int, shown: Callable[[int], str]) -> Markup:
-    ground = HEIGHT - _BOTTOM
-    lines: list[tuple[float, int]] = [(ground, 0), (_TOP, top)]
-    if middle := top // 2:
-        # At its own height: half of an odd number is no whole one.
-        lines.append((ground - middle * (ground - _TOP) / top, middle))
-    rule = Markup(
-        '<line class="rule" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/><text class="scale" x="{}" y="{:.1f}">{}</text>'
+def bar_chart(points: Sequence[Point], title: str, shown: Shown = str) -> Markup:
+    """Return a bar for each name, the exact value beside it. One point is written as a number, none as nothing."""
+    if len(points) < 2:
+        return _figure(points, title, shown)
+    longest = max((abs(value) for _, value in points), default=0) or 1
+    row = Markup(
+        '<tr><th scope="row">{}</th><td class="drawn"><svg height="14" aria-hidden="true">'
+        '<rect class="{}" height="14" rx="2" width="{:.1f}%"><title>{}: {}</title></rect></svg></td>'
+        '<td class="number">{}</td></tr>'
     )
-    return Markup("").join(rule.format(_LEFT, WIDTH, y, y, _LEFT - 6, y + 4, shown(value)) for y, value in lines)
+    rows = [
+        row.format(label, _tone(value), abs(value) * 100 / longest, label, shown(value), shown(value))
+        for label, value in points
+    ]
+    return _frame(title, Markup('<table class="bars"><tbody>{}</tbody></table>').format(Markup("").join(rows)))
 
 
-def _label(number: int, count: int, x: float, label: str) -> Markup:
-    # About ten labels fit beside each other.
-    if number % (count // 10 + 1):
-        return Markup("")
-    return Markup('<text class="label" x="{:.1f}" y="{}">{}</text>').format(x, HEIGHT - 8, label)
+def with_empty_days(points: Sequence[Point]) -> list[Point]:
+    """Return the points with a zero for each missing day between the first and the last; others are unchanged."""
+    days = [_day(label) for label, _ in points]
+    known = [day for day in days if day is not None]
+    if len(known) < len(points) or (max(known) - min(known)).days >= DAYS_MAX:
+        return list(points)
+    values = dict(zip(known, (value for _, value in points), strict=True))
+    length = (max(known) - min(known)).days
+    every = (min(known) + timedelta(days=number) for number in range(length + 1))
+    return [(day.isoformat(), values.get(day, 0)) for day in every]
 
 
-def _drawing(title: str, parts: Sequence[Markup]) -> Markup:
-    frame = Markup('<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}"><title>{}</title>{}</svg>')
-    return frame.format(WIDTH, HEIGHT, title, title, Markup("").join(parts))
+def ticks(low: int, high: int) -> list[int]:
+    """Return three to six round values that contain zero and all values."""
+    low, high = min(low, 0), max(high, 0)
+    wanted = max((high - low + 3) // 4, 1)
+    size = 10 ** (len(str(wanted)) - 1)
+    step = next(one for one in (*(factor * size for factor in _STEPS), 10 * size) if one >= wanted)
+    first, last = low // step, -(-high // step)
+    return [number * step for number in range(first, max(last, first + 1) + 1)]
+
+
+def _columns(points: Sequence[Point], height_of: Callable[[int], float], shown: Shown) -> Iterator[Markup]:
+    width, ground = 100 / len(points), height_of(0)
+    # The whole height of a day shows its value under the pointer, not only its column.
+    column = Markup(
+        '<g><title>{}: {}</title><rect class="hit" x="{:.3f}%" y="0" width="{:.3f}%" height="{}"/>'
+        '<rect class="{}" x="{:.3f}%" y="{:.1f}" width="{:.3f}%" height="{:.1f}" rx="2"/></g>'
+    )
+    for number, (label, value) in enumerate(points):
+        top, left = min(height_of(value), ground), number * width
+        height = abs(height_of(value) - ground)
+        yield column.format(
+            label, shown(value), left, width, _HEIGHT, _tone(value), left + width * 0.15, top, width * 0.7, height
+        )
+
+
+def _labels(labels: Sequence[str]) -> Iterator[Markup]:
+    step = -(-len(labels) // _LABELS_MAX)
+    for number in range(0, len(labels), step):
+        place = (number + 0.5) * 100 / len(labels)
+        anchor = "start" if place < 8 and len(labels) > _LABELS_MAX else "end" if place > 92 else "middle"
+        on_wide_only = " extra" if number // step % 2 else ""
+        yield Markup('<text class="{}{}" x="{:.2f}%" y="{}">{}</text>').format(
+            anchor, on_wide_only, place, _HEIGHT + _BELOW - 8, _short_day(labels[number])
+        )
+
+
+def _numbers(points: Sequence[Point], title: str, shown: Shown) -> Markup:
+    row = Markup('<tr><th scope="row">{}</th><td class="number">{}</td></tr>')
+    rows = Markup("").join(row.format(label, shown(value)) for label, value in points)
+    return Markup(
+        '<details class="numbers"><summary>The numbers</summary><table><caption>{}</caption><tbody>{}</tbody></table>'
+        "</details>"
+    ).format(title, rows)
+
+
+def _summary(points: Sequence[Point], title: str, shown: Shown) -> str:
+    label, value = max(points, key=lambda point: point[1])
+    return f"{title}, {points[0][0]} to {points[-1][0]}; the highest is {shown(value)} at {label}"
+
+
+def _figure(points: Sequence[Point], title: str, shown: Shown) -> Markup:
+    number = Markup('<p class="figure"><span>{}, {}</span><strong>{}</strong></p>')
+    return Markup("").join(number.format(title, label, shown(value)) for label, value in points)
+
+
+def _frame(title: str, content: Markup) -> Markup:
+    return Markup('<figure class="chart"><figcaption>{}</figcaption>{}</figure>').format(title, content)
+
+
+def _tone(value: int) -> str:
+    return "below" if value < 0 else "column"
+
+
+def _day(label: str) -> date | None:
+    return date.fromisoformat(label) if _IS_DAY.fullmatch(label) else None
+
+
+def _short_day(label: str) -> str:
+    day = _day(label)
+    return label if day is None else f"{day:%-d %b}"

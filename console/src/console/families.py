@@ -3,9 +3,10 @@ templates.
 """
 
 import pkgutil
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from string import ascii_lowercase
 from typing import Literal
 
 from starlette.responses import Response
@@ -96,3 +97,13 @@ def find_families() -> list[Family]:
     names = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
     families: list[Family] = [one for name in names for one in import_module(f"console.pages.{name}").FAMILIES]
     return sorted(families, key=lambda family: (family.order, family.name))
+
+
+def letters(groups: Sequence[tuple[str, Sequence[Screen]]]) -> dict[str, str]:
+    """Return the key of each screen of a menu by its path: the first free letter of its name; without one, none."""
+    keys: dict[str, str] = {}
+    for screen in (screen for _, screens in groups for screen in screens):
+        free = (letter for letter in screen.menu.lower() if letter in ascii_lowercase and letter not in keys.values())
+        if letter := next(free, ""):
+            keys[screen.path] = letter
+    return keys

@@ -81,6 +81,20 @@ def naira(minor: int | None) -> str:
     return f"{sign}₦{whole:,}.{kobo:02d}"
 
 
+_UNITS: Final = ((10**9, "B"), (10**6, "M"), (10**3, "K"))
+
+
+def naira_short(minor: int) -> str:
+    """Return an amount of kobo as the axis of a chart writes it: ₦96.3M, ₦1.2K, ₦950."""
+    sign, whole = "-" if minor < 0 else "", (abs(minor) + 50) // 100
+    for size, unit in _UNITS:
+        # What rounds up to 1,000K is 1M.
+        if whole * 2000 >= size * 1999:
+            tenths = (whole * 10 + size // 2) // size
+            return f"{sign}₦{tenths // 10}{f'.{tenths % 10}' if tenths % 10 else ''}{unit}"
+    return f"{sign}₦{whole}"
+
+
 def naira_typed(minor: int | None) -> str:
     """Return an amount of kobo as a form field holds it: 1234.50."""
     return "" if minor is None else f"{minor // 100}.{minor % 100:02d}"
@@ -245,6 +259,7 @@ FILTERS: Final[dict[str, Any]] = {
     "spoken": spoken,
     "state_words": state_words,
     "field_words": field_words,
+    "plain_message": plain_message,
     "days_since": days_since,
     "badge": badge,
     "short_id": short_id,

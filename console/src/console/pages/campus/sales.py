@@ -5,13 +5,15 @@ from typing import Final
 
 from starlette.responses import Response
 
-from console.charts import bar_chart, line_chart
+from console.charts import bar_chart, column_chart
 from console.families import Screens
-from console.formats import naira
+from console.formats import naira, naira_short
 from console.lists import Column, Filter, ListView, csv_response, load_list
 from console.visit import Visit
 
 SCREENS = Screens()
+
+BARS_MAX: Final = 20
 
 GROUPS: Final = (("vendor", "By vendor"), ("category", "By category"), ("day", "By day"), ("campus", "By campus"))
 CAMPUS_SALES = ListView(
@@ -52,5 +54,9 @@ async def campus_sales_page(visit: Visit) -> Response:
     shown = replace(loaded, query={"groupBy": group, **loaded.query})
     points = [(row["label"], row["grossMinor"]) for row in shown.rows.items]
     title = f"Gross sales by {group}"
-    chart = (line_chart if group == "day" else bar_chart)(points[:20], title, naira) if points else ""
-    return visit.render("campus/sales.html", shown=shown, chart=chart, group=group)
+    chart = (
+        column_chart(points, title, naira, naira_short)
+        if group == "day"
+        else bar_chart(points[:BARS_MAX], title, naira)
+    )
+    return visit.render("campus/sales.html", shown=shown, chart=chart)

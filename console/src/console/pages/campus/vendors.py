@@ -7,9 +7,9 @@ from typing import Final
 from starlette.responses import Response
 
 from console.api import Json
-from console.charts import line_chart
+from console.charts import column_chart
 from console.families import Screens
-from console.formats import naira
+from console.formats import naira, naira_short
 from console.lists import Column, Filter, ListView, choices, show_list
 from console.pages.campus.names import campus_names, own_campus, percent
 from console.parts import all_rows, command
@@ -59,7 +59,7 @@ async def vendor_page(visit: Visit) -> Response:
         campus=(await campus_names(visit)).get(vendor["campusId"], vendor["campusId"]),
         commission=percent(vendor.get("commissionBasisPoints")),
         change=change,
-        chart=line_chart([(day["label"], day["netMinor"]) for day in days], "Net sales by day", naira) if days else "",
+        chart=column_chart([(day["label"], day["netMinor"]) for day in days], "Net sales by day", naira, naira_short),
         sums={name: sum(day[name] for day in days) for name in ("orders", "grossMinor", "commissionMinor", "netMinor")},
         orders=orders,
         order_columns=ORDERS,

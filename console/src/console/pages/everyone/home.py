@@ -1,10 +1,9 @@
-"""Screens of everybody: what waits, search, one's own acts."""
+"""Screens of everybody: search, one's own acts."""
 
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlsplit
 
 from starlette.responses import Response
 
@@ -19,55 +18,6 @@ from console.pages.vendor.money import payout_state
 from console.visit import Visit
 
 SCREENS = Screens()
-
-WORK_NAMES: Final = {
-    "alerts": "Open alerts",
-    "bank_detail_releases_to_approve": "Releases of accounts to approve",
-    "chargebacks_to_answer": "Chargebacks to answer",
-    "commission_changes_to_approve": "Commission changes to approve",
-    "staff_grants_to_approve": "Staff grants to approve",
-    "staff_grants_to_prepare": "Proposed roles to decide",
-    "dead_letters": "Dead letters",
-    "dead_webhooks": "Dead webhooks",
-    "disputes_to_resolve": "Disputes to resolve",
-    "dispute_resolutions_to_approve": "Dispute resolutions to approve",
-    "flash_sales_to_approve": "Flash sales to approve",
-    "orders_to_dispatch": "Orders to dispatch",
-    "payout_exceptions": "Payout exceptions",
-    "payout_runs_to_approve": "Payout runs to approve",
-    "payouts_to_dispatch": "Payouts to dispatch",
-    "quarantined_charges_to_prepare": "Quarantined charges to prepare",
-    "refunds_to_prepare": "Refunds to prepare",
-    "quarantined_charges_to_approve": "Quarantined charges to approve",
-    "refunds_to_approve": "Refunds to approve",
-    "reconciliations_to_approve": "Reconciliations to approve",
-    "reconciliation_cases": "Reconciliation cases",
-    "reports_to_decide": "Reports to decide",
-    "return_requests_to_decide": "Return requests to decide",
-    "tickets_to_answer": "Tickets to answer",
-    "vendor_applications_to_decide": "Vendor applications to decide",
-    "withdrawals_to_prepare": "Withdrawals to prepare",
-    "withdrawals_to_approve": "Withdrawals to approve",
-}
-
-
-@SCREENS.page("/", title="Waiting for me", menu="Waiting for me")
-async def work_page(visit: Visit) -> Response:
-    rows = await visit.api.page("/api/work")
-    items = [
-        {**item, "name": WORK_NAMES.get(item["kind"], item["kind"]), "screen": _screen(item["link"])}
-        for item in rows.items
-    ]
-    stops = await present_stops(visit) if visit.may(*STOP_READERS) else []
-    return visit.render("everyone/work.html", stops=stops, items=items, unavailable=rows.meta.get("unavailable") or [])
-
-
-def _screen(link: str) -> str:
-    """Return the console's page for a list of the API: it has the same path, without `/api`."""
-    parts = urlsplit(link)
-    path = parts.path.replace("/api/v1/", "/api/", 1)
-    screen = path.removeprefix("/api")
-    return f"{screen}?{parts.query}" if parts.query else screen
 
 
 @SCREENS.page("/search", title="Search")

@@ -6,9 +6,9 @@ from urllib.parse import quote
 from starlette.responses import Response
 
 from console.api import Json
-from console.charts import bar_chart
+from console.charts import bar_chart, column_chart
 from console.families import Screens
-from console.formats import naira
+from console.formats import naira, naira_short
 from console.lists import Column, Filter, ListView, choices, csv_response, load_list, show_list
 from console.money import money, posting_rows, sided
 from console.parts import command
@@ -335,6 +335,9 @@ async def sales_page(visit: Visit) -> Response:
     if visit.query.get("format") == "csv":
         return await csv_response(visit, SALES)
     shown = await load_list(visit, SALES)
-    rows = shown.rows.items[:BARS_MAX]
-    chart = bar_chart([(row["label"], row["grossMinor"]) for row in rows], "Gross sales", naira) if rows else ""
+    points = [(row["label"], row["grossMinor"]) for row in shown.rows.items]
+    if visit.query.get("groupBy", "day") == "day":
+        chart = column_chart(sorted(points), "Gross sales by day", naira, naira_short)
+    else:
+        chart = bar_chart(points[:BARS_MAX], "Gross sales", naira)
     return visit.render("finance/sales.html", shown=shown, chart=chart)

@@ -25,7 +25,7 @@ DEAD_LETTER_TABS: Final = (
 )
 
 
-def _dead_letters_of(service: str) -> ListView:
+def dead_letters_of(service: str) -> ListView:
     return ListView(
         f"/api/dead-letters/{service}",
         columns=(
@@ -73,7 +73,7 @@ async def dead_letters_overview(visit: Visit) -> Response:
 
 @SCREENS.page("/dead-letters/{service}", title="Dead letters", any_of=DEAD_LETTER_READERS)
 async def dead_letters_page(visit: Visit) -> Response:
-    view = _dead_letters_of(_service_of(visit))
+    view = dead_letters_of(_service_of(visit))
     return await show_list(visit, view, "oncall/tabbed_list.html", tabs_of_page=DEAD_LETTER_TABS)
 
 

@@ -6,9 +6,9 @@ from typing import Final
 from starlette.responses import Response
 
 from common.primitives.clock import SystemClock
-from console.charts import bar_chart
+from console.charts import bar_chart, column_chart
 from console.families import Screens
-from console.formats import LAGOS, naira
+from console.formats import LAGOS, naira, naira_short
 from console.lists import Column, Filter, ListView, choices, load_list, show_list
 from console.visit import Visit
 
@@ -81,7 +81,11 @@ async def sales_page(visit: Visit) -> Response:
         return await show_list(visit, view)
     shown = await load_list(visit, view)
     rows = shown.rows.items if by_product else sorted(shown.rows.items, key=lambda row: str(row["key"]))
-    chart = bar_chart([(row["label"], row["grossMinor"]) for row in rows], "Paid by buyers", naira) if rows else None
+    points = [(row["label"], row["grossMinor"]) for row in rows]
+    if by_product:
+        chart = bar_chart(points, "Paid by buyers", naira)
+    else:
+        chart = column_chart(points, "Paid by buyers", naira, naira_short)
     total = {name: sum(row[name] for row in rows) for _, name in _FIGURES}
     return visit.render(
         "vendor/sales.html", shown=shown, chart=chart, total=total, figures=_FIGURES, first=first.isoformat()
