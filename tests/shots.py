@@ -1,6 +1,6 @@
 """Writes the images of the twenty main screens from a running system: `make shots`, after `make run`.
 
-Each is taken at 1280 and 360 px, in light and dark.
+Each is image at 1280 and 360 px, in light and dark.
 """
 
 import asyncio
@@ -31,14 +31,14 @@ FOLDER: Final = Path(__file__).parents[1] / "docs" / "images"
 COLORS_MAX: Final = 48
 """Enough for text, badges and drawings, and a third of the size."""
 CONSOLE: Final = (
-    ("desk", "maker", "/"),
+    ("work", "maker", "/"),
     ("order", "support", "/orders/{disputed}"),
     ("ticket", "support", "/support-tickets/{ticket}"),
     ("quarantine", "checker", "/quarantined-charges/{charge}"),
     ("payouts", "maker", "/payouts"),
     ("sales", "checker", "/sales?groupBy=vendor"),
-    ("alerts", "ops", "/payout-exceptions/observations"),
-    ("health", "ops", "/health"),
+    ("alerts", "ops", "/alerts"),
+    ("health", "ops", "/system-health"),
     ("today", "vendor", "/today"),
     ("products", "vendor", "/products"),
     ("wallet", "vendor", "/wallet"),
@@ -74,10 +74,12 @@ async def main() -> None:
                 browser = await playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
                 for size in (WIDE, NARROW):
                     for scheme in ("light", "dark"):
-                        look = {"viewport": size, "color_scheme": scheme, "locale": "en-GB"}
-                        await _take_console(browser, f"http://127.0.0.1:{port_base + CONSOLE_PORT}", users, ids, look)
-                        await _take_storefront(browser, site.origin, buyer, customer, look)
-                        await _take_pages(browser, base_url, look)
+                        options = {"viewport": size, "color_scheme": scheme, "locale": "en-GB"}
+                        await _capture_console(
+                            browser, f"http://127.0.0.1:{port_base + CONSOLE_PORT}", users, ids, options
+                        )
+                        await _capture_storefront(browser, site.origin, buyer, customer, options)
+                        await _capture_pages(browser, base_url, options)
                 await browser.close()
     await market.close()
     written = sorted(FOLDER.glob("*.webp"))
@@ -97,7 +99,7 @@ async def _users(market: Marketplace) -> Users:
 
 
 async def _work(market: Marketplace, users: Users) -> dict[str, str]:
-    """Leave something on every desk. Return the ids of the pages."""
+    """Leave some work for every role. Return the ids of the pages."""
     for _ in range(2):
         await paid_order(market, users)
     await delivered_order(market, users)
@@ -117,48 +119,48 @@ async def _work(market: Marketplace, users: Users) -> dict[str, str]:
     return {"disputed": disputed["id"], "ticket": ticket["id"], "charge": charge["id"]}
 
 
-async def _take_console(
-    browser: Browser, url: str, users: Users, ids: Mapping[str, str], look: Mapping[str, Any]
+async def _capture_console(
+    browser: Browser, url: str, users: Users, ids: Mapping[str, str], options: Mapping[str, Any]
 ) -> None:
     secrets = read_secrets(Path(os.environ.get("STATE_DIR", ".state")) / "secrets.env")
     for name, role, path in CONSOLE:
-        async with _visitor(browser, url, look) as one:
+        async with _visitor(browser, url, options) as one:
             await adopt_session(one, getattr(users, role), secrets)
             await one.open(path.format(**ids))
             await one.page.wait_for_load_state("networkidle")
-            await _take(one, f"console-{name}", look)
+            await _capture(one, f"console-{name}", options)
 
 
-async def _take_storefront(
-    browser: Browser, origin: str, buyer: SignedInUser, customer: Customer, look: Mapping[str, Any]
+async def _capture_storefront(
+    browser: Browser, origin: str, buyer: SignedInUser, customer: Customer, options: Mapping[str, Any]
 ) -> None:
-    async with _visitor(browser, origin, look) as one:
+    async with _visitor(browser, origin, options) as one:
         await keep_tokens(one.page, origin, buyer)
         for name, path, complete in STOREFRONT:
             await one.open(path.format(**customer.paths))
             await one.page.locator(complete).first.wait_for()
-            await _take(one, f"storefront-{name}", look)
+            await _capture(one, f"storefront-{name}", options)
 
 
-async def _take_pages(browser: Browser, base_url: str, look: Mapping[str, Any]) -> None:
-    async with _visitor(browser, base_url, look) as one:
+async def _capture_pages(browser: Browser, base_url: str, options: Mapping[str, Any]) -> None:
+    async with _visitor(browser, base_url, options) as one:
         for name, path in PAGES:
             await one.open(path)
             await one.page.wait_for_load_state("networkidle")
-            await _take(one, f"pages-{name}", look)
+            await _capture(one, f"pages-{name}", options)
 
 
 @asynccontextmanager
-async def _visitor(browser: Browser, url: str, look: Mapping[str, Any]) -> AsyncIterator[Visitor]:
-    context = await browser.new_context(**look)
+async def _visitor(browser: Browser, url: str, options: Mapping[str, Any]) -> AsyncIterator[Visitor]:
+    context = await browser.new_context(**options)
     yield Visitor(context, await context.new_page(), url)
     await context.close()
 
 
-async def _take(one: Visitor, name: str, look: Mapping[str, Any]) -> None:
-    taken = Image.open(io.BytesIO(await one.page.screenshot())).convert("RGB")
-    few = taken.quantize(COLORS_MAX, dither=Image.Dither.NONE).convert("RGB")
-    target = FOLDER / f"{name}-{look['viewport']['width']}-{look['color_scheme']}.webp"
+async def _capture(one: Visitor, name: str, options: Mapping[str, Any]) -> None:
+    image = Image.open(io.BytesIO(await one.page.screenshot())).convert("RGB")
+    few = image.quantize(COLORS_MAX, dither=Image.Dither.NONE).convert("RGB")
+    target = FOLDER / f"{name}-{options['viewport']['width']}-{options['color_scheme']}.webp"
     few.save(target, lossless=True, quality=100, method=6)
 
 

@@ -3,10 +3,11 @@ transition.
 """
 
 import re
+from itertools import pairwise
 
 import pytest
 
-from campus_tools.documents.lifecycles import LIFECYCLES
+from campus_tools.documents.lifecycles import LIFECYCLES, USUAL_WAY
 from campus_tools.documents.lifecycles_page import page
 from contracts.permissions import PERMISSIONS_BY_ROLE
 from tests.architecture.sources import ROOT
@@ -52,13 +53,20 @@ def test_the_states_are_those_of_the_database(lifecycle) -> None:
 
 @pytest.mark.parametrize("lifecycle", LIFECYCLES, ids=lambda one: one.name)
 def test_the_page_shows_every_transition_as_text(lifecycle) -> None:
-    section = page().partition(f'<h2 id="{lifecycle.name.lower()}">')[2].partition("<h2")[0]
-    assert section.count("<svg") == 1
+    section = page().partition(f'<h2 id="{lifecycle.name.lower().replace(" ", "-")}">')[2].partition("<h2")[0]
+    assert section.count('<ol class="way"') == 1
     for trigger, rule in lifecycle.rules.items():
         assert f"<code>{trigger}</code>" in section or not rule.to
         for before, after in rule.to.items():
             assert f"<code>{before}</code>" in section
             assert after == before or f"<code>{after}</code>" in section
+
+
+@pytest.mark.parametrize("lifecycle", LIFECYCLES, ids=lambda one: one.name)
+def test_the_usual_way_starts_at_the_start_and_follows_transitions(lifecycle) -> None:
+    usual = USUAL_WAY[lifecycle]
+    assert usual[0] == lifecycle.states[0]
+    assert [step for step in pairwise(usual) if step not in lifecycle.transitions] == []
 
 
 def test_the_page_is_small_and_has_no_inline_script_or_style() -> None:

@@ -229,7 +229,7 @@ async def test_the_sales_report_equals_the_api(visitor: Arrival, market: Marketp
         return (naira(sold["grossMinor"]) in text and naira(sold["netMinor"]) in text and sold["netMinor"] > 0) or None
 
     await market.until("the sales on the page", shown, 30, every=0.5)
-    assert await one.page.get_by_role("img", name="Paid by buyers").count() == 1
+    assert await one.page.locator(".figure", has_text="Paid by buyers").count() == 1
     await one.check_page()
     assert "Puff puff" in await one.text()
     for path in ("/sales-report", "/sales-report?groupBy=week", "/sales-report?groupBy=month"):

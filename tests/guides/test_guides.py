@@ -1,6 +1,8 @@
 """Each code block of each guide is run against the running system, as a reader enters it."""
 
+import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from campus_tools.guides.site import DOCS, GUIDES
 from campus_tools.launcher.system import System
 from tests.guides.blocks import Session, blocks_of, check_programs, difference_of, set_up
+from tests.storefront.site import NODE_MISSING, has_node
 
 LANGUAGES = {"bash", "js", "json", "python", "ts"}
 # Run in a browser by test_pages.py.
@@ -32,6 +35,23 @@ def test_every_block_of_a_guide_runs(system: System, guide: str, tmp_path: Path)
     first = [] if guide == "quickstart" else [set_up()]
     (tmp_path / "docs").symlink_to(DOCS)
     Session(tmp_path, environment_of(system)).play([*first, *blocks])
+
+
+@pytest.mark.skipif(not has_node(), reason=NODE_MISSING)
+@pytest.mark.parametrize("guide", [name for name in GUIDES if any(block.language == "ts" for block in blocks_of(name))])
+def test_the_typescript_of_a_guide_compiles_against_the_client(guide: str, tmp_path: Path) -> None:
+    client = DOCS.parent / "clients/typescript"
+    subprocess.run([DOCS.parent / "tools/storefront", "install"], check=True)
+    code = "\n".join(block.code for block in blocks_of(guide) if block.language == "ts")
+    (tmp_path / "guide.mts").write_text(code)
+    options = {"noEmit": True, "types": ["node"], "typeRoots": [f"{client}/node_modules/@types"]}
+    paths = {"campus-client": [f"{client}/dist/esm/index.d.ts"]}
+    settings = {"extends": f"{client}/tsconfig.json", "include": ["guide.mts"]}
+    settings["compilerOptions"] = {**options, "rootDir": "/", "paths": paths, "lib": ["ES2022", "DOM", "DOM.Iterable"]}
+    (tmp_path / "tsconfig.json").write_text(json.dumps(settings))
+    compiler = client / "node_modules/.bin/tsc"
+    done = subprocess.run([compiler, "-p", tmp_path], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("guide", GUIDES)

@@ -20,7 +20,7 @@ from common.primitives.clock import Clock, SystemClock
 from console import formats
 from console.api import Api, ApiConnection, ApiProblem, SessionEnded
 from console.assets import Assets
-from console.families import Family, Screen, find_families, letters
+from console.families import Family, Screen, find_families, shortcuts
 from console.passkeys import read_passkey
 from console.profiles import Profiles
 from console.security import STRICT_TRANSPORT, SecuredResponses, has_csrf_token, is_same_origin, security_headers
@@ -115,7 +115,7 @@ class Console:
             "asset": self._assets.url,
             "menu": self._menu,
             "phone_bar": self._phone_bar,
-            "letters": letters,
+            "shortcuts": shortcuts,
             "api_origin": settings.base_url,
             "present_instant": _present_instant,
         }

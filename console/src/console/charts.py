@@ -87,9 +87,9 @@ def with_empty_days(points: Sequence[Point]) -> list[Point]:
 def ticks(low: int, high: int) -> list[int]:
     """Return three to six round values that contain zero and all values."""
     low, high = min(low, 0), max(high, 0)
-    wanted = max((high - low + 3) // 4, 1)
-    size = 10 ** (len(str(wanted)) - 1)
-    step = next(one for one in (*(factor * size for factor in _STEPS), 10 * size) if one >= wanted)
+    least_step = max((high - low + 3) // 4, 1)
+    size = 10 ** (len(str(least_step)) - 1)
+    step = next(one for one in (*(factor * size for factor in _STEPS), 10 * size) if one >= least_step)
     first, last = low // step, -(-high // step)
     return [number * step for number in range(first, max(last, first + 1) + 1)]
 

@@ -99,11 +99,11 @@ def find_families() -> list[Family]:
     return sorted(families, key=lambda family: (family.order, family.name))
 
 
-def letters(groups: Sequence[tuple[str, Sequence[Screen]]]) -> dict[str, str]:
-    """Return the key of each screen of a menu by its path: the first free letter of its name; without one, none."""
+def shortcuts(groups: Sequence[tuple[str, Sequence[Screen]]]) -> dict[str, str]:
+    """Return the key of each screen of a menu by its path: the first free key of its name; without one, none."""
     keys: dict[str, str] = {}
     for screen in (screen for _, screens in groups for screen in screens):
-        free = (letter for letter in screen.menu.lower() if letter in ascii_lowercase and letter not in keys.values())
-        if letter := next(free, ""):
-            keys[screen.path] = letter
+        free = (key for key in screen.menu.lower() if key in ascii_lowercase and key not in keys.values())
+        if key := next(free, ""):
+            keys[screen.path] = key
     return keys

@@ -42,3 +42,14 @@ theme?.addEventListener("click", () => {
   const secure = location.protocol === "https:" ? "; Secure" : "";
   document.cookie = `console-theme=${chosen}; Path=/; Max-Age=${chosen === device ? 0 : 31536000}; SameSite=Lax${secure}`;
 });
+// On a phone a row of a table is a card: each cell takes its label from the head, where the template wrote none.
+function labelCells() {
+  for (const table of document.querySelectorAll(".scroll:not(.phone) table")) {
+    const heads = [...(table.tHead?.rows[0]?.cells ?? [])].map((cell) => cell.textContent.trim());
+    if (!heads.length || table.querySelector("[colspan], [rowspan]")) continue;
+    for (const row of table.tBodies[0]?.rows ?? []) for (const cell of row.cells) cell.dataset.label ??= heads[cell.cellIndex];
+    table.closest(".scroll").classList.add("phone");
+  }
+}
+labelCells();
+document.addEventListener("htmx:afterSettle", labelCells);

@@ -4,7 +4,7 @@ const LETTER_MS = 1500;
 let pressedAt = -Infinity;
 
 const rows = () =>
-  [...document.querySelectorAll("main tbody tr, main .desk li li, main .results li, main .cards > li")].filter(
+  [...document.querySelectorAll("main tbody tr, main .work-cards li li, main .results li, main .cards > li")].filter(
     (row) => row.querySelector("a[href]") && row.offsetParent,
   );
 

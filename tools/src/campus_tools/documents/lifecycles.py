@@ -53,3 +53,31 @@ LIFECYCLES: Final[dict[Lifecycle[Any, Any], tuple[str, ...]]] = {
     ENDPOINT: ("notifications.webhook_endpoints",),
     WEBHOOK: ("notifications.webhook_deliveries",),
 }
+
+USUAL_WAY: Final[dict[Lifecycle[Any, Any], tuple[str, ...]]] = {
+    ORDER: ("Processing", "paid_escrow", "dispatched", "delivered", "paid"),
+    RETURN: ("requested", "approved"),
+    PAYMENT: ("opening", "pending", "paid"),
+    REFUND: ("pending", "submitting", "submitted", "settled"),
+    QUARANTINE: ("quarantined", "prepared", "accepted"),
+    CHARGEBACK: ("opened", "won"),
+    RESPONSE: ("submitting", "submitted"),
+    CASE: ("open", "explained"),
+    BALANCE_HOLD: ("held", "spent"),
+    WITHDRAWAL: ("waiting", "prepared", "pending", "submitting", "submitted", "paid"),
+    DECISION: ("prepared", "approved"),
+    STAFF_GRANT: ("proposed", "prepared", "approved"),
+    PAYOUT: ("pending", "processed"),
+    TRANSFER: ("reserved", "submitting", "pending", "success"),
+    HOLD: ("held", "recovered"),
+    EXCEPTION: ("open", "closed"),
+    APPLICATION: ("pending", "approved"),
+    VENDOR: ("active",),
+    ERASURE: ("asked", "done"),
+    TICKET: ("open", "pending", "closed"),
+    DELIVERY: ("queued", "sent", "delivered", "read"),
+    ATTEMPT: ("sending", "sent", "delivered", "read"),
+    ENDPOINT: ("enabled",),
+    WEBHOOK: ("pending", "delivered"),
+}
+"""The course without a fault, which the page of lifecycles draws as a straight line."""

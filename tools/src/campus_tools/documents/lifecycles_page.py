@@ -1,33 +1,26 @@
-"""The HTML page of all lifecycles, without scripts: a diagram and a table for each state machine."""
+"""The HTML page of all lifecycles, without scripts: the usual way and a table for each state machine."""
 
-from collections.abc import Iterator, Sequence
-from html import escape
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Any
 
 from api_gateway.frame import code, prose, table
 from api_gateway.frame import page as framed
-from campus_tools.documents.lifecycles import LIFECYCLES
+from campus_tools.documents.lifecycles import LIFECYCLES, USUAL_WAY
 from common.primitives.lifecycles import Lifecycle
-
-# The diagram is as wide as a small phone's text, and is never scaled below it.
-_WIDTH: Final = 320
-_BOX_LEFT, _BOX_WIDTH = 100, 120
-_LINE, _GAP = 18, 34
-_STEP: Final = 12
-
-# Some states have exactly the same neighbours: they share a box.
-Box = tuple[str, ...]
 
 
 def page() -> str:
     """Return the whole page."""
     lines = ["<h1>Lifecycles</h1>"]
     lines.append(
-        "<p>The states of each resource, and who causes a transition. An arrow leads from one state to another; the "
-        "table below names its triggers. States with the same arrows share a box.</p>"
+        "<p>The states of each resource, and who causes a transition. The usual way is the straight line of filled "
+        "states, each with the ways off it; states off the usual way follow with an outline. <em>Start</em> and "
+        "<em>end</em> are words at the state. The table has every transition.</p>"
     )
     lines.append(
-        "<ul>" + "".join(f'<li><a href="#{one.name.lower()}">{one.name}</a></li>' for one in LIFECYCLES) + "</ul>"
+        '<ul class="jump">'
+        + "".join(f'<li><a href="#{_anchor(one)}">{one.name}</a></li>' for one in LIFECYCLES)
+        + "</ul>"
     )
     for one in LIFECYCLES:
         lines += _section(one)
@@ -35,8 +28,8 @@ def page() -> str:
 
 
 def _section(lifecycle: Lifecycle[Any, Any]) -> Iterator[str]:
-    yield f'<h2 id="{lifecycle.name.lower()}">{lifecycle.name}</h2>\n<p>{prose(lifecycle.meaning)}</p>'
-    yield _diagram(lifecycle)
+    yield f'<h2 id="{_anchor(lifecycle)}">{lifecycle.name}</h2>\n<p>{prose(lifecycle.meaning)}</p>'
+    yield from _way(lifecycle)
     rows = []
     for trigger, rule in lifecycle.rules.items():
         by_after: dict[str, list[str]] = {}
@@ -51,73 +44,50 @@ def _section(lifecycle: Lifecycle[Any, Any]) -> Iterator[str]:
     yield table(("Trigger", "From", "To"), rows, f"{lifecycle.name}: every transition")
 
 
-def _diagram(lifecycle: Lifecycle[Any, Any]) -> str:
-    boxes = _boxes(lifecycle)
-    box_of = {state: number for number, box in enumerate(boxes) for state in box}
-    arrows = sorted(
-        {(box_of[before], box_of[after]) for before, after in lifecycle.transitions if box_of[before] != box_of[after]},
-        # A set has another order in each process.
-        key=lambda arrow: (abs(arrow[0] - arrow[1]), arrow),
-    )
-    tops: list[int] = []
-    bottom = 4
-    for box in boxes:
-        tops.append(bottom)
-        bottom += len(box) * _LINE + 8 + _GAP
-    heights = [len(box) * _LINE + 8 for box in boxes]
-    marker = f"arrow-{lifecycle.name.lower()}"
-    parts = [
-        f'<svg class="lifecycle" viewBox="0 0 {_WIDTH} {bottom - _GAP + 4}" width="{_WIDTH}" '
-        f'height="{bottom - _GAP + 4}" role="img" '
-        f'aria-label="Diagram of the states of: {lifecycle.name}. The table below has the same transitions as text.">',
-        f'<defs><marker id="{marker}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
-        'orient="auto">'
-        '<path d="M0 0 8 4 0 8z"/></marker></defs>',
+def _anchor(lifecycle: Lifecycle[Any, Any]) -> str:
+    return lifecycle.name.lower().replace(" ", "-")
+
+
+def _way(lifecycle: Lifecycle[Any, Any]) -> Iterator[str]:
+    """Yield the usual way as one straight line of states, with the ways off it, then the other states."""
+    usual = USUAL_WAY[lifecycle]
+    yield f'<ol class="way" aria-label="{lifecycle.name}: the usual way">'
+    for number, state in enumerate(usual):
+        after = usual[number + 1] if number + 1 < len(usual) else None
+        step = f'<p class="step">{_causes(lifecycle, state, after)}</p>' if after else ""
+        yield f"<li>{_state(lifecycle, state, 'usual')}{_exits(lifecycle, state, after)}{step}</li>"
+    yield "</ol>"
+    others = [state for state in lifecycle.states if state not in usual]
+    if others:
+        items = "".join(
+            f"<li>{_state(lifecycle, state, 'other')}{_exits(lifecycle, state, None)}</li>" for state in others
+        )
+        yield f'<p class="note">Off the usual way:</p>\n<ul class="way">{items}</ul>'
+
+
+def _state(lifecycle: Lifecycle[Any, Any], state: str, kind: str) -> str:
+    """Return a state with its kind as a color and a word."""
+    is_end = all(after == before for before, after in lifecycle.transitions if before == state)
+    words = [word for word, holds in (("start", state == lifecycle.states[0]), ("end", is_end)) if holds]
+    named = "".join(f" <small>{word}</small>" for word in words)
+    return f'<span class="state {kind}">{code(state)}{named}</span>'
+
+
+def _exits(lifecycle: Lifecycle[Any, Any], state: str, except_for: str | None) -> str:
+    """Return the other states that follow a state, with the triggers of each."""
+    afters = [
+        one for one in lifecycle.states if one not in (state, except_for) and (state, one) in lifecycle.transitions
     ]
-    depths = {1: 0, -1: 0}
-    for before, after in arrows:
-        parts.append(_arrow(before, after, tops, heights, marker, depths))
-    for box, top, height in zip(boxes, tops, heights, strict=True):
-        parts.append(f'<rect x="{_BOX_LEFT}" y="{top}" width="{_BOX_WIDTH}" height="{height}" rx="5"/>')
-        for line, state in enumerate(box):
-            y = top + 4 + _LINE * line + 13
-            parts.append(f'<text x="{_BOX_LEFT + _BOX_WIDTH // 2}" y="{y}">{escape(state)}</text>')
-    return "".join([*parts, "</svg>"])
+    items = (f"<li>to {code(after)}: {_triggers(lifecycle, state, after)}</li>" for after in afters)
+    return f"<ul>{''.join(items)}</ul>" if afters else ""
 
 
-def _arrow(
-    before: int, after: int, tops: Sequence[int], heights: Sequence[int], marker: str, depths: dict[int, int]
-) -> str:
-    """Return a straight arrow to the next box, or an arc next to the boxes: down on the right, up on the left."""
-    if after == before + 1:
-        x = _BOX_LEFT + _BOX_WIDTH // 2
-        return f'<path d="M{x} {tops[before] + heights[before]}V{tops[after] - 1}" marker-end="url(#{marker})"/>'
-    side = 1 if after > before else -1
-    depths[side] += 1
-    edge = _BOX_LEFT + _BOX_WIDTH if side == 1 else _BOX_LEFT
-    depth = min(12 + _STEP * depths[side] // 2, _BOX_LEFT - 6)
-    start = tops[before] + heights[before] * (2 if side == 1 else 1) // 3
-    end = tops[after] + heights[after] * (1 if side == 1 else 2) // 3
-    control = edge + side * depth
-    return (
-        f'<path d="M{edge} {start}C{control} {start} {control} {end} {edge + side} {end}" marker-end="url(#{marker})"/>'
-    )
+def _triggers(lifecycle: Lifecycle[Any, Any], before: str, after: str) -> str:
+    found = [trigger for trigger, rule in lifecycle.rules.items() if rule.to.get(before) == after]
+    return ", ".join(trigger.replace("_", " ") for trigger in found)
 
 
-def _boxes(lifecycle: Lifecycle[Any, Any]) -> list[Box]:
-    """Return the states in order, those with the same neighbours together."""
-    edges = {(before, after) for before, after in lifecycle.transitions if before != after}
-    boxes: list[Box] = []
-    for state in lifecycle.states:
-        fitting = [number for number, box in enumerate(boxes) if _are_alike(box[0], state, edges)]
-        if fitting:
-            boxes[fitting[0]] = (*boxes[fitting[0]], state)
-        else:
-            boxes.append((state,))
-    return boxes
-
-
-def _are_alike(one: str, other: str, edges: set[tuple[str, str]]) -> bool:
-    swap = {one: other, other: one}
-    swapped = {(swap.get(before, before), swap.get(after, after)) for before, after in edges}
-    return swapped == edges
+def _causes(lifecycle: Lifecycle[Any, Any], before: str, after: str) -> str:
+    """Return the triggers of a step, and who causes them."""
+    by = dict.fromkeys(rule.by for rule in lifecycle.rules.values() if rule.to.get(before) == after)
+    return f"{_triggers(lifecycle, before, after)} <small>by {'; '.join(prose(one) for one in by)}</small>"

@@ -154,12 +154,17 @@ def _file_of(target: str, path: str) -> tuple[str | None, str]:
 _CODE: Final = HtmlFormatter(nowrap=True, classprefix="c-")
 
 
+_LANGUAGES: Final = {"python": "Python", "ts": "TypeScript"}
+"""The label of a block that shows a step again in another language than curl's."""
+
+
 def _fence(_renderer: Any, tokens: Sequence[Token], index: int, _options: Any, _env: Mapping[str, Any]) -> str:
     token = tokens[index]
     words = token.info.split()
     language = words[0] if words else ""
     code = highlight(token.content, get_lexer_by_name(language), _CODE) if language else escape(token.content)
-    name = f'<p class="file">{escape(" ".join(words[1:]))}</p>' if words[1:] else ""
+    label = " ".join(words[1:]) or _LANGUAGES.get(language, "")
+    name = f'<p class="file">{escape(label)}</p>' if label else ""
     # A block that scrolls must be reachable by keyboard.
     return f'{name}<pre tabindex="0"><code>{code}</code></pre>\n'
 

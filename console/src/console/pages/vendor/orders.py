@@ -13,7 +13,7 @@ from console.families import Screens
 from console.formats import LAGOS, lagos, naira
 from console.lists import Column, Filter, ListView, choices, show_list
 from console.pages.support.timeline import transitions_of
-from console.parts import nothing, part
+from console.parts import all_rows, nothing, part
 from console.visit import InvalidField, Visit
 
 SCREENS = Screens()
@@ -78,22 +78,36 @@ HUB_ORDERS = ListView(
 )
 
 
+LOW_STOCK_MAX: Final = 5
+"""A vendor has a day or two left to buy more, at the usual one to three pieces a day."""
+LOW_STOCK_SHOWN_MAX: Final = 10
+
+
 @SCREENS.page("/today", title="Today", any_of=VENDOR, menu="Today", icon="today")
 async def today_page(visit: Visit) -> Response:
     """Return what is to hand over, what is under way, and the day's sales. The page reloads that part by itself."""
     today = SystemClock().now().astimezone(LAGOS).date().isoformat()
-    waiting, under_way, disputed, sales = await asyncio.gather(
+    waiting, under_way, disputed, sales, low = await asyncio.gather(
         _orders(visit, "paid_escrow"),
         _orders(visit, "dispatched"),
         _orders(visit, "disputed"),
         visit.api.page(f"/api/vendors/{visit.user.vendor_id}/sales", **{"from": today}),
+        # The page reloads its orders alone.
+        nothing() if visit.request.headers.get("hx-request") else _low_stock(visit),
     )
     groups = (
         ("To hand over", waiting, "Nothing waits. A paid order appears here by itself."),
         ("Waiting for the PIN", under_way, "No parcel is under way."),
         ("Disputed", disputed, ""),
     )
-    return visit.render("vendor/today.html", groups=groups, sales=next(iter(sales.items), None))
+    return visit.render("vendor/today.html", groups=groups, sales=next(iter(sales.items), None), low=low)
+
+
+async def _low_stock(visit: Visit) -> list[Json]:
+    """Return the published products with the fewest pieces left."""
+    products = await all_rows(visit, "/api/products/mine", status="published")
+    low = [one for one in products if one["stock"] <= LOW_STOCK_MAX]
+    return sorted(low, key=lambda one: (one["stock"], one["name"]))[:LOW_STOCK_SHOWN_MAX]
 
 
 async def _orders(visit: Visit, status: str) -> list[Json]:

@@ -1,4 +1,4 @@
-"""The desk: the work that waits for the person, with its first items, and where the money is."""
+"""The first page: the work that waits for the person, with its first items, and where the money is."""
 
 import asyncio
 from dataclasses import dataclass, replace
@@ -94,7 +94,7 @@ async def work_page(visit: Visit) -> Response:
         for one, first in zip(rows.items, items, strict=True)
     ]
     unavailable = rows.meta.get("unavailable") or []
-    return visit.render("everyone/desk.html", cards=cards, money=money, unavailable=unavailable)
+    return visit.render("everyone/waiting_work.html", cards=cards, money=money, unavailable=unavailable)
 
 
 def screen_of(link: str) -> str:

@@ -1,4 +1,4 @@
-"""The looks of the console: light and dark, and its parts on a phone."""
+"""The appearance of the console: light and dark, and its parts on a phone."""
 
 from typing import Final
 
@@ -17,35 +17,35 @@ DARK, LIGHT = "rgb(16, 21, 19)", "rgb(255, 255, 255)"
 
 
 async def test_the_chosen_colors_stay_on_every_later_page(visitor: Arrival) -> None:
-    at_desk = await visitor("support")
-    await at_desk.open("/")
-    assert await at_desk.page.evaluate(GROUND) == LIGHT
-    await at_desk.click("Change between light and dark")
-    assert await at_desk.page.evaluate(GROUND) == DARK
-    await at_desk.open("/support-tickets")
-    assert await at_desk.page.evaluate(GROUND) == DARK
-    await at_desk.check_page()
-    await at_desk.click("Change between light and dark")
-    await at_desk.open("/")
-    assert await at_desk.page.evaluate(GROUND) == LIGHT
+    at_console = await visitor("support")
+    await at_console.open("/")
+    assert await at_console.page.evaluate(GROUND) == LIGHT
+    await at_console.click("Change between light and dark")
+    assert await at_console.page.evaluate(GROUND) == DARK
+    await at_console.open("/support-tickets")
+    assert await at_console.page.evaluate(GROUND) == DARK
+    await at_console.check_page()
+    await at_console.click("Change between light and dark")
+    await at_console.open("/")
+    assert await at_console.page.evaluate(GROUND) == LIGHT
     # What the device has needs no cookie.
-    assert "console-theme" not in {one["name"] for one in await at_desk.context.cookies()}
+    assert "console-theme" not in {one["name"] for one in await at_console.context.cookies()}
 
 
 async def test_without_a_choice_the_colors_are_those_of_the_device(visitor: Arrival) -> None:
-    at_desk = await visitor("support")
-    await at_desk.page.emulate_media(color_scheme="dark")
-    await at_desk.open("/")
-    assert await at_desk.page.evaluate(GROUND) == DARK
+    at_console = await visitor("support")
+    await at_console.page.emulate_media(color_scheme="dark")
+    await at_console.open("/")
+    assert await at_console.page.evaluate(GROUND) == DARK
 
 
 async def test_another_value_of_the_cookie_changes_nothing(visitor: Arrival) -> None:
-    at_desk = await visitor("support")
-    cookie = {"name": "console-theme", "value": 'x"onload=', "url": at_desk.console_url}
-    await at_desk.context.add_cookies([cookie])  # type: ignore[list-item]
-    await at_desk.open("/")
-    assert await at_desk.page.evaluate(GROUND) == LIGHT
-    assert await at_desk.page.locator("html").get_attribute("data-theme") is None
+    at_console = await visitor("support")
+    cookie = {"name": "console-theme", "value": 'x"onload=', "url": at_console.console_url}
+    await at_console.context.add_cookies([cookie])  # type: ignore[list-item]
+    await at_console.open("/")
+    assert await at_console.page.evaluate(GROUND) == LIGHT
+    assert await at_console.page.locator("html").get_attribute("data-theme") is None
 
 
 async def test_a_vendor_has_the_main_screens_under_the_thumb(visitor: Arrival) -> None:
@@ -61,25 +61,25 @@ async def test_a_vendor_has_the_main_screens_under_the_thumb(visitor: Arrival) -
 
 
 async def test_the_menu_of_a_phone_opens_over_the_page(visitor: Arrival) -> None:
-    at_desk = await visitor("support")
-    await at_desk.page.set_viewport_size(NARROW)  # type: ignore[arg-type]
-    await at_desk.open("/")
-    link = at_desk.page.get_by_role("navigation", name="Screens").get_by_role("link", name="Tickets")
+    at_console = await visitor("support")
+    await at_console.page.set_viewport_size(NARROW)  # type: ignore[arg-type]
+    await at_console.open("/")
+    link = at_console.page.get_by_role("navigation", name="Screens").get_by_role("link", name="Tickets")
     await expect(link).to_be_hidden()
-    await at_desk.click("Menu")
+    await at_console.click("Menu")
     await expect(link).to_be_visible()
-    await at_desk.check_accessibility()
+    await at_console.check_accessibility()
     await link.click()
-    assert await at_desk.heading() == "Tickets"
+    assert await at_console.heading() == "Tickets"
 
 
 async def test_keys_search_go_and_open_and_never_act_in_a_field(
     visitor: Arrival, market: Marketplace, users: Users
 ) -> None:
     await paid_order(market, users)
-    at_desk = await visitor("support")
-    page = at_desk.page
-    await at_desk.open("/")
+    at_console = await visitor("support")
+    page = at_console.page
+    await at_console.open("/")
     await page.keyboard.press("/")
     await expect(page.get_by_label("Search", exact=True)).to_be_focused()
     await page.keyboard.type("go?jk/")
@@ -95,22 +95,22 @@ async def test_keys_search_go_and_open_and_never_act_in_a_field(
     await expect(page.locator("main tbody tr").first).to_be_focused()
     await page.keyboard.press("Enter")
     await page.wait_for_url("**/orders/*")
-    assert "Order CM-" in await at_desk.heading()
+    assert "Order CM-" in await at_console.heading()
 
 
-async def test_the_list_of_keys_has_the_screens_of_this_person_only(visitor: Arrival) -> None:
-    at_desk = await visitor("support")
-    await at_desk.open("/")
-    await at_desk.page.keyboard.press("?")
-    keys = at_desk.page.get_by_role("dialog", name="Keys")
+async def test_the_list_of_keys_has_the_screens_of_the_role_only(visitor: Arrival) -> None:
+    at_console = await visitor("support")
+    await at_console.open("/")
+    await at_console.page.keyboard.press("?")
+    keys = at_console.page.get_by_role("dialog", name="Keys")
     await expect(keys.get_by_text("Tickets")).to_be_visible()
     await expect(keys.get_by_text("Signing keys")).to_have_count(0)
-    await at_desk.check_accessibility()
-    await at_desk.page.keyboard.press("Escape")
+    await at_console.check_accessibility()
+    await at_console.page.keyboard.press("Escape")
     await expect(keys).to_be_hidden()
 
 
-async def test_the_desk_shows_count_first_items_and_the_sums_of_the_ledger(
+async def test_waiting_for_me_shows_count_first_items_and_the_sums_of_the_ledger(
     visitor: Arrival, market: Marketplace, users: Users
 ) -> None:
     await short_charge(market, users)
@@ -125,7 +125,7 @@ async def test_the_desk_shows_count_first_items_and_the_sums_of_the_ledger(
         return naira(abs(escrow["balanceMinor"])) in shown or None
 
     assert await market.until("the sum of the ledger", agrees, market.wait_seconds_max)
-    card = maker.page.locator(".desk > li", has_text="Quarantined charges to prepare")
+    card = maker.page.locator(".work-cards > li", has_text="Quarantined charges to prepare")
     await expect(card.locator("li").first).to_be_visible()
     assert await card.locator("li").count() <= 3
     (count,) = [
