@@ -16,7 +16,7 @@ from console.pages.campus.applications import APPLICATIONS
 from console.pages.finance.bank_accounts import RELEASES
 from console.pages.finance.chargebacks import CHARGEBACKS
 from console.pages.finance.ledger import CASES, LEDGER
-from console.pages.finance.payouts import PAYOUTS
+from console.pages.finance.payouts import BATCHES, PAYOUTS
 from console.pages.finance.quarantine import CHARGES
 from console.pages.finance.reconciliations import RECONCILIATIONS
 from console.pages.finance.refunds import REFUNDS
@@ -35,6 +35,7 @@ from console.pages.vendor.flash_sales import FLASH_SALES
 from console.pages.vendor.orders import ORDERS as OWN_ORDERS
 from console.parts import nothing
 from console.visit import Visit
+from contracts.work import WorkKindName
 
 SCREENS = Screens()
 
@@ -42,7 +43,7 @@ ITEMS_SHOWN: Final = 3
 """Enough to begin with; the card leads to the list of all."""
 
 # The name of each kind of work, and the list that it is part of: a card shows the columns of that list.
-WORK: Final[dict[str, tuple[str, ListView]]] = {
+WORK: Final[dict[WorkKindName, tuple[str, ListView]]] = {
     "alerts": ("Open alerts", ALERTS),
     "bank_detail_releases_to_approve": ("Releases of accounts to approve", RELEASES),
     "chargebacks_to_answer": ("Chargebacks to answer", CHARGEBACKS),
@@ -54,6 +55,7 @@ WORK: Final[dict[str, tuple[str, ListView]]] = {
     "flash_sales_to_approve": ("Flash sales to approve", FLASH_SALES),
     "orders_to_dispatch": ("Orders to dispatch", OWN_ORDERS),
     "payout_exceptions": ("Payout exceptions", EXCEPTIONS),
+    "payout_runs_to_approve": ("Payout runs to approve", BATCHES),
     "payouts_to_dispatch": ("Payouts to dispatch", PAYOUTS),
     "quarantined_charges_to_approve": ("Quarantined charges to approve", CHARGES),
     "quarantined_charges_to_prepare": ("Quarantined charges to prepare", CHARGES),
