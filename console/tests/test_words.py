@@ -1,12 +1,8 @@
 """Messages and states for people: naira, no name of a field, one word for each state."""
 
-from typing import get_args
-
 import pytest
 
 from console.formats import badge, days_since, field_words, plain_message, state_words
-from console.pages.everyone.waiting_work import WORK
-from contracts.work import WorkKindName
 
 
 @pytest.mark.parametrize(
@@ -48,7 +44,3 @@ def test_a_badge_shows_words_and_has_the_word_of_the_api_as_its_title() -> None:
 def test_days_of_waiting_are_whole() -> None:
     assert days_since("2020-01-01T00:00:00.000Z").endswith(" days")
     assert days_since(None) == "\N{EN DASH}"
-
-
-def test_every_kind_of_work_has_its_name_and_its_list() -> None:
-    assert set(WORK) == set(get_args(WorkKindName))

@@ -1,10 +1,12 @@
 """The appearance of the console: light and dark, and its parts on a phone."""
 
-from typing import Final
+from typing import Final, get_args
 
 from playwright.async_api import expect
 
 from console.formats import naira
+from console.pages.everyone.waiting_work import WORK
+from contracts.work import WorkKindName
 from operations.journey import Marketplace
 from tests.console.browser import NARROW
 from tests.console.conftest import Arrival
@@ -138,3 +140,7 @@ async def test_waiting_for_me_shows_count_first_items_and_the_sums_of_the_ledger
     support = await visitor("support")
     await support.open("/")
     await expect(support.page.get_by_label("Money")).to_have_count(0)
+
+
+def test_every_kind_of_work_has_its_name_and_its_list() -> None:
+    assert set(WORK) == set(get_args(WorkKindName))

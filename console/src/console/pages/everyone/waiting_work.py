@@ -35,7 +35,6 @@ from console.pages.vendor.flash_sales import FLASH_SALES
 from console.pages.vendor.orders import ORDERS as OWN_ORDERS
 from console.parts import nothing
 from console.visit import Visit
-from contracts.work import WorkKindName
 
 SCREENS = Screens()
 
@@ -43,7 +42,7 @@ ITEMS_SHOWN: Final = 3
 """Enough to begin with; the card leads to the list of all."""
 
 # The name of each kind of work, and the list that it is part of: a card shows the columns of that list.
-WORK: Final[dict[WorkKindName, tuple[str, ListView]]] = {
+WORK: Final[dict[str, tuple[str, ListView]]] = {
     "alerts": ("Open alerts", ALERTS),
     "bank_detail_releases_to_approve": ("Releases of accounts to approve", RELEASES),
     "chargebacks_to_answer": ("Chargebacks to answer", CHARGEBACKS),
