@@ -12,8 +12,6 @@ from console.api import ApiProblem, Json
 from console.families import Screens
 from console.formats import spoken
 from console.lists import Column, Filter, ListView, account, is_id, show_list
-from console.pages.oncall.stops import READERS as STOP_READERS
-from console.pages.oncall.stops import present_stops
 from console.pages.vendor.money import payout_state
 from console.visit import Visit
 

@@ -25,6 +25,8 @@ from console.pages.finance.withdrawals import WITHDRAWALS
 from console.pages.oncall.alerts import ALERTS
 from console.pages.oncall.dead_letters import WEBHOOKS, dead_letters_of
 from console.pages.oncall.exceptions import EXCEPTIONS
+from console.pages.oncall.stops import READERS as STOP_READERS
+from console.pages.oncall.stops import present_stops
 from console.pages.platform.commissions import CHANGES
 from console.pages.platform.grants import GRANTS
 from console.pages.support.orders import ORDERS
@@ -94,8 +96,9 @@ async def work_page(visit: Visit) -> Response:
         {**one, "name": WORK[one["kind"]][0], "screen": screen_of(one["link"]), "items": first}
         for one, first in zip(rows.items, items, strict=True)
     ]
+    stops = await present_stops(visit) if visit.may(*STOP_READERS) else []
     unavailable = rows.meta.get("unavailable") or []
-    return visit.render("everyone/waiting_work.html", cards=cards, money=money, unavailable=unavailable)
+    return visit.render("everyone/waiting_work.html", cards=cards, money=money, stops=stops, unavailable=unavailable)
 
 
 def screen_of(link: str) -> str:
