@@ -14,6 +14,7 @@ from contracts.identity import CampusChanged, HubChanged
 from contracts.permissions import permissions_of
 from orders.domain.checkouts import Destinations
 from orders.domain.orders import NewItem, NewOrder
+from orders.domain.purchases import NewPurchase
 from orders.domain.quotes import NamedHub, RequestedItem
 from orders.store import checkout, flash_sales
 from orders.store.checkout import CheckoutFacts, IdempotencyRecord
@@ -182,6 +183,28 @@ async def test_other_sales_of_a_product_are_approved_and_not_over(market: Market
     after = await rows()
     assert [sale_id for sale_id in before if after[sale_id] != before[sale_id]] == [own["id"]]
     assert theirs["id"] in after
+
+
+async def test_a_purchase_of_a_taken_key_or_number_places_no_order(market: Market) -> None:
+    now, product = market.clock.now(), await market.sell(price_minor=500, stock=9)
+
+    async def save(number: str, key: UUID) -> checkout.Placed:
+        order = NewOrder(
+            new_id(), f"CM-{number}", market.buyer_id, market.vendor_id, market.campus_id, None, 500, 500, 0, 0, None,
+            now + timedelta(minutes=15), now, now, [NewItem(new_id(), product, "Rice", 1, 500, 500)], (None,), (None,),
+        )  # fmt: skip
+        new = NewPurchase(new_id(), "CP-0000-0001", market.buyer_id, now)
+        prices = {(product, None): 500}
+        buyer = Caller(user_id=market.buyer_id, permissions=permissions_of(["buyer"]))
+        async with market.database.unit_of_work(acting_as=buyer) as uow:
+            return await checkout.save_new_orders(uow, [order], new, prices, key=key, fingerprint=b"x", event=None)
+
+    key = uuid4()
+    assert (await save("0000-0001", key)).placed
+    for number, again in (("0000-0002", key), ("0000-0003", uuid4())):
+        assert await save(number, again) == (False, 1, {})
+    assert await market.stock_of(product) == 8
+    assert len(await market.fetch("SELECT FROM orders")) == 1
 
 
 async def test_an_order_is_saved_once_for_its_key_and_its_number(market: Market) -> None:
