@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from common.observability.logging import REQUEST_ID
 from common.primitives.encryption import DecryptionFailed, Encryptor
 from console.api import Api, ApiProblem
-from console.session import Session
+from console.session import Session, values_of
 
 CSRF_FIELD: Final = "_csrf"
 KEY_FIELD: Final = "_key"
@@ -214,7 +214,7 @@ class Visit:
     @property
     def theme(self) -> str:
         """The colors that this browser chose, `light` or `dark`; empty: those of the device."""
-        chosen = self.request.cookies.get(THEME_COOKIE, "")
+        chosen = next(values_of(self.request.headers.getlist("cookie"), THEME_COOKIE), "")
         return chosen if chosen in ("light", "dark") else ""
 
     def __getitem__(self, name: str) -> str:
