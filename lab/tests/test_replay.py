@@ -13,7 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from common.ledger.posting import POST
+from common.database.outbox import Writes
+from common.ledger.posting import POST, Account, Posting, credit, debit, with_posting
+from common.messaging import inbox
 from common.primitives.ids import new_id
 from common.primitives.money import apportion
 from lab.replay.gateway import GatewayRecord
@@ -24,6 +26,8 @@ from lab.stepped.effects import CURRENT
 
 KOBO = st.integers(0, 10**12)
 VENDOR, ORDER, CHARGEBACK = "v", "o", "c"
+ACCOUNTS = [Account(name, "debit", False) for name in "xy"]
+POSTING = Posting("key", "charge", (debit(ACCOUNTS[0], 1), credit(ACCOUNTS[1], 1)))
 
 
 class PayoutsWorker:
@@ -75,6 +79,20 @@ async def test_a_repeated_posting_is_not_recorded(recording: Recording) -> None:
     assert not recording.units
 
 
+@pytest.mark.parametrize("is_posted", [True, False])
+async def test_a_posting_with_other_writes_is_recorded_if_it_is_new(recording: Recording, is_posted: bool) -> None:
+    connection, posting_id = Connection(), new_id()
+    statement, _ = with_posting(Writes("charge AS (INSERT ...)", "true AS is_saved"), ["a", "b"], POSTING)
+    await recording.run(connection, statement.statement, ["a", "b", posting_id], returns([{"is_posted": is_posted}]))
+    await recording.run(connection, "COMMIT", [], returns("COMMIT"))
+    assert recording.units == ({"payouts": [RecordedUnit([], [posting_id], is_certain=True)]} if is_posted else {})
+
+
+async def test_preparing_the_inbox_consumes_nothing(recording: Recording) -> None:
+    await recording.run(Connection(), inbox._PREPARE, (), returns("PREPARE"))
+    assert not recording.units
+
+
 async def test_a_transaction_that_was_rolled_back_is_not_recorded(recording: Recording) -> None:
     connection = Connection()
     await consume(recording, connection, new_id())
@@ -101,7 +119,7 @@ async def fails_with(error: Exception) -> Any:
 async def test_a_statement_that_commits_itself_is_recorded_unless_it_was_rolled_back(
     recording: Recording, error: Exception | None, is_recorded: bool
 ) -> None:
-    event_id, statement = new_id(), "WITH received AS (INSERT INTO inbox ...) SELECT 1"
+    event_id, statement = new_id(), inbox._with_inbox(Writes("saved AS (SELECT $1)", "true AS is_saved"), 1)
     run = returns([]) if error is None else partial(fails_with, error)
     with nullcontext() if error is None else pytest.raises(type(error)):
         await recording.run(Connection(), statement, [5, event_id, "on_escrow_held"], run)  # type: ignore[arg-type]

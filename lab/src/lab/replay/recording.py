@@ -18,7 +18,7 @@ from lab.stepped.effects import CURRENT
 
 _INBOX: Final = re.compile(r"EXECUTE record_inbox \('\{(?P<event_ids>[^}]*)\}'")
 # Of a message whose only write contains its inbox row, and commits itself.
-_WRITTEN_ONCE: Final = "INSERT INTO inbox"
+_WRITTEN_ONCE: Final = "WITH received AS (INSERT INTO inbox"
 # A posting, also as a part of a larger statement: its id is the value of the first place.
 _POST: Final = re.compile(r"ledger_post\(\$(?P<place>\d+)")
 # Of messages that are partly new.
