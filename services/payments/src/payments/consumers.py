@@ -8,7 +8,8 @@ from uuid import UUID
 import msgspec
 
 from common.auth.caller import THE_SERVICE
-from common.database.unit_of_work import UnitOfWork, Writer
+from common.database.outbox import Writer
+from common.database.unit_of_work import UnitOfWork
 from common.messaging.faults import PermanentFault
 from common.messaging.messages import Outcome, Received, Subscription, WorkItem, applied_if
 from contracts.identity import EmailConfirmed, ErasureRequested, UserErased, UserProvisioned, VendorClosed

@@ -6,7 +6,8 @@ from uuid import uuid4
 import pytest
 
 from common.auth.caller import THE_SERVICE
-from common.database.unit_of_work import SharedTransaction, UnitOfWork
+from common.database.errors import SharedTransaction
+from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from contracts.event import Event
 from contracts.orders import OrderExpired

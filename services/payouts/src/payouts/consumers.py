@@ -5,7 +5,8 @@ from uuid import UUID
 
 import msgspec
 
-from common.database.unit_of_work import UnitOfWork, Writer
+from common.database.outbox import Writer
+from common.database.unit_of_work import UnitOfWork
 from common.messaging.messages import Outcome, Received, Subscription, WorkItem, applied_if
 from contracts.identity import (
     ErasureRequested,

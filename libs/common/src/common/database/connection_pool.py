@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 import asyncpg
 
@@ -18,6 +18,13 @@ from common.observability.telemetry import DATABASE_CONNECTIONS
 USES_MAX: Final = 10_000
 IDLE_SECONDS_MAX: Final = 300.0
 CLOSE_SECONDS_MAX: Final = 5.0
+
+
+class PreparedStatement(NamedTuple):
+    """A statement of BEGIN's round trip: its PREPARE, which each connection runs once, and the EXECUTE of its name."""
+
+    prepare: str
+    execute: str
 
 
 class ConnectionPool:

@@ -38,3 +38,7 @@ def is_unavailable(error: BaseException) -> bool:
         # asyncpg has one class for closed connections and for misuse; only the text distinguishes them.
         return "closed" in str(error) or "closing" in str(error)
     return isinstance(error, UNAVAILABLE)
+
+
+class SharedTransaction(Exception):
+    """A message must be handled in a transaction of its own: its locks are outside of the order of a batch."""

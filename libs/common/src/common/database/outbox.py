@@ -5,12 +5,12 @@ Every message to the broker is published through the outbox.
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 from uuid import UUID
 
 import asyncpg
@@ -142,6 +142,21 @@ def joined(*parts: tuple[Writes, int]) -> str:
         results.append(with_places_after(count, writes.result))
         count += number
     return Writes(", ".join(tables), ", ".join(results)).statement
+
+
+class Writer(Protocol):
+    """A handler's means to write once: a unit of work, or a statement that commits itself with its inbox row."""
+
+    async def write(self, writes: Writes, *values: object) -> asyncpg.Record:
+        """Run the writes in one round trip. Return their row."""
+
+
+class Attached(NamedTuple):
+    """Writes that wait for the next statement of their transaction; `then` has their row."""
+
+    writes: Writes
+    values: tuple[object, ...]
+    then: Callable[[asyncpg.Record], None]
 
 
 @cache

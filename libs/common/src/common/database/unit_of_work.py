@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -18,8 +18,8 @@ from common.database import outbox
 from common.database.caller_reads import CallerReads
 from common.database.commits import CONFIRM_AND_COMMIT, roll_back, row_count, uncancelled
 from common.database.connecting import pool_of
-from common.database.connection_pool import ConnectionPool
-from common.database.errors import BROKEN, UNAVAILABLE, DatabaseUnavailable, OutcomeUnknown
+from common.database.connection_pool import ConnectionPool, PreparedStatement
+from common.database.errors import BROKEN, UNAVAILABLE, DatabaseUnavailable, OutcomeUnknown, SharedTransaction
 from common.database.row_settings import start_as, with_settings
 from common.observability.logging import get_logger
 from common.observability.outages import Outage
@@ -56,30 +56,6 @@ class Reads(Protocol):
         """Return the first column of the first row, or None."""
 
 
-class Writer(Protocol):
-    """A handler's means to write once: a unit of work, or a statement that commits itself with its inbox row."""
-
-    async def write(self, writes: outbox.Writes, *values: object) -> asyncpg.Record:
-        """Run the writes in one round trip. Return their row."""
-
-
-class PreparedStatement(NamedTuple):
-    """A statement of BEGIN's round trip: its PREPARE, which each connection runs once, and the EXECUTE of its name."""
-
-    prepare: str
-    execute: str
-
-
-class SharedTransaction(Exception):
-    """A message must be handled in a transaction of its own: its locks are outside of the order of a batch."""
-
-
-class _Attached(NamedTuple):
-    writes: outbox.Writes
-    values: tuple[object, ...]
-    then: Callable[[asyncpg.Record], None]
-
-
 class UnitOfWork:
     """One transaction of one caller. Its events are published only if it commits."""
 
@@ -104,7 +80,7 @@ class UnitOfWork:
         self._handover = handover
         self._wakes_relay = False
         self._deferred: dict[tuple[int, Callable[[UnitOfWork, Sequence[Any]], Awaitable[None]]], list[Any]] = {}
-        self._attached: list[_Attached] = []
+        self._attached: list[outbox.Attached] = []
         self._on_end: list[Callable[[bool], None]] = []
         self._confirms_earlier = CHANGES.get()
         self.first_count = 0
@@ -193,14 +169,14 @@ class UnitOfWork:
 
         The writes see the rows before that statement. They must lock no row that the other writes lock.
         """
-        self._attached.append(_Attached(writes, values, then))
+        self._attached.append(outbox.Attached(writes, values, then))
 
     async def fetch_row_with_attached(self, writes: outbox.Writes, *values: object) -> asyncpg.Record:
         """Run the writes and the attached ones in one round trip; return their row."""
         attached, self._attached = self._attached, []
-        return await self._fetch_joined([_Attached(writes, values, lambda row: None), *attached])
+        return await self._fetch_joined([outbox.Attached(writes, values, lambda row: None), *attached])
 
-    async def _fetch_joined(self, parts: Sequence[_Attached]) -> asyncpg.Record:
+    async def _fetch_joined(self, parts: Sequence[outbox.Attached]) -> asyncpg.Record:
         statement = outbox.joined(*((one.writes, len(one.values)) for one in parts))
         [row] = await self._connection.fetch(statement, *(value for one in parts for value in one.values))
         for one in parts:

@@ -9,9 +9,10 @@ from uuid import UUID
 import asyncpg
 
 from common.auth.caller import THE_SERVICE
+from common.database.connection_pool import PreparedStatement
 from common.database.outbox import Writes
 from common.database.single_statements import commit_alone
-from common.database.unit_of_work import Database, PreparedStatement, UnitOfWork
+from common.database.unit_of_work import Database, UnitOfWork
 
 MessageKey = tuple[UUID, str]
 """The id of an event, and the name of its consumer."""

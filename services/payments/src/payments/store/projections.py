@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
-from common.database.outbox import Writes
+from common.database.outbox import Writer, Writes
 from common.database.state_changes import change_state, states_before
-from common.database.unit_of_work import UnitOfWork, Writer
+from common.database.unit_of_work import UnitOfWork
 from payments.domain.transitions import PAYMENT
 
 # An empty address was erased: a late event never restores it.

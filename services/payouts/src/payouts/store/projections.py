@@ -4,9 +4,9 @@ from functools import cache
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from common.database.outbox import Writes
+from common.database.outbox import Writer, Writes
 from common.database.parameters import with_places_after
-from common.database.unit_of_work import UnitOfWork, Writer
+from common.database.unit_of_work import UnitOfWork
 from common.ledger.posting import Effect
 from payouts.store.wallets import LOCK_WALLET
 

@@ -1,6 +1,6 @@
 """Record the vendor's share of an order's escrow."""
 
-from common.database.unit_of_work import Writer
+from common.database.outbox import Writer
 from payouts.store import projections
 from payouts.store.projections import OrderShare
 
