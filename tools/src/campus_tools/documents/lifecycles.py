@@ -42,7 +42,7 @@ LIFECYCLES: Final[dict[Lifecycle[Any, Any], tuple[str, ...]]] = {
     STAFF_GRANT: ("identity.staff_grants",),
     PAYOUT: ("payouts.payout_requests",),
     TRANSFER: ("payouts.payout_transfers",),
-    HOLD: ("payouts.transfer_holds",),
+    HOLD: ("payouts.transfer_holds", "payouts.payout_holds"),
     EXCEPTION: ("payouts.payout_exceptions",),
     APPLICATION: ("identity.vendor_applications",),
     VENDOR: ("identity.vendors",),

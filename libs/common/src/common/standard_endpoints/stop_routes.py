@@ -130,7 +130,7 @@ def stop_endpoints(operation: Operation, database: Database, clock: Clock) -> En
         status=201,
         allow=permission("operations:stop", step_up=True),
     )
-    async def stop_operation(request: Request, caller: CurrentCaller, body: StopRequest) -> Response:
+    async def start_stop(request: Request, caller: CurrentCaller, body: StopRequest) -> Response:
         """Stop the operation until `expiresAt`, at most 24 hours ahead. 409 while it is stopped."""
         now = clock.now()
         _check_expiry(body.expires_at, now)

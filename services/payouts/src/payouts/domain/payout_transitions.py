@@ -27,7 +27,7 @@ _HOLD_CHECKER: Final = "two of staff: `reconciliations:prepare`, `reconciliation
 
 HOLD: Final = Lifecycle[HoldStatus, HoldOutcome](
     "Hold",
-    "The amount of a returned payout whose transfer may have been paid.",
+    "The amount of a returned payout whose transfer may have been paid, or a payout that finance holds.",
     get_args(HoldStatus),
     {
         "recovered": Rule({"held": "recovered"}, by=_HOLD_CHECKER),
