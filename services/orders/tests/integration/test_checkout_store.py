@@ -185,7 +185,7 @@ async def test_other_sales_of_a_product_are_approved_and_not_over(market: Market
     assert theirs["id"] in after
 
 
-async def test_a_purchase_of_a_taken_key_or_number_places_no_order(market: Market) -> None:
+async def test_a_purchase_with_a_used_key_or_number_has_no_order(market: Market) -> None:
     now, product = market.clock.now(), await market.sell(price_minor=500, stock=9)
 
     async def save(number: str, key: UUID) -> checkout.Placed:
