@@ -233,7 +233,7 @@ def test_published_packages_contain_the_licence() -> None:
 
 def test_published_packages_contain_types_sources_and_the_changelog() -> None:
     client = ROOT / "clients/typescript"
-    assert json.loads((client / "package.json").read_text())["files"] == ["dist", "CHANGELOG.md"]
+    assert json.loads((client / "package.json").read_text())["files"] == ["bin", "dist", "CHANGELOG.md"]
     options = json.loads((client / "tsconfig.json").read_text())["compilerOptions"]
     assert all(options[name] for name in ("declaration", "sourceMap", "inlineSources"))
     assert "CHANGELOG.md" in (SCRIPTS / "artefacts").read_text()

@@ -241,6 +241,8 @@ def test_step_up_permissions_move_money_or_are_listed() -> None:
         # Withdrawals of a buyer's own balance.
         "orders:place",
         "webhooks:replay",
+        # Stops of checkout and dispatch.
+        "operations:stop",
         "bank_details:own",
         "wallet:own",
         # `PATCH /api/vendors/:id` with a commission. The handler checks the fields of the shop's own page.

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import httpx
 
+from campus_tools.children import open_log
 from lab.drills.installation import systemctl
 from operations.campusctl.own_commands import RunningServers
 from operations.demo import play
@@ -69,8 +70,8 @@ def _prepare() -> None:
     """Write what the operator has before: the settings, a certificate, names."""
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").write_text("0")
-    with Path("/etc/hosts").open("a") as hosts:
-        hosts.write("127.0.0.1 api.campus.test console.campus.test\n")
+    hosts = Path("/etc/hosts")
+    hosts.write_text(f"{hosts.read_text()}127.0.0.1 api.campus.test console.campus.test\n")
     SETTINGS.parent.mkdir(exist_ok=True)
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "30", "-subj", "/CN=campus.test",
@@ -119,8 +120,8 @@ def _program(release: Path | None = None) -> str:
 
 
 def _log(text: str) -> None:
-    with Path("/srv/steps.log").open("a") as log:
-        log.write(f"{time.strftime('%H:%M:%S')} {text}\n")
+    with open_log(Path("/srv/steps.log")) as log:
+        log.write(f"{time.strftime('%H:%M:%S')} {text}\n".encode())
 
 
 def _campusctl(*arguments: str, program: Path | None = None, accepts: tuple[int, ...] = (0,)) -> str:

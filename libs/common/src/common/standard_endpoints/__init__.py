@@ -7,4 +7,5 @@ __all__ = [
     "pending_work",
     "personal_records",
     "queue_routes",
+    "stop_routes",
 ]

@@ -64,16 +64,16 @@ class OperationStop(ResponseModel):
     id: UUID
     reason: str
     message: Annotated[str, Meta(description="The sentence that everyone reads whom the stop concerns.")]
-    stopped_by: UUID
-    stopped_at: Timestamp
+    stopped_by: Annotated[UUID, Meta(description="The member of staff who stopped the operation.")]
+    stopped_at: Annotated[Timestamp, Meta(description="When the stop began.")]
     expires_at: Annotated[Timestamp, Meta(description="When the stop ends by itself.")]
-    lifted_by: UUID | None
-    lifted_at: Timestamp | None
-    lift_reason: str | None
+    lifted_by: Annotated[UUID | None, Meta(description="The member of staff who ended it early.")]
+    lifted_at: Annotated[Timestamp | None, Meta(description="When it was ended early.")]
+    lift_reason: Annotated[str | None, Meta(description="Why it was ended early.")]
 
 
 class OperationStops(ResponseModel):
-    operation: Operation
+    operation: Annotated[Operation, Meta(description="What is stopped.")]
     current: Annotated[OperationStop | None, Meta(description="The stop in force; null while the operation runs.")]
     earlier: Annotated[list[OperationStop], Meta(description="The newest stops that ended.")]
 

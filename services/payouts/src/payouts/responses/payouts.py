@@ -32,7 +32,7 @@ class OpenPayoutException(ResponseModel):
 
 class PayoutHold(ResponseModel):
     reason: Annotated[str, Meta(description="Why finance holds it; the vendor reads it too.")]
-    held_at: Timestamp
+    held_at: Annotated[Timestamp, Meta(description="When finance held it.")]
 
 
 class Payout(ResponseModel):
