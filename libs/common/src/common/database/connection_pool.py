@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 import asyncpg
 
@@ -18,13 +18,6 @@ from common.observability.telemetry import DATABASE_CONNECTIONS
 USES_MAX: Final = 10_000
 IDLE_SECONDS_MAX: Final = 300.0
 CLOSE_SECONDS_MAX: Final = 5.0
-
-
-class PreparedStatement(NamedTuple):
-    """A statement of BEGIN's round trip: its PREPARE, which each connection runs once, and the EXECUTE of its name."""
-
-    prepare: str
-    execute: str
 
 
 class ConnectionPool:
@@ -40,7 +33,6 @@ class ConnectionPool:
         # Every open connection with the count of its uses, and the idle ones with the time of their release.
         self._uses: dict[asyncpg.Connection, int] = {}
         self._idle: list[tuple[asyncpg.Connection, float]] = []
-        self._prepared: dict[asyncpg.Connection, set[str]] = {}
         self._waiting: deque[asyncio.Future[asyncpg.Connection]] = deque()
         self._opening: asyncio.Task[None] | None = None
         self._all_returned = asyncio.Event()
@@ -117,13 +109,6 @@ class ConnectionPool:
         finally:
             await self.release(connection)
 
-    async def prepare(self, connection: asyncpg.Connection, statement: str) -> None:
-        """Run a PREPARE on a lent connection, unless it has run there. Raises as asyncpg does."""
-        prepared = self._prepared.setdefault(connection, set())
-        if statement not in prepared:
-            await connection.execute(statement)
-            prepared.add(statement)
-
     async def close(self) -> None:
         """Wait for lent connections, then closes all. A cancellation closes the lent ones as well."""
         if self._is_closed:
@@ -195,7 +180,6 @@ class ConnectionPool:
     def _discard(self, connection: asyncpg.Connection) -> None:
         connection.terminate()
         self._uses.pop(connection, None)
-        self._prepared.pop(connection, None)
 
     def _close_idle(self) -> None:
         self._reaper = None

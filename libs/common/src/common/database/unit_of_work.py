@@ -18,7 +18,7 @@ from common.database import outbox
 from common.database.caller_reads import CallerReads
 from common.database.commits import CONFIRM_AND_COMMIT, roll_back, row_count, uncancelled
 from common.database.connecting import pool_of
-from common.database.connection_pool import ConnectionPool, PreparedStatement
+from common.database.connection_pool import ConnectionPool
 from common.database.errors import BROKEN, UNAVAILABLE, DatabaseUnavailable, OutcomeUnknown, SharedTransaction
 from common.database.row_settings import start_as, with_settings
 from common.observability.logging import get_logger
@@ -265,7 +265,7 @@ class Database:
         acting_as: Acting,
         async_commit: bool = False,
         is_shared: bool = False,
-        first: PreparedStatement | None = None,
+        first: str = "",
     ) -> AsyncIterator[UnitOfWork]:
         """One transaction for a caller. It commits at the end of the `async with`, before the response is sent.
 
@@ -281,8 +281,8 @@ class Database:
         start = start_as(acting_as) if isinstance(acting_as, Caller) else "BEGIN"
         if async_commit:
             start += "; SET LOCAL synchronous_commit = off"
-        if first is not None:
-            start += f"; {first.execute}"
+        if first:
+            start += f"; {first}"
         connection = await self._acquire(pool)
         committed = False
         work = UnitOfWork(
@@ -296,8 +296,6 @@ class Database:
         try:
             with database_span("transaction", self.namespace, (DatabaseUnavailable, OutcomeUnknown)):
                 try:
-                    if first is not None:
-                        await pool.prepare(connection, first.prepare)
                     # BEGIN and the settings of the row policies take one round trip.
                     work.first_count = row_count(await connection.execute(start))
                     self.outage.ended()

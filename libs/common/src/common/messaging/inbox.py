@@ -9,7 +9,6 @@ from uuid import UUID
 import asyncpg
 
 from common.auth.caller import THE_SERVICE
-from common.database.connection_pool import PreparedStatement
 from common.database.outbox import Writes
 from common.database.single_statements import commit_alone
 from common.database.unit_of_work import Database, UnitOfWork
@@ -18,13 +17,8 @@ MessageKey = tuple[UUID, str]
 """The id of an event, and the name of its consumer."""
 
 # In BEGIN's round trip, where PostgreSQL takes no parameters and returns no rows: ids are hexadecimal digits, consumers
-# are names of this code. Prepared, since planning the insert takes longer than its execution.
-_PREPARE: Final = """
-PREPARE record_inbox (uuid[], text[]) AS
-INSERT INTO inbox (event_id, consumer)
-SELECT * FROM unnest($1, $2) AS received (event_id, consumer) ORDER BY 1, 2
-ON CONFLICT (event_id, consumer) DO NOTHING
-"""
+# are names of this code. A PREPARE would belong to one connection behind a pooler.
+_RECORD: Final = "INSERT INTO inbox (event_id, consumer) VALUES {keys} ON CONFLICT (event_id, consumer) DO NOTHING"
 # Only where some were recorded and others not: the rows of this transaction.
 _RECORDED_HERE: Final = """
 SELECT event_id, consumer FROM inbox
@@ -54,14 +48,12 @@ async def consuming(
         yield uow, {(row["event_id"], row["consumer"]) for row in rows}
 
 
-def _record(keys: Sequence[MessageKey]) -> PreparedStatement | None:
-    if not keys:
-        return None
+def _record(keys: Sequence[MessageKey]) -> str:
     if invalid := [consumer for _, consumer in keys if not consumer.isascii() or not consumer.isidentifier()]:
         raise ValueError(f"a consumer's name must be an identifier: {invalid[0]!r}")
-    ids = ",".join(str(UUID(int=event_id.int)) for event_id, _ in keys)
-    consumers = ",".join(f'"{consumer}"' for _, consumer in keys)
-    return PreparedStatement(_PREPARE, f"EXECUTE record_inbox ('{{{ids}}}', '{{{consumers}}}')")
+    ordered = sorted((event_id.int, consumer) for event_id, consumer in keys)
+    values = ", ".join(f"('{UUID(int=number)}', '{consumer}')" for number, consumer in ordered)
+    return _RECORD.format(keys=values) if keys else ""
 
 
 class AlreadyReceived(Exception):
