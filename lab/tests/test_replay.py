@@ -58,8 +58,8 @@ async def is_lost() -> Any:
 
 async def consume(recording: Recording, connection: Any, *event_ids: UUID, known: UUID | None = None) -> None:
     rows = [{"event_id": event_id} for event_id in event_ids if event_id != known]
-    keys = f"'{{{','.join(map(str, event_ids))}}}', '{{payouts}}'"
-    await recording.run(connection, f"BEGIN; EXECUTE record_inbox ({keys})", [], returns(f"INSERT 0 {len(rows)}"))
+    statement = f"BEGIN; {inbox._record([(event_id, 'payouts') for event_id in event_ids])}"
+    await recording.run(connection, statement, [], returns(f"INSERT 0 {len(rows)}"))
     if known is not None:
         await recording.run(connection, "SELECT event_id FROM inbox ...", [list(event_ids)], returns(rows))
 
@@ -86,11 +86,6 @@ async def test_a_posting_with_other_writes_is_recorded_if_it_is_new(recording: R
     await recording.run(connection, statement.statement, ["a", "b", posting_id], returns([{"is_posted": is_posted}]))
     await recording.run(connection, "COMMIT", [], returns("COMMIT"))
     assert recording.units == ({"payouts": [RecordedUnit([], [posting_id], is_certain=True)]} if is_posted else {})
-
-
-async def test_preparing_the_inbox_consumes_nothing(recording: Recording) -> None:
-    await recording.run(Connection(), inbox._PREPARE, (), returns("PREPARE"))
-    assert not recording.units
 
 
 async def test_a_transaction_that_was_rolled_back_is_not_recorded(recording: Recording) -> None:
@@ -125,11 +120,6 @@ async def test_a_statement_that_commits_itself_is_recorded_unless_it_was_rolled_
         await recording.run(Connection(), statement, [5, event_id, "on_escrow_held"], run)  # type: ignore[arg-type]
     expected = [RecordedUnit([event_id], is_certain=error is None)] if is_recorded else []
     assert recording.units.get("payouts", []) == expected
-
-
-async def test_the_preparation_of_the_inbox_is_no_message(recording: Recording) -> None:
-    await recording.run(Connection(), "PREPARE record_inbox AS INSERT INTO inbox ...", [], returns("PREPARE"))  # type: ignore[arg-type]
-    assert not recording.units
 
 
 async def test_a_posting_is_recorded_in_any_place_of_a_statement(recording: Recording) -> None:

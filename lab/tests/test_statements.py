@@ -12,7 +12,8 @@ LOG = (
     "\x017\x01orders\x01LOG:  execute __asyncpg_stmt_2__: INSERT INTO t\n"
     "\x017\x01orders\x01LOG:  execute __asyncpg_stmt_2__: INSERT INTO t\n"
     "\x017\x01orders\x01LOG:  statement: SELECT 1; COMMIT\n"
-    "\x018\x01payments\x01LOG:  statement: BEGIN; EXECUTE record_inbox ('{a,b}', '{\"c\",\"d\"}')\n"
+    "\x018\x01payments\x01LOG:  statement: BEGIN; INSERT INTO inbox (event_id, consumer) "
+    "VALUES ('a', 'b'), ('c', 'd') ON CONFLICT\n"
 )
 ORDERS = Transaction("orders", ("BEGIN", "INSERT INTO t", "INSERT INTO t", "SELECT 1; COMMIT"))
 PAYMENTS = Transaction("payments", ("SELECT a, b",))
@@ -25,7 +26,7 @@ def test_statements_are_read_without_the_benchs_own() -> None:
         Executed(7, "orders", "INSERT INTO t"),
         Executed(7, "orders", "INSERT INTO t"),
         Executed(7, "orders", "SELECT 1; COMMIT"),
-        Executed(8, "payments", "BEGIN; EXECUTE record_inbox (...)"),
+        Executed(8, "payments", "BEGIN; INSERT INTO inbox (event_id, consumer) VALUES ... ON CONFLICT"),
     ]
 
 

@@ -35,7 +35,7 @@ _LINE: Final = re.compile(
 )
 _SHOWN: Final = 150
 # BEGIN with a first statement has its values as literals.
-_INBOX_VALUES: Final = re.compile(r"EXECUTE record_inbox \(.*\)")
+_INBOX_VALUES: Final = re.compile(r"(INTO inbox \(event_id, consumer\)) VALUES .* ON")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def executed_in(text: str) -> Iterator[Executed]:
     for entry in re.split(r"\n(?=\x01)", text):
         if (found := _LINE.match(entry)) and found["process"]:
             first, _, more = entry[found.start("sql") :].partition("\n")
-            statement = _INBOX_VALUES.sub("EXECUTE record_inbox (...)", " ".join(f"{first} {more}".split()))
+            statement = _INBOX_VALUES.sub(r"\1 VALUES ... ON", " ".join(f"{first} {more}".split()))
             yield Executed(int(found["pid"]), found["process"], statement)
 
 

@@ -16,7 +16,8 @@ import msgspec
 
 from lab.stepped.effects import CURRENT
 
-_INBOX: Final = re.compile(r"EXECUTE record_inbox \('\{(?P<event_ids>[^}]*)\}'")
+_INBOX: Final = "; INSERT INTO inbox (event_id, consumer) VALUES"
+_INBOX_EVENT: Final = re.compile(r"\('([0-9a-f-]{36})', ")
 # Of a message whose only write contains its inbox row, and commits itself.
 _WRITTEN_ONCE: Final = "WITH received AS (INSERT INTO inbox"
 # A posting, also as a part of a larger statement: its id is the value of the first place.
@@ -119,13 +120,12 @@ class Recording:
             return await self._commit(connection, run)
         if statement == "ROLLBACK":
             self._open.pop(connection, None)
-        # The preparation of the same insert has no values.
-        if _WRITTEN_ONCE in statement and values:
+        if _WRITTEN_ONCE in statement:
             return await self._write_once(values, run)
         result = await run()
-        if inbox := _INBOX.search(statement):
+        if _INBOX in statement:
             # The status names the number of new messages: `INSERT 0 2`.
-            event_ids = [UUID(event_id) for event_id in inbox["event_ids"].split(",")]
+            event_ids = [UUID(event_id) for event_id in _INBOX_EVENT.findall(statement)]
             if int(result.rpartition(" ")[2]) == len(event_ids):
                 self._unit(connection).event_ids += dict.fromkeys(event_ids)
         elif _NEW_OF_INBOX in statement:
