@@ -420,6 +420,7 @@ async def test_the_trial_balance_shows_the_liability_to_buyers(app: PaymentsApp)
         kind: (lines[kind]["accounts"], lines[kind]["balanceMinor"]) for kind in ("buyer_balance", "balance_held")
     }
     assert balances == {"buyer_balance": (2, -60_000), "balance_held": (1, -20_000)}
+    assert (await app.get_as("/api/sales/balances"))["buyerBalancesMinor"] == 80_000
 
 
 async def test_the_reconciliation_ignores_refunds_to_the_balance(app: PaymentsApp) -> None:

@@ -236,6 +236,27 @@ async def test_a_trial_balance_sums_all_entries_by_kind_and_currency(app: Paymen
     assert (await _get(app, "/api/ledger/trial-balance", role="support_agent")).status_code == 403
 
 
+async def test_the_money_held_agrees_with_the_trial_balance(app: PaymentsApp) -> None:
+    nothing = dict.fromkeys(("escrowMinor", "buyerBalancesMinor", "refundsMinor", "vendorPayableMinor"), 0)
+    assert await _data(app, "/api/sales/balances") == {**nothing, "gatewayMinor": 0, "currency": "NGN"}
+    placed = await app.paid_order()
+    await _release(app, placed.order_id, 200_000)
+    await app.receive(app.refund_requested(placed, 60_000))
+    await app.process_webhook(app.charge("ch-foreign", 700, currency="GHS"), is_last_attempt=True)
+    lines = {line["kind"]: abs(line["balanceMinor"]) for line in await _data(app, "/api/ledger/trial-balance")}
+    held = await _data(app, "/api/sales/balances")
+    assert held == {
+        "escrowMinor": lines["escrow"],
+        "buyerBalancesMinor": 0,
+        "refundsMinor": lines["refund_payable"],
+        "vendorPayableMinor": lines["vendor_payable"],
+        "gatewayMinor": 500_000,
+        "currency": "NGN",
+    }
+    assert (held["escrowMinor"], held["refundsMinor"]) == (240_000, 60_000)
+    assert (await _get(app, "/api/sales/balances", role="support_agent")).status_code == 403
+
+
 async def test_one_transaction_is_shown_as_in_the_list(app: PaymentsApp) -> None:
     await app.paid_order()
     [listed] = await _data(app, "/api/transactions")

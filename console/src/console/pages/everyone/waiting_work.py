@@ -88,7 +88,7 @@ class Item:
 @SCREENS.page("/", title="Waiting for me", menu="Waiting for me")
 async def work_page(visit: Visit) -> Response:
     """Return a card for each kind of work, the most urgent first."""
-    # The page reloads its cards alone: the sums of the ledger are read once.
+    # The page reloads its cards alone.
     is_reload = bool(visit.request.headers.get("hx-request"))
     rows, money = await asyncio.gather(visit.api.page("/api/work"), nothing() if is_reload else _money(visit))
     items = await asyncio.gather(*(_first_items(visit, one) for one in rows.items))
@@ -131,12 +131,13 @@ def _item(columns: tuple[Column, ...], row: Json) -> Item:
 # ---- Money in one line -----------------------------------------------------------------------------------------------
 
 LEDGER_LINE: Final = (
-    ("In escrow", "escrow", "held until the PIN"),
-    ("Owed to buyers", "refund_payable", "refunds under way"),
-    ("Payable to vendors", "vendor_payable", "in their wallets"),
-    ("At the gateway", "gateway_cash", "our money there"),
+    ("In escrow", "escrowMinor", "held until the PIN", "escrow"),
+    ("Balances of buyers", "buyerBalancesMinor", "owed to buyers", "buyer_balance"),
+    ("Refunds under way", "refundsMinor", "owed to buyers", "refund_payable"),
+    ("Payable to vendors", "vendorPayableMinor", "in their wallets", "vendor_payable"),
+    ("At the gateway", "gatewayMinor", "our money there", "gateway_cash"),
 )
-"""Name, kind of account and meaning of each amount, for those who read the ledger."""
+"""Name, field, meaning and kind of account of each amount, for those who read the ledger."""
 WALLET_LINE: Final = (
     ("Held until delivery", "lockedMinor", "/wallet/expected"),
     ("Available", "availableMinor", "/wallet"),
@@ -165,11 +166,10 @@ async def _money(visit: Visit) -> list[Amount] | None:
 async def _amounts(visit: Visit) -> list[Amount]:
     """Return the amounts of the whole marketplace, or of the own shop; none for other people."""
     if visit.may(LEDGER):
-        lines: list[Json] = await visit.api.get("/api/ledger/trial-balance")
-        balances = {line["kind"]: abs(line["balanceMinor"]) for line in lines if line["currency"] == "NGN"}
+        held: Json = await visit.api.get("/api/sales/balances")
         return [
-            Amount(name, balances.get(kind, 0), note, f"/ledger/accounts?account={kind}")
-            for name, kind, note in LEDGER_LINE
+            Amount(name, held[field], note, f"/ledger/accounts?account={kind}")
+            for name, field, note, kind in LEDGER_LINE
         ]
     if visit.may("wallet:own"):
         wallet: Json = await visit.api.get("/api/wallets/current")

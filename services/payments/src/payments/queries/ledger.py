@@ -6,8 +6,8 @@ from typing import Final
 
 from common.database.unit_of_work import UnitOfWork
 from common.web.pages import Found, OffsetPage
-from payments.domain.accounts import side_of
-from payments.responses.ledger import LedgerAccount, TrialBalanceLine
+from payments.domain.accounts import HOME_CURRENCY, gateway_cash, side_of
+from payments.responses.ledger import LedgerAccount, MoneyHeld, TrialBalanceLine
 
 # Sorts after every name in the index (`text_pattern_ops`), which orders by bytes.
 _LAST_CHARACTER: Final = "\U0010ffff"
@@ -36,6 +36,25 @@ SELECT split_part(e.account, ':', 1) AS kind, t.currency, count(DISTINCT e.accou
 FROM ledger_entries e JOIN ledger_transactions t ON t.id = e.transaction_id
 WHERE $1::timestamptz IS NULL OR t.created_at <= $1 GROUP BY 1, 2 ORDER BY t.currency <> 'NGN', 2, 1
 """
+# Running balances, so that a page may show it: one row for each guarded account, and the charges' part of the index.
+_MONEY_HELD: Final = f"""
+SELECT sum(balance_minor) FILTER (WHERE kind = 'escrow')::bigint AS escrow_minor,
+    sum(balance_minor) FILTER (WHERE kind IN ('buyer_balance', 'balance_held'))::bigint AS buyer_balances_minor,
+    sum(balance_minor) FILTER (WHERE kind IN ('refund_payable', 'withdrawal_payable'))::bigint AS refunds_minor,
+    sum(balance_minor) FILTER (WHERE kind = 'vendor_payable')::bigint AS vendor_payable_minor,
+    (SELECT sum(amount_minor)::bigint FROM ledger_entries WHERE account = $1) AS gateway_minor
+FROM (
+    SELECT split_part(account, ':', 1) AS kind, balance_minor
+    FROM ledger_balances WHERE balance_minor > 0 AND currency = '{HOME_CURRENCY}'
+) AS guarded
+"""
+
+
+async def find_money_held(uow: UnitOfWork) -> MoneyHeld:
+    """Return where the money is now. It costs the open balances and the entries of the gateway's account."""
+    row = await uow.fetch_row(_MONEY_HELD, gateway_cash().name)
+    amounts = {} if row is None else {name: amount or 0 for name, amount in row.items()}
+    return MoneyHeld(**amounts, currency=HOME_CURRENCY)
 
 
 async def trial_balance(uow: UnitOfWork, at: datetime | None) -> list[TrialBalanceLine]:

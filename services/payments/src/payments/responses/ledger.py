@@ -37,6 +37,19 @@ class TrialBalanceLine(ResponseModel):
     side: Annotated[Side, Meta(description="Where the balance normally stands.")]
 
 
+class MoneyHeld(ResponseModel):
+    """Where the marketplace's naira are now, in kobo."""
+
+    escrow_minor: Annotated[int, Meta(description="Paid by buyers and held until the delivery.")]
+    buyer_balances_minor: Annotated[
+        int, Meta(description="Owed to buyers: their balances, and what unfinished payments hold of them.")
+    ]
+    refunds_minor: Annotated[int, Meta(description="Owed to buyers: refunds and withdrawals under way.")]
+    vendor_payable_minor: Annotated[int, Meta(description="Released to vendors.")]
+    gateway_minor: Annotated[int, Meta(description="The platform's money at the payment gateways.")]
+    currency: str
+
+
 class PlannedEntry(ResponseModel):
     account: str
     amount_minor: Annotated[int, Meta(description="Kobo, debit positive.")]

@@ -17,7 +17,7 @@ from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import QueryInstant
 from payments.dependencies import Dependencies
 from payments.domain.transaction_types import TransactionType
-from payments.queries.ledger import page_of_accounts, trial_balance
+from payments.queries.ledger import find_money_held, page_of_accounts, trial_balance
 from payments.queries.transactions import (
     ExportPosition,
     TransactionFilter,
@@ -32,7 +32,7 @@ from payments.responses.exports import (
     csv_heading,
     csv_of_transactions,
 )
-from payments.responses.ledger import LedgerAccount, LedgerTransaction, TrialBalanceLine
+from payments.responses.ledger import LedgerAccount, LedgerTransaction, MoneyHeld, TrialBalanceLine
 
 endpoint = Endpoints("ledger")
 
@@ -146,6 +146,20 @@ async def get_trial_balance(
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         lines = await trial_balance(uow, at)
     return ok(request, lines)
+
+
+@endpoint(
+    "GET",
+    "/api/sales/balances",
+    id="sales.getBalances",
+    returns=MoneyHeld,
+    allow=permission("ledger:read"),
+)
+async def get_sales_balances(request: Request, caller: CurrentCaller) -> Response:
+    """Where the money of all sales is now: in escrow, owed to buyers, released to vendors, at the gateways."""
+    async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
+        held = await find_money_held(uow)
+    return ok(request, held)
 
 
 @endpoint(
