@@ -57,13 +57,11 @@ class Visitor:
         return response
 
     async def bytes_loaded(self) -> dict[str, int]:
-        """Return the uncompressed bytes of everything that the open page loaded, by address, as the browser counts
-        them.
-        """
+        """Return the bytes that crossed the network for the open page, by address, as the browser counts them."""
         await self.page.wait_for_load_state("networkidle")
         loaded: dict[str, int] = await self.page.evaluate(
             """Object.fromEntries(["navigation", "resource"].flatMap((type) =>
-                performance.getEntriesByType(type).map((entry) => [entry.name, entry.decodedBodySize])))"""
+                performance.getEntriesByType(type).map((entry) => [entry.name, entry.encodedBodySize])))"""
         )
         return loaded
 

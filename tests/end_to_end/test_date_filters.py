@@ -24,6 +24,8 @@ LISTS: Final = {
     "orders.list": ("/api/orders", "buyer", "createdAt"),
     "orders.listByCampus": ("/api/campus-orders", "campus", "createdAt"),
     "payments.list": ("/api/payments", "buyer", "createdAt"),
+    "refunds.list": ("/api/refunds", "buyer", "createdAt"),
+    "payouts.list": ("/api/payouts", "vendor", "createdAt"),
     "ledger.listTransactions": ("/api/transactions", "auditor", "createdAt"),
     "wallets.listStatement": ("/api/wallets/current/statement", "vendor", "at"),
     "wallets.listStatementByVendor": (f"{OF_VENDOR}/statement", "auditor", "at"),
@@ -120,7 +122,13 @@ def rows_of(response: httpx.Response) -> list[list[str]]:
 
 
 async def test_from_is_included_and_to_is_not_in_every_list_and_file(market: Marketplace, users: Users) -> None:
-    await sold_product(market, users)
+    product, _ = await sold_product(market, users)
+    await market.request_payout(users.vendor, 10_000)
+    returned = await market.checkout(users.buyer, product["id"])
+    await market.pay(await market.pay_intent(users.buyer, returned["id"]))
+    await market.order_reaches(users.buyer, returned["id"], "paid_escrow")
+    await market.post(f"/api/orders/{returned['id']}/cancel", {"reason": "Two by mistake."}, users.buyer)
+    await market.order_reaches(users.buyer, returned["id"], "refunded")
     for operation, (path, reader, field) in LISTS.items():
         row = (await read(market, users, path, reader, limit=1)).json()["data"][0]
         at = datetime.fromisoformat(row[field])
