@@ -58,14 +58,15 @@ async def show_transaction(request: Request) -> Response:
 
 async def _respond_charge(request: Request, column: str, value: str | int) -> Response:
     world = world_of(request)
+    charge = find_charge(world.database, column, value)
 
     def work(_fault: object) -> Response:
-        charge = find_charge(world.database, column, value)
         if charge is None or charge["gateway"] != "paystack":
             raise RefusedError(400, "Transaction reference not found.", "transaction_not_found")
         return ok("Verification successful", charge_view(charge))
 
-    return await respond_with_faults(request, world.faults, "verify_call", (str(value),), work, refused)
+    keys = (str(value), *([charge["reference"]] if charge is not None else ()))
+    return await respond_with_faults(request, world.faults, "verify_call", keys, work, refused)
 
 
 async def create_charge(request: Request) -> Response:

@@ -58,8 +58,9 @@ async def test_an_odd_transaction_of_the_list_is_a_case_and_the_rest_is_compared
 async def test_a_reference_that_the_gateway_rejects_is_a_case(app: PaymentsApp) -> None:
     reference = await _paid(app)
     forged = await app.open_intent((await app.place_order()).order_id)
-    await app.process_webhook(app.charge(forged["reference"], 500_000))
-    await app.gateway.faults(verify_call={"error_before": 422, "match": forged["reference"]})
+    charge = app.charge(forged["reference"], 500_000)
+    await app.process_webhook(charge)
+    await app.gateway.faults(verify_call={"error_before": 422, "match": str(charge["data"]["id"])})
     assert (await _reconcile(app)).unexplained.cases == 1
     assert await _kinds(app) == [("unreadable_at_gateway", forged["reference"])]
     assert reference != forged["reference"]

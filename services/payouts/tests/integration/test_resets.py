@@ -11,6 +11,7 @@ from contracts.payments import TransferFailed, TransferReversed, TransferSucceed
 from payouts.domain.dispatch import LEASE
 
 from .conftest import Sandbox, Scenario
+from .dispatch_steps import approve_run, prepare_run
 from .responses import CONFLICT, INVALID, data_of, error_of
 from .staff import AMOUNT, Staff
 from .steps import FIRST_WAIT
@@ -181,9 +182,7 @@ async def test_a_retry_above_the_balance_waits_with_an_exception(staff) -> None:
     drain = await staff.scenario.ready_vendor(2 * await staff.sandbox.balance_minor())
     # All but the fee of the transfer.
     big = await staff.scenario.payout(drain, await staff.sandbox.balance_minor() - 5_000)
-    [sent] = (await staff.scenario.dispatch("1f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e", payoutIds=[big])).json()["data"][
-        "transfers"
-    ]
+    [sent] = data_of(await approve_run(staff, await prepare_run(staff, payoutIds=[big])))["transfers"]
     staff.scenario.clock.advance(FIRST_WAIT)
     await staff.run_timers()
     waiting = await staff.payout(case)
