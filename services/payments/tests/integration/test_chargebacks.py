@@ -10,6 +10,7 @@ from contracts.orders import DisputeResolved, OrderDisputed, OrderPlaced
 from payments.domain.errors import SubjectUnknown
 from payments.use_cases.webhooks.dead_letter_webhook import dead_letter_webhook
 
+from .balances import check_audit
 from .conftest import ConnectAs, PaymentsApp
 from .disputes import CREATE, LOST, REMIND, RESOLVE, WON, dispute, numbers, paid
 
@@ -139,6 +140,22 @@ async def test_a_decision_before_its_opening_makes_the_opening_stale(app: Paymen
     assert await _chargebacks(app) == [("lost", 500_000, 0)]
     assert await app.outcomes() == ["done", "done", "ignored"]
     assert placed.order_id is not None
+
+
+async def test_a_dispute_stays_with_its_charge_when_another_one_pays_the_order(app: PaymentsApp) -> None:
+    """Both charges have one reference, and the dispute names no other."""
+    placed = await app.place_order()
+    reference = (await app.open_intent(placed.order_id))["reference"]
+    await app.process_webhook(app.charge(reference, 100))
+    number = next(numbers)
+    await app.process_webhook(dispute(number, CREATE, reference, 100))
+    await app.process_webhook(app.charge(reference, placed.total_minor))
+    await app.process_webhook(dispute(number, RESOLVE, reference, 100, resolution=LOST))
+    [escrow] = await app.fetch("SELECT held_minor, charged_back_minor FROM escrows")
+    assert tuple(escrow) == (placed.total_minor, 0)
+    [line] = await app.fetch("SELECT c.amount_minor, b.status FROM chargebacks b JOIN charges c ON c.id = b.charge_id")
+    assert tuple(line) == (100, "lost")
+    await check_audit(app)
 
 
 async def test_concurrent_events_of_one_dispute_have_one_effect(app: PaymentsApp) -> None:

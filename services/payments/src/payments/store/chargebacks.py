@@ -48,12 +48,14 @@ class DueChargeback(NamedTuple):
 
 
 # The lock serializes the chargebacks of one charge. Of two charges under one reference the gateway's id selects one,
-# else the charge that holds an order.
+# else that of the recorded dispute, else the charge that holds an order.
 _LOCK_DISPUTED: Final = """
 SELECT c.id, c.reference, c.amount_minor, c.currency, e.order_id, number_of_order(e.order_id)
 FROM charges c LEFT JOIN escrows e ON e.charge_id = c.id LEFT JOIN purchase_orders p ON p.order_id = e.order_id
 WHERE CASE WHEN $1::text IS NULL THEN c.gateway_id = $2 ELSE c.reference = $1 END
-ORDER BY (c.gateway_id = $2) DESC NULLS LAST, (e.order_id IS NOT NULL) DESC, c.id, p.position LIMIT 1
+ORDER BY (c.gateway_id = $2) DESC NULLS LAST,
+    (c.id = (SELECT charge_id FROM chargebacks WHERE identity = $3)) DESC NULLS LAST,
+    (e.order_id IS NOT NULL) DESC, c.id, p.position LIMIT 1
 FOR NO KEY UPDATE OF c
 """
 _COLUMNS: Final = """
@@ -142,8 +144,11 @@ _REMOVE_PARTS: Final = "DELETE FROM chargeback_refunds WHERE chargeback_id = $1"
 _REDUCE_REFUND: Final = "UPDATE refunds SET amount_minor = amount_minor - $2 WHERE id = $1"
 
 
-async def lock_disputed_charge(uow: UnitOfWork, reference: str | None, gateway_id: str | None) -> DisputedCharge | None:
-    row = await uow.fetch_row(_LOCK_DISPUTED, reference, gateway_id)
+async def lock_disputed_charge(
+    uow: UnitOfWork, reference: str | None, gateway_id: str | None, dispute: str | None = None
+) -> DisputedCharge | None:
+    """Return the charge; `dispute` is the identity of a dispute that may be recorded."""
+    row = await uow.fetch_row(_LOCK_DISPUTED, reference, gateway_id, dispute)
     return None if row is None else DisputedCharge(*row)
 
 

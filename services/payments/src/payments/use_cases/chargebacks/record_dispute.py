@@ -39,7 +39,7 @@ async def record_dispute(
             raise DisputeUnconfirmed("the dispute names no charge")
         alert_unknown_dispute(uow, update.identity, update.reason)
         return False
-    charge = await chargebacks.lock_disputed_charge(uow, update.reference, update.gateway_id)
+    charge = await chargebacks.lock_disputed_charge(uow, update.reference, update.gateway_id, update.identity)
     if charge is None:
         raise SubjectUnknown("dispute of an unknown charge")
     held = await lock_escrows_of_charge(uow, charge.id)
