@@ -81,7 +81,7 @@ async def test_webhooks_at_a_rate_have_their_effects_once_despite_a_killed_worke
 ) -> None:
     async with clients_of(system, History(tmp_path / "history.jsonl", "client")) as market:
         report = await soak_webhooks(system, market, SHORT, lambda _: None)
-    assert report.holds, report
+    assert report.holds, "\n".join(f"{name}: {value}" for name, value in report.rows.items())
     assert report.rows["webhooks answered 200"] == str(SHORT.count)
     assert report.rows["payments' worker killed"] == f"{SHORT.kills} times"
 
