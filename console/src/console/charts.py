@@ -1,6 +1,6 @@
 """Charts, drawn on the server: columns over time as SVG, and bars of names as a table (decision 184).
 
-Positions are per cent of the width, so that a chart fits 360 and 1280 pixels with the same size of letters. Colors come
+Positions are per cent of the width, so that a chart fits 360 and 1280 pixels with the same size of text. Colors come
 from the stylesheet by class. Each chart carries its exact numbers as a table.
 """
 

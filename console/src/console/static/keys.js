@@ -1,4 +1,4 @@
-// Keys for people who work here all day: / search, g and a letter, j and k, Enter, ?. None acts while a field is in use.
+// Keys: / search, g and another key, j and k, Enter, ?. None acts while a field is in use.
 const help = document.getElementById("keys");
 const LETTER_MS = 1500;
 let pressedAt = -Infinity;
