@@ -351,6 +351,8 @@ def test_a_withdrawal_debits_the_requested_amount_once(gateway: GatewayRecord, r
     gateway.succeeded["wd-018cc251f40070038000000000000001"] = {"amount": 5_000}
     settled = {f"withdrawal_payable:{subject}": 5_000, "gateway_cash": -5_000}
     assert entries_of(rewarded, f"withdrawal_settled:{subject}") == settled
+    with pytest.raises(NoInput, match="is settled, not open"):
+        rewarded.of_key(f"withdrawal_settled:{subject}:2", UNIT)
 
 
 def test_a_late_resolution_of_a_dispute_releases_nothing(paid: PaymentsLedger) -> None:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
 from lab.replay.gateway import GatewayRecord
@@ -46,11 +46,12 @@ class _Hold:
 
 @dataclass(slots=True)
 class _Withdrawal:
-    """A withdrawal: its amount, and what its newest round took from the balance."""
+    """A withdrawal: its amount, and what its newest round took from the balance and became."""
 
     user_id: str
     amount_minor: int
     debited: Origins
+    state: Literal["open", "settled", "returned"] = "open"
 
 
 class BuyerBalances:
@@ -138,7 +139,8 @@ class BuyerBalances:
         withdrawal, _, again = subject.partition(":")
         loss_minor = 0
         if again:
-            one = self._withdrawal(withdrawal)
+            one = self._withdrawal(withdrawal, "returned")
+            one.state = "open"
             available = self._balances[one.user_id]
             refunds_minor = min(one.amount_minor, available.refunds_minor)
             rewards_minor = min(one.amount_minor - refunds_minor, available.rewards_minor)
@@ -158,8 +160,9 @@ class BuyerBalances:
 
     def settle_withdrawal(self, subject: str) -> DerivedPosting:
         withdrawal = subject.partition(":")[0]
-        one, reference = self._withdrawal(withdrawal), _reference(withdrawal)
+        one, reference = self._withdrawal(withdrawal, "open"), _reference(withdrawal)
         paid_minor = int(found(self._gateway.succeeded, reference, "successful transfer")["amount"])
+        one.state = "settled"
         debits, source = {f"withdrawal_payable:{withdrawal}": one.amount_minor}, f"successful transfer {reference}"
         key = f"withdrawal_settled:{subject}"
         return derived(key, "withdrawal_settled", debits, {"gateway_cash": paid_minor}, source)
@@ -167,10 +170,12 @@ class BuyerBalances:
     def return_withdrawal(self, kind: str, subject: str) -> DerivedPosting:
         """Return what a round took: the transfer failed or was reversed, or two people returned it."""
         withdrawal = subject.partition(":")[0]
-        one, reference = self._withdrawal(withdrawal), _reference(withdrawal)
+        before: Literal["open", "settled"] = "settled" if kind == "withdrawal_reversed" else "open"
+        one, reference = self._withdrawal(withdrawal, before), _reference(withdrawal)
         is_approved = any(one.path == f"/api/withdrawals/{withdrawal}/approve" for one in self._commands)
         if reference not in self._gateway.returned and (kind == "withdrawal_reversed" or not is_approved):
             raise NoInput(f"the gateway returned no transfer {reference}, and no approval returned it")
+        one.state = "returned"
         self._add(one.user_id, one.debited)
         origin = "gateway_cash" if kind == "withdrawal_reversed" else f"withdrawal_payable:{withdrawal}"
         credits_ = {
@@ -207,8 +212,12 @@ class BuyerBalances:
         key = f"transfer_fee:{subject}"
         return derived(key, "transfer_fee", {"transfer_fees": added_minor}, {"gateway_cash": added_minor}, source)
 
-    def _withdrawal(self, withdrawal: str) -> _Withdrawal:
-        return found(self._withdrawals, withdrawal, "withdrawal")
+    def _withdrawal(self, withdrawal: str, state: str) -> _Withdrawal:
+        """Return a withdrawal in this state. Raises NoInput otherwise."""
+        one = found(self._withdrawals, withdrawal, "withdrawal")
+        if one.state != state:
+            raise NoInput(f"withdrawal {withdrawal} is {one.state}, not {state}")
+        return one
 
     def _add(self, user_id: str, amount: Origins, sign: int = 1) -> None:
         self._balances[user_id] = self._balances[user_id].plus(amount, sign)

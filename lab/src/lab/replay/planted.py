@@ -75,14 +75,12 @@ _PLANTS: Final[Mapping[str, Plant]] = {
     "not posted": _remove,
 }
 # What the inputs do not decide yet, so that the replay accepts it. Guarded accounts, which a plant passes by, refuse a
-# second return or settlement of a withdrawal and a second chargeback. The rules for the others are missing.
+# second chargeback. The rules for the others are missing.
 NOT_DERIVED: Final = frozenset(
     {
         ("chargeback", "posted twice"),
         ("transfer_fee", "not posted"),
-        ("withdrawal_returned", "posted twice"),
         ("withdrawal_returned", "not posted"),
-        ("withdrawal_settled", "posted twice"),
     }
 )
 
