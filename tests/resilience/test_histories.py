@@ -15,6 +15,7 @@ from lab.histories.recording import History
 from lab.histories.verdict import record_final_reads
 from lab.systems import clients_of, rows_of
 from lab.trade import purchase
+from operations.journey import Marketplace
 from tests.end_to_end.steps import a_product
 
 COPY = """
@@ -85,3 +86,26 @@ async def test_an_anomaly_of_a_running_system_is_named(
         await orders.close()
     assert [text.split(":")[0] for text in check_file(history.path)] == ([kind] if kind else [])
     assert all(order_id in text for text in check_file(history.path)) or kind == "double effect"
+
+
+async def test_an_order_that_changes_during_the_final_reads_is_no_anomaly(
+    system: System, market: Marketplace, tmp_path: Path
+) -> None:
+    history = History(tmp_path / "history.jsonl", "client")
+    async with clients_of(system, history) as recorded:
+        buyer, vendor = await recorded.sign_in("buyer@unilag.edu.ng"), await recorded.sign_in("vendor@unilag.edu.ng")
+        product = await a_product(recorded)
+        order_id = await purchase(recorded, buyer, product["id"])
+        is_first = True
+
+        async def rows(service: str, statement: str) -> list[asyncpg.Record]:
+            nonlocal is_first
+            found = await rows_of(system, service, statement)
+            if is_first:
+                is_first = False
+                # Through a client without a history, as by the vendor at another machine.
+                await market.post(f"/api/orders/{order_id}/dispatch", {}, vendor, key=uuid4())
+            return found
+
+        await record_final_reads(history, rows, None)
+    assert check_file(history.path) == []
