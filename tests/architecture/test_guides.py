@@ -90,6 +90,13 @@ def test_no_page_has_a_script_or_style_of_its_own_or_is_large(site: Path) -> Non
         assert len(text.encode()) <= PAGE_BYTES_MAX, path
 
 
+def test_the_changelog_is_a_page_and_a_markdown_file(site: Path) -> None:
+    page = (site / "changelog.html").read_text()
+    assert '<h4 id="for-integrators">For integrators</h4>' in page
+    assert "# Changelog" in (site / "changelog.md").read_text()
+    assert "/guides/changelog.md" in (site / "llms.txt").read_text()
+
+
 def test_a_rebuild_of_the_same_pages_keeps_the_folder_that_a_gateway_serves(site: Path) -> None:
     folder = site.stat().st_ino
     build_site(site)

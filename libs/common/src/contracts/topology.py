@@ -204,6 +204,7 @@ PUBLIC: Final[tuple[type[Event], ...]] = (
     payments.ChargeDisputed,
     payments.OutsideRefundRecorded,
     payments.ChargeQuarantined,
+    payments.PaymentFailed,
     payments.TransferSucceeded,
     payments.TransferFailed,
     payments.TransferReversed,

@@ -11,6 +11,7 @@ PARTS: Final = (
     ("/events", "Events", "What services publish on the broker, with an example of each."),
     ("/lifecycles", "Lifecycles", "The states of orders, payments, payouts and more, and who changes them."),
     ("/errors", "Errors", "The meaning of each error code, and what to do."),
+    ("/guides/changelog", "Changelog", "What each release adds, changes and removes for clients of the API."),
 )
 _HEAD: Final = (
     '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

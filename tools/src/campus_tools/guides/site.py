@@ -39,6 +39,8 @@ GUIDES: Final = (
     "going-live",
     "operating",
 )
+# The release notes of the API, from the root of the repository.
+CHANGELOG: Final = "../CHANGELOG.md"
 _FOLDERS: Final = (("Contract", "contract"), ("Tables", "reference"))
 _HEAD_OF_THE_LIST: Final = f"""# Campus Marketplace
 
@@ -105,7 +107,7 @@ def _contents_of(folder: Path) -> dict[Path, bytes]:
 
 def read_chapters() -> Sequence[tuple[str, Sequence[SitePage]]]:
     """Return the rendered pages by chapter, in the order of the list beside each page."""
-    files = [("Guides", [f"guides/{name}.md" for name in GUIDES])]
+    files = [("Guides", [*(f"guides/{name}.md" for name in GUIDES), CHANGELOG])]
     files += [
         (name, sorted(f"{folder}/{path.name}" for path in (DOCS / folder).glob("*.md"))) for name, folder in _FOLDERS
     ]
@@ -115,6 +117,8 @@ def read_chapters() -> Sequence[tuple[str, Sequence[SitePage]]]:
 
 def address_of(file: str) -> str:
     """Return the address of a document: `/guides/errors`, `/guides/contract/02-errors`; a README is its folder's."""
+    if file == CHANGELOG:
+        return f"{PREFIX}/changelog"
     return f"{PREFIX}/{file.removeprefix('guides/').removesuffix('.md')}".removesuffix("README").rstrip("/")
 
 
@@ -148,7 +152,7 @@ def search_entries(pages: Sequence[SitePage]) -> Iterator[Mapping[str, str]]:
             yield {
                 "u": page.address if is_top else f"{page.address}#{section.anchor}",
                 "t": section.heading,
-                "p": page.file.partition("/")[0].capitalize() if is_top else page.rendered.title,
+                "p": _part_of(page) if is_top else page.rendered.title,
                 "x": section.text[:_TEXT_CHARACTERS_MAX],
             }
     document = json.loads(_OPENAPI.read_text())
@@ -160,6 +164,10 @@ def search_entries(pages: Sequence[SitePage]) -> Iterator[Mapping[str, str]]:
         yield {"u": f"/events#{message['name']}", "t": message["name"], "p": "Events", "x": message["summary"]}
     for code in document["components"]["schemas"]["ProblemCode"]["enum"]:
         yield {"u": f"/errors/{code.lower().replace('_', '-')}", "t": code, "p": "Errors", "x": ""}
+
+
+def _part_of(page: SitePage) -> str:
+    return "Guides" if page.file == CHANGELOG else page.file.partition("/")[0].capitalize()
 
 
 def _index_first(group: Sequence[str]) -> list[str]:

@@ -18,11 +18,15 @@ WHERE $1::timestamptz IS NULL OR (created_at, id) < ($1, $2)
 ORDER BY created_at DESC, id DESC LIMIT $3
 """
 _IS_VISIBLE: Final = "SELECT EXISTS (SELECT FROM webhook_endpoints WHERE id = $1)"
-_DELIVERIES: Final = """
+_DELIVERY: Final = """
 SELECT delivery.id, delivery.event_id, event.type AS event_type, delivery.status, delivery.attempts,
     delivery.next_attempt_at, delivery.response_status, delivery.response_excerpt, delivery.error, delivery.created_at,
     delivery.finished_at
 FROM webhook_deliveries AS delivery JOIN webhook_events AS event ON event.id = delivery.event_id
+"""
+_ONE_DELIVERY: Final = f"{_DELIVERY} WHERE delivery.id = $1"
+_DELIVERIES: Final = f"""
+{_DELIVERY}
 WHERE delivery.endpoint_id = $1 AND ($2::text IS NULL OR delivery.status = $2)
     AND ($3::timestamptz IS NULL OR (delivery.created_at, delivery.id) < ($3, $4))
 ORDER BY delivery.created_at DESC, delivery.id DESC LIMIT $5
@@ -77,6 +81,12 @@ async def page_of_webhook_deliveries(
         position_of=lambda row: position_in_time(row["created_at"], row["id"]),
         item_of=responses.WebhookDelivery.from_row,
     )
+
+
+async def get_webhook_delivery(uow: UnitOfWork, delivery_id: UUID) -> responses.WebhookDelivery:
+    """Return a delivery that the transaction has queued."""
+    [row] = await uow.fetch(_ONE_DELIVERY, delivery_id)
+    return responses.WebhookDelivery.from_row(row)
 
 
 async def list_webhook_events_since(

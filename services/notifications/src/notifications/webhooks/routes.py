@@ -6,9 +6,10 @@ from uuid import UUID
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.auth.caller import THE_SERVICE
 from common.auth.guards import one_of
 from common.primitives.problems import NotFound, ValidationFailed
-from common.web.endpoint_table import Idempotency
+from common.web.endpoint_table import Idempotency, Quota
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.pages import RequestedPage, respond_page
@@ -26,6 +27,7 @@ from notifications.webhooks.use_cases.create_endpoint import create_endpoint
 from notifications.webhooks.use_cases.remove_endpoint import remove_endpoint
 from notifications.webhooks.use_cases.replay_events import replay_events
 from notifications.webhooks.use_cases.rotate_secret import rotate_secret
+from notifications.webhooks.use_cases.send_test_event import send_test_event
 
 endpoint = Endpoints("webhooks")
 
@@ -133,6 +135,31 @@ async def replay_webhooks(
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         queued = await replay_events(uow, endpoint_id, event_id=body.event_id, since=body.since, now=now)
     return ok(request, WebhookReplay(queued=queued))
+
+
+@endpoint(
+    "POST",
+    f"{ENDPOINT}/test",
+    id="webhookEndpoints.sendTest",
+    returns=WebhookDelivery,
+    status=201,
+    allow=one_of(*_OWNERS),
+    quota=Quota.SENSITIVE,
+)
+async def send_webhook_test(request: Request, caller: CurrentCaller, endpoint_id: UUID) -> Response:
+    """Send a signed event of type `notifications.webhook_test.v1` whose `data.test` is true, whatever types the
+    endpoint names.
+
+    It has one attempt, whose result is in the endpoint's deliveries. A failure never disables the endpoint.
+    """
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        if not await queries.is_webhook_endpoint_visible(uow, endpoint_id):
+            raise NotFound
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        delivery_id = await send_test_event(uow, endpoint_id, dependencies.clock.now())
+        delivery = await queries.get_webhook_delivery(uow, delivery_id)
+    return ok(request, delivery, status=201)
 
 
 @endpoint(

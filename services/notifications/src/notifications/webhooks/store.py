@@ -81,6 +81,14 @@ event AS MATERIALIZED (
 """,
     "(SELECT count(*) FROM recorded_event) AS webhook_events",
 )
+_INSERT_TEST: Final = """
+WITH event AS (
+    INSERT INTO webhook_events (id, type, vendor_id, occurred_at, data, recorded_at)
+    VALUES ($1, $2, $3, $4, $5, $4) RETURNING id
+)
+INSERT INTO webhook_deliveries (id, endpoint_id, event_id, status, next_attempt_at, created_at)
+SELECT $6, $7, id, 'pending', $4, $4 FROM event
+"""
 _QUEUE_REPLAY: Final = """
 INSERT INTO webhook_deliveries (id, endpoint_id, event_id, status, next_attempt_at, created_at)
 SELECT gen_random_uuid(), $1, event_id, 'pending', $3, $3 FROM unnest($2::uuid[]) AS event_id
@@ -217,6 +225,15 @@ def record_webhook_events(
             on_recorded()
 
     uow.attach(_RECORD_EVENTS, *columns, now, then=check)
+
+
+async def insert_webhook_test(
+    uow: UnitOfWork, event: WebhookEvent, endpoint_id: UUID, delivery_id: UUID, now: datetime
+) -> None:
+    """Store the event and queue it for this endpoint alone."""
+    await uow.execute(
+        _INSERT_TEST, event.id, event.type, event.vendor_id, now, dict(event.data), delivery_id, endpoint_id
+    )
 
 
 async def queue_webhook_replay(uow: UnitOfWork, endpoint_id: UUID, event_ids: Sequence[UUID], now: datetime) -> int:

@@ -17,7 +17,7 @@ from common.primitives.clock import iso
 from common.primitives.ids import new_id
 from contracts.identity import VendorClosed
 from contracts.orders import OrderCompleted, ProductChanged
-from contracts.payments import EscrowReleased, ReleaseStatement
+from contracts.payments import EscrowReleased, PaymentFailed, ReleaseStatement
 from contracts.payouts import PayoutProcessed
 from contracts.permissions import permissions_of
 from notifications.app import SERVICE
@@ -195,6 +195,7 @@ async def test_a_foreign_endpoint_does_not_exist(scenario: Scenario, receiver: R
         ("DELETE", path, None),
         ("POST", f"{path}/rotate-secret", None),
         ("POST", f"{path}/replay", {"eventId": str(new_id())}),
+        ("POST", f"{path}/test", None),
         ("GET", f"{path}/deliveries", None),
     ):
         response = await scenario.client.request(method, target, json=content, headers=outsider)
@@ -266,6 +267,82 @@ async def test_an_event_arrives_with_a_valid_signature(scenario: Scenario, recei
     expected = {"eventId": webhook.id, "eventType": DISPATCHED, "status": "delivered", "attempts": 1}
     assert {name: delivery[name] for name in expected} == expected
     assert (delivery["responseStatus"], delivery["responseExcerpt"], delivery["error"]) == (200, "received", None)
+
+
+async def send_test(scenario: Scenario, endpoint: dict[str, Any], headers: dict[str, str]) -> httpx.Response:
+    return await scenario.client.post(f"{ENDPOINTS}/{endpoint['id']}/test", headers=headers)
+
+
+async def test_a_test_event_is_signed_marked_and_listed(scenario: Scenario, receiver: Receiver) -> None:
+    endpoint = await create(scenario, f"{receiver.url}/hooks")
+    await create(scenario, f"{receiver.url}/other")
+    response = await send_test(scenario, endpoint, vendor(scenario))
+    assert response.status_code == 201, response.text
+    queued = response.json()["data"]
+    assert (queued["eventType"], queued["status"]) == ("notifications.webhook_test.v1", "pending")
+    assert await send(scenario) == 1
+    [webhook] = receiver.webhooks
+    assert (webhook.id, webhook.path) == (queued["eventId"], "/hooks")
+    assert webhook.is_signed_by(endpoint["secret"])
+    assert webhook.content["type"] == "notifications.webhook_test.v1"
+    assert webhook.content["data"] == {"test": True, "endpointId": endpoint["id"]}
+    [delivery] = await deliveries(scenario, endpoint)
+    assert (delivery["id"], delivery["status"], delivery["responseStatus"]) == (queued["id"], "delivered", 200)
+
+
+@pytest.mark.parametrize("status", [500, 410])
+async def test_a_failed_test_has_one_attempt_and_never_disables(
+    scenario: Scenario, receiver: Receiver, status: int
+) -> None:
+    endpoint = await create(scenario, receiver.url)
+    receiver.default = status
+    assert (await send_test(scenario, endpoint, vendor(scenario))).status_code == 201
+    assert await send(scenario) == 1
+    assert await send_after(scenario, days=6) == 0
+    [delivery] = await deliveries(scenario, endpoint)
+    assert (delivery["status"], delivery["attempts"], delivery["responseStatus"]) == ("failed", 1, status)
+    [row] = await scenario.fetch("SELECT status, failing_since FROM webhook_endpoints")
+    assert tuple(row) == ("enabled", None)
+
+
+async def test_a_test_needs_an_own_enabled_endpoint(scenario: Scenario, receiver: Receiver) -> None:
+    endpoint = await create(scenario, receiver.url)
+    assert (await send_test(scenario, endpoint, vendor(scenario, new_id()))).status_code == 404
+    buyer = scenario.headers(new_id(), roles=("buyer",))
+    assert (await send_test(scenario, endpoint, buyer)).status_code == 403
+    await patch(scenario, endpoint, status="disabled")
+    response = await send_test(scenario, endpoint, vendor(scenario))
+    assert (response.status_code, response.json()["detail"]) == (
+        409,
+        "The webhook endpoint is disabled. Enable it first.",
+    )
+    assert await scenario.fetch("SELECT 1 FROM webhook_events") == []
+
+
+async def test_a_failed_payment_reaches_the_platform(scenario: Scenario, receiver: Receiver) -> None:
+    await create(scenario, receiver.url, "payments.payment_failed.v1", headers=admin(scenario))
+    order_id, payment_id = new_id(), new_id()
+    failed = PaymentFailed(
+        order_id=order_id,
+        buyer_id=scenario.buyer_id,
+        payment_id=payment_id,
+        reference="pay-1",
+        amount_minor=250_000,
+        currency="NGN",
+        failure_reason="Declined by the bank",
+    )
+    await scenario.receive(failed)
+    assert await send(scenario) == 1
+    [webhook] = receiver.webhooks
+    assert webhook.content["data"] == {
+        "orderId": str(order_id),
+        "buyerId": str(scenario.buyer_id),
+        "paymentId": str(payment_id),
+        "reference": "pay-1",
+        "amountMinor": 250_000,
+        "currency": "NGN",
+        "failureReason": "Declined by the bank",
+    }
 
 
 async def test_a_webhook_continues_the_trace_of_its_event(scenario: Scenario, receiver: Receiver) -> None:

@@ -40,6 +40,7 @@ _PLATFORM_ONLY: Final = (
     "payments.refund_settled.v1",
     "payments.refund_failed.v1",
     "payments.charge_quarantined.v1",
+    "payments.payment_failed.v1",
     "payments.transfer_succeeded.v1",
     "payments.transfer_failed.v1",
     "payments.transfer_reversed.v1",
@@ -53,6 +54,8 @@ _PLATFORM_ONLY: Final = (
 )
 # The published events of orders, payments and payouts. Those of this service are about its own messages (decision 63).
 EVENT_TYPES: Final = VENDOR_TYPES + _PLATFORM_ONLY
+# The event that an owner sends to its own endpoint. No endpoint subscribes to it.
+TEST_TYPE: Final = "notifications.webhook_test.v1"
 # A new field of an event stays inside until it is listed here. Not listed: signed statements between our services, the
 # user who verified a delivery, and parts of bank accounts.
 _FIELDS: Final = frozenset(
@@ -68,6 +71,7 @@ _FIELDS: Final = frozenset(
             "refundId",
             "releaseId",
             "purchaseId",
+            "paymentId",
             "withdrawalId",
         ),
         *("returnRequestId", "reviewId", "chargebackId", "quarantinedChargeId", "reconciliationId", "exceptionId"),
@@ -93,6 +97,7 @@ _FIELDS: Final = frozenset(
             "status",
             "outcome",
             "reason",
+            "failureReason",
             "cause",
             "severity",
             "cancelled",
@@ -121,6 +126,11 @@ def webhook_event(event_id: UUID, event_type: str, occurred_at: datetime, data: 
     vendor_id = UUID(data["vendorId"]) if event_type in VENDOR_TYPES else None
     public = {name: value for name, value in data.items() if name in _FIELDS}
     return WebhookEvent(event_id, event_type, vendor_id, occurred_at, public)
+
+
+def sample_event(event_id: UUID, endpoint_id: UUID, vendor_id: UUID | None, now: datetime) -> WebhookEvent:
+    """Return an event that tests an endpoint: `data.test` is true, and no resource changed."""
+    return WebhookEvent(event_id, TEST_TYPE, vendor_id, now, {"test": True, "endpointId": str(endpoint_id)})
 
 
 def check_event_types(event_types: Sequence[str], vendor_id: UUID | None) -> list[str]:

@@ -127,13 +127,18 @@ class GivenUp:
     is_removed: bool = False
 
 
-def evaluate_attempt(attempt: int, response: WebhookResponse) -> Delivered | RetryAfter | GivenUp:
-    """Return the decision after an attempt. Every status but 2xx is a failure, also a redirect."""
+def evaluate_attempt(
+    attempt: int, response: WebhookResponse, *, is_only: bool = False
+) -> Delivered | RetryAfter | GivenUp:
+    """Return the decision after an attempt. Every status but 2xx is a failure, also a redirect.
+
+    `is_only`: no attempt follows.
+    """
     if response.status is not None and 200 <= response.status < 300:
         return Delivered()
     if response.status == _REMOVED:
         return GivenUp(is_removed=True)
-    delay = LADDER.delay_after(attempt)
+    delay = None if is_only else LADDER.delay_after(attempt)
     return GivenUp() if delay is None else RetryAfter(delay)
 
 

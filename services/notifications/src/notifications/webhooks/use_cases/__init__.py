@@ -8,6 +8,7 @@ __all__ = [
     "remove_endpoint",
     "replay_events",
     "rotate_secret",
+    "send_test_event",
     "send_webhook",
 ]
 

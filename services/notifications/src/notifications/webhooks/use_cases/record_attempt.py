@@ -8,6 +8,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.retry import jittered
 from notifications.metrics import WEBHOOK_ATTEMPTS
 from notifications.webhooks import store
+from notifications.webhooks.domain.webhook_events import TEST_TYPE
 from notifications.webhooks.domain.webhooks import (
     FAILING_MAX,
     ClaimedWebhook,
@@ -25,17 +26,19 @@ _STATUSES: Final[Mapping[type, DeliveryStatus]] = {Delivered: "delivered", Retry
 
 async def record_attempt(uow: UnitOfWork, claimed: ClaimedWebhook, response: WebhookResponse, now: datetime) -> None:
     """End the delivery or set its next attempt; disable an endpoint that is gone or has failed for days.
+    A test event has no effect on its endpoint.
 
     Without an effect when another worker claimed the delivery since.
     """
-    verdict = evaluate_attempt(claimed.attempt, response)
+    is_test = claimed.event.type == TEST_TYPE
+    verdict = evaluate_attempt(claimed.attempt, response, is_only=is_test)
     is_delivered, status, retry_at = isinstance(verdict, Delivered), _STATUSES[type(verdict)], None
     if isinstance(verdict, RetryAfter):
         retry_at = now + timedelta(seconds=jittered(verdict.seconds))
     if not await store.save_webhook_attempt(uow, claimed, response, status, retry_at=retry_at, now=now):
         return
     WEBHOOK_ATTEMPTS.labels("delivered" if is_delivered else "failed").inc()
-    if is_delivered:
+    if is_delivered or is_test:
         return
     failing_since = await store.save_webhook_failure(uow, claimed.endpoint_id, now)
     if isinstance(verdict, GivenUp) and verdict.is_removed:
