@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -61,6 +62,7 @@ def test_a_release_is_built_by_the_scripts_in_their_order() -> None:
     assert ours == [
         'make release-notes VERSION="$(deploy/release/version)"',
         "deploy/release/build-images",
+        "deploy/release/scan-images",
         ".venv/bin/python deploy/release/pin_images.py",
         "deploy/release/artefacts",
         "deploy/release/sign-images",
@@ -76,7 +78,7 @@ def test_a_release_is_built_by_the_scripts_in_their_order() -> None:
 def test_actions_of_the_release_are_pinned_by_commit() -> None:
     lines = re.findall(r"uses: ([^.].*)", PATH.read_text())
     assert len(lines) == len([step for step in JOB["steps"] if "uses" in step])
-    assert all(re.fullmatch(r"[a-z-]+/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line) for line in lines)
+    assert all(re.fullmatch(r"[a-z-]+(/[a-z-]+){1,2}@[0-9a-f]{40} # v\d+\.\d+\.\d+", line) for line in lines)
 
 
 def test_only_the_publishing_job_may_write() -> None:
@@ -89,6 +91,25 @@ def test_only_the_publishing_job_may_write() -> None:
 def test_a_script_can_be_called(script: Path) -> None:
     assert script.stat().st_mode & 0o100
     assert subprocess.run(["bash", "-n", script], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(("ended", "status"), [(0, 0), (2, 1)])
+def test_an_image_with_a_fixable_vulnerability_stops_the_release(ended: int, status: int, tmp_path: Path) -> None:
+    """Every image is scanned before the script ends."""
+    folder = tmp_path / "deploy/release"
+    folder.mkdir(parents=True)
+    shutil.copy(SCRIPTS / "scan-images", folder)
+    (tmp_path / "build/release").mkdir(parents=True)
+    (tmp_path / "build/release/images.txt").write_text("campus-a registry.test/a@sha256:1\ncampus-b registry.test/b\n")
+    grype = tmp_path / "grype"
+    grype.write_text(f'#!/bin/sh\necho "$@" >>"{tmp_path}/calls"\nexit {ended}\n')
+    grype.chmod(0o755)
+    environment = {**os.environ, "GRYPE": str(grype)}
+    result = subprocess.run([folder / "scan-images"], env=environment, capture_output=True, text=True, check=False)
+    assert result.returncode == status
+    assert ("campus-a campus-b" in result.stderr) == bool(ended)
+    options = "--quiet --only-fixed --fail-on high"
+    assert (tmp_path / "calls").read_text() == f"{options} registry.test/a@sha256:1\n{options} registry.test/b\n"
 
 
 # ---- The images
@@ -227,7 +248,7 @@ def test_the_version_is_the_tag_of_the_commit(tags: tuple[str, ...], version: st
 
 def test_published_packages_contain_the_licence() -> None:
     licence = (ROOT / "LICENSE").read_bytes()
-    for package in ("clients/python", "clients/typescript"):
+    for package in ("clients/python", "clients/typescript", "clients/create-storefront"):
         assert (ROOT / package / "LICENSE").read_bytes() == licence
 
 

@@ -29,12 +29,15 @@ class Arrival(Protocol):
 
 
 @pytest.fixture(scope="session")
-def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """Yield the storefront on a port of its own."""
+def node() -> None:
+    """Skip a test on a machine without Node, before a system is started."""
     if not has_node():
         pytest.skip(NODE_MISSING)
-    # Only now: without Node no system is started.
-    system: System = request.getfixturevalue("system")
+
+
+@pytest.fixture(scope="session")
+def site(node: None, system: System, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """Yield the storefront on a port of its own."""
     folder = tmp_path_factory.mktemp("storefront")
     build_storefront(folder, system.base_url)
     with served(folder) as running:

@@ -1,6 +1,7 @@
 """Small programs for tests of the launcher that are about starting and stopping."""
 
 import os
+import shutil
 import textwrap
 from pathlib import Path
 
@@ -39,3 +40,10 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(directory), os.environ.get("PYTHONPATH", "")]).rstrip(":"))
     return directory
+
+
+@pytest.fixture(scope="session")
+def npm() -> None:
+    """Skip a test on a machine without Node."""
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not installed")

@@ -2,14 +2,27 @@
 
 import json
 import re
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
-from campus_tools.supply.advisories import AdvisoriesUnavailable, AdvisoryReport, Finding, parse_report
+from campus_tools.supply.advisories import (
+    NPM_FOLDERS,
+    AdvisoriesUnavailable,
+    AdvisoryReport,
+    Finding,
+    npm_packages_of,
+    parse_report,
+    query_npm_advisories,
+)
 from campus_tools.supply.bill import IMAGES, bill_of
-from campus_tools.supply.lock import LOCK, Requirement, part_for, requirements_in
+from campus_tools.supply.lock import LOCK, ROOT, Requirement, part_for, requirements_in
 
 LOCKED = [Requirement("jinja2", "3.1.6", ("0" * 64,), frozenset({"campus-notifications"}))]
 images = pytest.mark.parametrize("image", IMAGES)
@@ -102,3 +115,73 @@ def test_an_advisory_is_reported_with_the_version_that_fixes_it() -> None:
 )  # fmt: skip
 def test_silence_is_no_response(stdout, why: str) -> None:
     assert parse_report(stdout, "a traceback\nthe name cannot be resolved\n", LOCKED) == AdvisoriesUnavailable(why)
+
+
+STOREFRONT = ROOT / "examples/storefront"
+
+
+@contextmanager
+def npm_registry(advisories: dict[str, list[dict[str, object]]] | None) -> Iterator[str]:
+    """Serve npm's endpoint of advisories; None: as a registry without it."""
+
+    class Registry(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self._respond(405 if advisories is None else 200, json.dumps(advisories or {}))
+
+        def do_GET(self) -> None:
+            self._respond(404, "{}")
+
+        def _respond(self, status: int, body: str) -> None:
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *_: object) -> None:
+            """Silence the log."""
+
+    server = HTTPServer(("127.0.0.1", 0), Registry)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"--registry=http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_every_lock_of_npm_but_those_of_the_peers_is_checked() -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "*package-lock.json"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    expected = [path for path in listed if not path.startswith("lab/peers/")]
+    assert [f"{folder}/package-lock.json" for folder in NPM_FOLDERS] == expected
+
+
+@pytest.mark.usefixtures("npm")
+def test_npm_reports_an_advisory_of_a_locked_package() -> None:
+    advisory = {
+        "id": 1, "title": "Files outside of the root", "severity": "high", "vulnerable_versions": "<99.0.0",
+        "url": "https://registry.test/GHSA-1", "cwe": [], "cvss": {"score": 7, "vectorString": None},
+    }  # fmt: skip
+    with npm_registry({"vite": [advisory]}) as registry:
+        report = query_npm_advisories(STOREFRONT, registry)
+    version = npm_packages_of(STOREFRONT)["node_modules/vite"]
+    found = Finding("vite", version, "https://registry.test/GHSA-1", ("a version outside <99.0.0",))
+    assert report == AdvisoryReport((found,))
+
+
+@pytest.mark.usefixtures("npm")
+def test_packages_of_npm_without_an_advisory_are_clean() -> None:
+    with npm_registry({}) as registry:
+        assert query_npm_advisories(STOREFRONT, registry) == AdvisoryReport(())
+
+
+@pytest.mark.usefixtures("npm")
+def test_a_registry_without_advisories_is_no_clean_report() -> None:
+    with npm_registry(None) as registry:
+        report = query_npm_advisories(STOREFRONT, registry)
+    assert isinstance(report, AdvisoriesUnavailable)
+    assert "405" in report.why

@@ -61,10 +61,20 @@ class Servers:
         return [server for server in (self.postgresql, self.rabbitmq, self.redis) if server is not None]
 
     def start(self) -> None:
-        """Start all servers concurrently. When one fails, the others are stopped again."""
+        """Start all servers concurrently. When one fails, the others are stopped again.
+
+        Raises:
+            ServerUnavailable: with the reason and the remedy of each server that did not start.
+        """
         try:
             with ThreadPoolExecutor(len(self.all)) as pool:
-                list(pool.map(lambda server: server.start(), self.all))
+                started = [pool.submit(server.start) for server in self.all]
+            errors = [error for it in started if (error := it.exception()) is not None]
+            for error in errors:
+                if not isinstance(error, ServerUnavailable):
+                    raise error
+            if errors:
+                raise ServerUnavailable("\n".join(map(str, errors)))
         except BaseException:
             self.stop()
             raise

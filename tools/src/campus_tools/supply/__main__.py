@@ -8,7 +8,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from campus_tools.supply.advisories import SERVICES, AdvisoryReport, query_advisories
+from campus_tools.supply.advisories import SERVICES, AdvisoriesUnavailable, known_advisories
 from campus_tools.supply.bill import FOLDER, UNRELEASED, write_bills
 from campus_tools.supply.lock import LOCK, ROOT, requirements_in
 
@@ -21,8 +21,8 @@ def main() -> int:
     bills = kinds.add_parser("bills", help="CycloneDX 1.6, one file for each image")
     bills.add_argument("--folder", type=Path, default=FOLDER)
     bills.add_argument("--version", default=UNRELEASED, help="of the release")
-    advisories = kinds.add_parser("advisories", help="by pip-audit, about every requirement of requirements.lock")
-    advisories.add_argument("--service", choices=SERVICES, default=SERVICES[0])
+    advisories = kinds.add_parser("advisories", help="by pip-audit and npm, about every package of each lock")
+    advisories.add_argument("--service", choices=SERVICES, default=SERVICES[0], help="of pip-audit")
     options = parser.parse_args()
     return _write(options.folder, options.version) if options.what == "bills" else _check(options.service)
 
@@ -34,16 +34,18 @@ def _write(folder: Path, version: str) -> int:
 
 
 def _check(service: str) -> int:
-    requirements = requirements_in(LOCK.read_text())
-    report = query_advisories(requirements, service)
-    if not isinstance(report, AdvisoryReport):
-        print(f"DEPENDENCIES NOT CHECKED ({service}): {report.why}", file=sys.stderr)
-        return _UNAVAILABLE
-    for finding in report.findings:
-        mended = ", ".join(finding.mended_in) or "no version yet"
-        print(f"{finding.name} {finding.version}: {finding.advisory}, fixed in {mended}")
-    print(f"{len(requirements)} requirements checked, {len(report.findings)} advisories")
-    return _UNSAFE if report.findings else 0
+    reports = known_advisories(service, requirements_in(LOCK.read_text()))
+    for lock, report in reports.items():
+        if isinstance(report, AdvisoriesUnavailable):
+            print(f"{lock}: NOT CHECKED: {report.why}", file=sys.stderr)
+            continue
+        for finding in report.findings:
+            mended = ", ".join(finding.mended_in) or "no version yet"
+            print(f"{lock}: {finding.name} {finding.version}: {finding.advisory}, fixed in {mended}")
+        print(f"{lock}: {len(report.findings)} advisories")
+    if any(not isinstance(report, AdvisoriesUnavailable) and report.findings for report in reports.values()):
+        return _UNSAFE
+    return _UNAVAILABLE if any(isinstance(report, AdvisoriesUnavailable) for report in reports.values()) else 0
 
 
 if __name__ == "__main__":
