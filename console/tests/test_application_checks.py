@@ -71,11 +71,11 @@ def test_an_erased_applicant_keeps_the_other_checks() -> None:
     assert len(results_of({**APPLICATION, "applicant": None})) == 5
 
 
-def test_an_open_alert_has_the_time_of_its_severity_from_its_first_report() -> None:
-    alert = {"severity": "SEV-1", "raisedAt": "2026-11-23T06:00:00.000Z", "closedAt": None}
-    assert alert_deadline(alert) == "2026-11-23T06:15:00+00:00"
-    assert alert_deadline({**alert, "severity": "SEV-3"}) == "2026-11-23T10:00:00+00:00"
-    assert alert_deadline({**alert, "closedAt": "2026-11-23T06:05:00.000Z"}) is None
+def test_an_alert_has_a_time_to_respond_until_it_is_acknowledged_or_closed() -> None:
+    alert = {"respondBy": "2026-11-23T06:15:00.000Z", "closedAt": None, "acknowledgedAt": None}
+    assert alert_deadline(alert) == "2026-11-23T06:15:00.000Z"
+    for name in ("closedAt", "acknowledgedAt"):
+        assert alert_deadline({**alert, name: "2026-11-23T06:05:00.000Z"}) is None
 
 
 def test_basis_points_are_shown_as_per_cent() -> None:

@@ -20,7 +20,7 @@ OTHER_PARAMETERS = {"month", "name", "provider"}
 LOOP_VERBS = {
     *("alert", "check", "claim", "close", "compare", "encrypt", "fire", "forward", "issue", "link", "load", "measure"),
     *("move", "observe", "publish", "purge", "query", "recheck", "reconcile", "refresh", "remove", "repeat", "request"),
-    *("resolve", "revoke", "send", "settle", "submit", "sweep", "update", "verify"),
+    *("resolve", "revoke", "send", "settle", "submit", "sweep", "update", "verify", "escalate"),
 }
 REFUSED_OPENINGS = ("Of", "What", "Nothing", "Whether", "Whoever")
 # Names of the present instant that are not `now`.

@@ -6,8 +6,11 @@ import json
 from typing import Any
 from uuid import uuid4
 
+import pytest
 import pytest_asyncio
 
+from campus_tools.guides.runbooks import RUNBOOKS, build_runbooks
+from campus_tools.guides.site import DOCS
 from campus_tools.launcher.system import System
 from operations.journey import Marketplace
 from tests.console.conftest import Arrival
@@ -24,6 +27,11 @@ SCREENS = (
     "/dead-letter-webhooks",
     "/system-health",
 )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _runbooks() -> None:
+    build_runbooks(RUNBOOKS)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -104,16 +112,32 @@ async def test_an_alert_opens_the_exception_that_it_is_about(
 ) -> None:
     exception, reference = failed
     one = await visitor("ops")
-    link = one.page.locator(f"main a[href='/payout-exceptions/of/{exception['payoutId']}']")
 
-    async def raised() -> bool | None:
-        await one.open("/alerts?status=open")
-        return await link.count() > 0 or None
+    async def raised() -> Any:
+        found = await market.get("/api/alerts", users.ops, params={"status": "open", "limit": 100})
+        return next((alert for alert in found if alert["subject"] == exception["payoutId"]), None)
 
-    await market.until("the alert", raised, 60, every=1)
-    await link.first.click()
+    alert = await market.until("the alert", raised, 60)
+    await one.open("/alerts?status=open")
+    await one.page.locator(f"main a[href='/alerts/{alert['id']}']").click()
+    await one.check_page()
+    await one.click("Acknowledge")
+    assert await one.notice() == "The alert is acknowledged. It is not escalated."
+    await one.open_section("Add a note…")
+    await one.fill("Note", "<b>The bank</b> has the wrong number")
+    await one.click("Add the note")
+    history = await one.page.get_by_role("region", name="Alert", exact=True).inner_text()
+    assert "Acknowledged by you" in history
+    assert "<b>The bank</b> has the wrong number" in history
+    # A step of the runbook leads to the page that carries it out.
+    runbook = one.page.get_by_role("region", name="Runbook")
+    step = runbook.get_by_role("listitem").filter(has_text="queries the gateway for the reference").first
+    await step.get_by_role("link", name="Open here").first.click()
     assert one.page.url == f"{one.console_url}/payout-exceptions/{exception['id']}"
     assert exception["payoutNumber"] in await one.text()
+    await one.click("Ask the gateway")
+    history = await one.page.locator("section", has=one.page.get_by_role("heading", name="History")).last.inner_text()
+    assert "Queried the gateway about every transfer of the payout." in history
     # Audits of other tests find a failed transfer that is open.
     await report(market, reference, "succeed")
 
@@ -122,6 +146,15 @@ async def test_an_alert_opens_the_exception_that_it_is_about(
         return shown["status"] == "closed" or None
 
     await market.until("the end of the exception", closed, 60)
+
+
+async def test_every_runbook_is_a_page_of_the_console(visitor: Arrival) -> None:
+    one = await visitor("ops")
+    for path in sorted((DOCS / "runbooks").glob("*.md")):
+        assert (await one.open(f"/runbooks/{path.stem}")).status == 200, path.stem
+    await one.open("/runbooks/payout-exceptions")
+    await one.check_page()
+    assert (await one.open("/runbooks/none")).status == 404
 
 
 async def test_a_reset_sends_the_payout_again_and_closes_the_exception(

@@ -136,6 +136,33 @@ REVOKE EXECUTE ON FUNCTION number_of_order FROM public;
 GRANT EXECUTE ON FUNCTION number_of_order TO campus_notifications_api;
 GRANT EXECUTE ON FUNCTION number_of_order TO campus_notifications_service;
 
+CREATE TABLE alert_actions (
+    position bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    alert_id uuid NOT NULL,
+    kind text NOT NULL,
+    acted_by uuid,
+    assignee_id uuid,
+    note text,
+    acted_at timestamp with time zone NOT NULL,
+    CONSTRAINT alert_actions_pkey PRIMARY KEY ("position"),
+    CONSTRAINT alert_actions_alert FOREIGN KEY (alert_id) REFERENCES alerts(id),
+    CONSTRAINT alert_actions_by_a_user CHECK (((kind = 'escalated'::text) = (acted_by IS NULL))),
+    CONSTRAINT alert_actions_kind_known CHECK ((kind = ANY (ARRAY['acknowledged'::text, 'assigned'::text, 'noted'::text, 'escalated'::text]))),
+    CONSTRAINT alert_actions_note_of_noted CHECK (((kind = 'noted'::text) = (note IS NOT NULL)))
+);
+CREATE INDEX alert_actions_of_alert ON alert_actions USING btree (alert_id, "position");
+ALTER TABLE alert_actions ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT ON alert_actions TO campus_notifications_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON alert_actions TO campus_notifications_service;
+CREATE POLICY alert_actions_for_staff ON alert_actions FOR SELECT
+    USING ((EXISTS ( SELECT
+   FROM alerts a
+  WHERE (a.id = alert_actions.alert_id))));
+CREATE POLICY alert_actions_written ON alert_actions FOR INSERT
+    WITH CHECK (((acted_by = app_user_id()) AND app_may('alerts:acknowledge'::text) AND (EXISTS ( SELECT
+   FROM alerts a
+  WHERE (a.id = alert_actions.alert_id)))));
+
 CREATE TABLE alerts (
     id uuid NOT NULL,
     severity text NOT NULL,
@@ -151,7 +178,12 @@ CREATE TABLE alerts (
     paged_at timestamp with time zone,
     page_error text,
     closed_at timestamp with time zone,
+    acknowledged_at timestamp with time zone,
+    acknowledged_by uuid,
+    assignee_id uuid,
+    escalated_at timestamp with time zone,
     CONSTRAINT alerts_pkey PRIMARY KEY (id),
+    CONSTRAINT alerts_acknowledged_by_a_user CHECK (((acknowledged_at IS NULL) = (acknowledged_by IS NULL))),
     CONSTRAINT alerts_severity_known CHECK ((severity = ANY (ARRAY['SEV-1'::text, 'SEV-2'::text, 'SEV-3'::text])))
 );
 CREATE INDEX alerts_closed ON alerts USING btree (closed_at) WHERE (closed_at IS NOT NULL);
@@ -159,8 +191,10 @@ CREATE INDEX alerts_newest ON alerts USING btree (raised_at DESC, id DESC);
 CREATE INDEX alerts_of_key ON alerts USING btree (dedup_key, closed_at);
 CREATE UNIQUE INDEX alerts_open_once ON alerts USING btree (dedup_key) WHERE (closed_at IS NULL);
 ALTER TABLE alerts ENABLE ROW LEVEL SECURITY;
-GRANT SELECT ON alerts TO campus_notifications_api;
+GRANT SELECT, UPDATE (acknowledged_at, acknowledged_by, assignee_id) ON alerts TO campus_notifications_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON alerts TO campus_notifications_service;
+CREATE POLICY alerts_acknowledged ON alerts FOR UPDATE
+    USING (app_may('alerts:acknowledge'::text));
 CREATE POLICY alerts_for_staff ON alerts FOR SELECT
     USING ((app_may('alerts:read'::text) OR (app_may('money_alerts:read'::text) AND (source = ANY (ARRAY['payments'::text, 'payouts'::text])))));
 

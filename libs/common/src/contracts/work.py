@@ -36,6 +36,7 @@ StaffActionSubject = Literal["campus", "hub", "person", "vendor", "vendor_applic
 """What identity's audit trail of staff names."""
 OwnActionSubject = Literal[
     StaffActionSubject,
+    "alert",
     "chargeback",
     "dead_letter",
     "delivery_log",

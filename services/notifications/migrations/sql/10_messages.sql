@@ -22,9 +22,21 @@ GRANT SELECT, INSERT, UPDATE ON notification_preferences TO campus_notifications
 CREATE POLICY notification_preferences_of_their_user ON notification_preferences USING (user_id = app_user_id());
 
 ALTER TABLE alerts ENABLE ROW LEVEL SECURITY;
-GRANT SELECT ON alerts TO campus_notifications_api;
+GRANT SELECT, UPDATE (acknowledged_at, acknowledged_by, assignee_id) ON alerts TO campus_notifications_api;
 CREATE POLICY alerts_for_staff ON alerts FOR SELECT
     USING (app_may('alerts:read') OR (app_may('money_alerts:read') AND source IN ('payments', 'payouts')));
+-- Only of alerts that the caller sees.
+CREATE POLICY alerts_acknowledged ON alerts FOR UPDATE USING (app_may('alerts:acknowledge'));
+
+ALTER TABLE alert_actions ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT ON alert_actions TO campus_notifications_api;
+CREATE POLICY alert_actions_for_staff ON alert_actions FOR SELECT
+    USING (EXISTS (SELECT FROM alerts a WHERE a.id = alert_id));
+CREATE POLICY alert_actions_written ON alert_actions FOR INSERT
+    WITH CHECK (
+        acted_by = app_user_id() AND app_may('alerts:acknowledge')
+        AND EXISTS (SELECT FROM alerts a WHERE a.id = alert_id)
+    );
 
 ALTER TABLE processed_webhook_events ENABLE ROW LEVEL SECURITY;
 

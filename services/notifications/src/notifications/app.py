@@ -66,6 +66,7 @@ from notifications.deliveries.timers import (
     PINS_IDLE_SECONDS,
     SWEEP_EVERY_SECONDS,
     advance_pins_once,
+    escalate_alerts_once,
     repeat_open_alerts_once,
     resolve_abandoned_once,
 )
@@ -353,6 +354,7 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
         Loop("send-deliveries", dependencies.dispatcher.run, POLL_SECONDS),
         Loop("send-webhooks", dependencies.webhook_sender.run, WEBHOOKS_POLL_SECONDS),
         Loop("repeat-open-alerts", lambda: repeat_open_alerts_once(dependencies), OPEN_ALERTS_EVERY_SECONDS),
+        Loop("escalate-alerts", lambda: escalate_alerts_once(dependencies), OPEN_ALERTS_EVERY_SECONDS),
         Loop("forward-pins", lambda: advance_pins_once(dependencies), PINS_EVERY_SECONDS, PINS_IDLE_SECONDS),
         Loop("resolve-abandoned-deliveries", lambda: resolve_abandoned_once(dependencies), SWEEP_EVERY_SECONDS),
         Loop(

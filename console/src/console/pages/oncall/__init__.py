@@ -1,13 +1,14 @@
 """Screens of the people on call, in the order of the menu."""
 
 from console.families import Family
-from console.pages.oncall import alerts, dead_letters, exceptions, health, stops
+from console.pages.oncall import alerts, dead_letters, exceptions, health, runbooks, stops
 
 FAMILIES = (
     Family(
         "On-call",
         40,
         alerts.SCREENS,
+        runbooks.SCREENS,
         exceptions.SCREENS,
         dead_letters.SCREENS,
         health.SCREENS,

@@ -1,26 +1,19 @@
-"""Alerts with their clock."""
+"""Alerts with their clock; one of them with its runbook, its history and its steps."""
 
-from datetime import timedelta
 from typing import Final
 
 from starlette.responses import Response
 
 from console.api import Json
 from console.families import Screens
-from console.formats import instant
 from console.lists import Column, Filter, ListView, choices, is_id, show_list
+from console.pages.oncall.runbooks import find_runbook
+from console.parts import STAFF_NAMES_MAX, command, names_of, rows_of_part
 from console.visit import Visit
 
 SCREENS = Screens()
 
 SEVERITIES: Final = ("SEV-1", "SEV-2", "SEV-3")
-RESPOND_WITHIN: Final = {
-    "SEV-1": timedelta(minutes=15),
-    "SEV-2": timedelta(hours=1),
-    "SEV-3": timedelta(hours=4),
-}
-"""The specification's times to respond, counted from the first report."""
-
 # The screen on which an alert with this runbook is worked on.
 _SCREENS: Final = {
     "payout-exceptions": "/payout-exceptions?status=open",
@@ -50,14 +43,6 @@ _SUBJECTS: Final = {
 }
 
 
-def alert_deadline(alert: Json) -> str | None:
-    """When an open alert has to be responded to; None for a closed one."""
-    raised = instant(alert["raisedAt"])
-    if alert["closedAt"] or raised is None:
-        return None
-    return (raised + RESPOND_WITHIN[alert["severity"]]).isoformat()
-
-
 def alert_screen(alert: Json) -> str:
     """Return the page of the alert's subject, else the list on which it is worked on; empty where only its runbook
     helps.
@@ -68,16 +53,21 @@ def alert_screen(alert: Json) -> str:
     return _SCREENS.get(runbook, "")
 
 
+def alert_deadline(alert: Json) -> str | None:
+    """Return the time to respond of an alert that still needs a response."""
+    return None if alert["closedAt"] or alert["acknowledgedAt"] else str(alert["respondBy"])
+
+
 ALERTS = ListView(
     "/api/alerts",
     columns=(
         Column("Severity", "severity", "badge"),
         Column("Respond", alert_deadline, "left"),
-        Column("Alert", "title", link=alert_screen),
+        Column("Alert", "title", link="/alerts/{id}"),
         Column("Detail", "detail"),
+        Column("Assigned to", "assigneeId", "staff"),
         Column("Raised", "raisedAt", "ago"),
         Column("Closed", "closedAt", "ago"),
-        Column("Runbook", lambda alert: f"{alert['runbook']}.md"),
     ),
     filters=(Filter("status", "Status", choices("open", "closed")),),
     empty="No alert was raised. Alerts appear here by themselves, and are sent to the people on call.",
@@ -85,6 +75,46 @@ ALERTS = ListView(
 )
 
 
-@SCREENS.page("/alerts", title="Alerts", any_of=("alerts:read", "money_alerts:read"), menu="Alerts")
+READERS: Final = ("alerts:read", "money_alerts:read")
+ACTORS: Final = ("alerts:acknowledge",)
+
+
+@SCREENS.page("/alerts", title="Alerts", any_of=READERS, menu="Alerts")
 async def alerts_page(visit: Visit) -> Response:
     return await show_list(visit, ALERTS, "oncall/alerts.html")
+
+
+@SCREENS.page("/alerts/{id:uuid}", title="Alert", any_of=READERS)
+async def alert_page(visit: Visit) -> Response:
+    """Return the alert beside the steps of its runbook."""
+    alert: Json = await visit.api.get(f"/api/alerts/{visit['id']}")
+    colleagues = await rows_of_part(visit, "/api/staff-names", role="ops_oncall", order="asc", limit=STAFF_NAMES_MAX)
+    named = [alert["acknowledgedBy"], alert["assigneeId"]]
+    named += [one for action in alert["actions"] for one in (action["by"], action["assigneeId"])]
+    subject_page = alert_screen(alert)
+    return visit.render(
+        "oncall/alert.html",
+        title=alert["title"],
+        alert=alert,
+        deadline=alert_deadline(alert),
+        subject_page=subject_page,
+        runbook=find_runbook(visit, alert["runbook"], subject_page),
+        names=await names_of(visit, *named),
+        colleagues=[(one["id"], one["name"]) for one in colleagues if one["id"] != alert["assigneeId"]],
+        may_act=visit.may(*ACTORS),
+    )
+
+
+@SCREENS.action("/alerts/{id:uuid}/acknowledge", any_of=ACTORS, page=alert_page)
+async def acknowledge_alert(visit: Visit) -> Response:
+    return await command(visit, None, "The alert is acknowledged. It is not escalated.")
+
+
+@SCREENS.action("/alerts/{id:uuid}/assign", any_of=ACTORS, page=alert_page)
+async def assign_alert(visit: Visit) -> Response:
+    return await command(visit, {"assigneeId": visit.form["assigneeId"] or None}, "The alert is assigned.")
+
+
+@SCREENS.action("/alerts/{id:uuid}/notes", any_of=ACTORS, page=alert_page)
+async def add_alert_note(visit: Visit) -> Response:
+    return await command(visit, {"text": visit.form["text"]}, "The note is added.")

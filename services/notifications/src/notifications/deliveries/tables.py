@@ -182,12 +182,34 @@ sa.Table(
     sa.Column("paged_at", INSTANT),
     sa.Column("page_error", sa.Text),
     sa.Column("closed_at", INSTANT),
+    sa.Column("acknowledged_at", INSTANT),
+    sa.Column("acknowledged_by", sa.Uuid),
+    sa.Column("assignee_id", sa.Uuid),
+    sa.Column("escalated_at", INSTANT),
     sa.CheckConstraint("severity IN ('SEV-1', 'SEV-2', 'SEV-3')", name="alerts_severity_known"),
+    sa.CheckConstraint("(acknowledged_at IS NULL) = (acknowledged_by IS NULL)", name="alerts_acknowledged_by_a_user"),
     # Repetitions of an open alert are the same alert.
     sa.Index("alerts_open_once", "dedup_key", unique=True, postgresql_where=sa.text("closed_at IS NULL")),
     sa.Index("alerts_newest", sa.text("raised_at DESC"), sa.text("id DESC")),
     sa.Index("alerts_of_key", "dedup_key", "closed_at"),
     sa.Index("alerts_closed", "closed_at", postgresql_where=sa.text("closed_at IS NOT NULL")),
+)
+
+# The history of an alert. `acted_by` is null where a timer escalated it; `assignee_id` is the new assignee.
+sa.Table(
+    "alert_actions",
+    metadata,
+    sa.Column("position", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    sa.Column("alert_id", sa.Uuid, sa.ForeignKey("alerts.id", name="alert_actions_alert"), nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("acted_by", sa.Uuid),
+    sa.Column("assignee_id", sa.Uuid),
+    sa.Column("note", sa.Text),
+    sa.Column("acted_at", INSTANT, nullable=False),
+    sa.CheckConstraint("kind IN ('acknowledged', 'assigned', 'noted', 'escalated')", name="alert_actions_kind_known"),
+    sa.CheckConstraint("(kind = 'escalated') = (acted_by IS NULL)", name="alert_actions_by_a_user"),
+    sa.CheckConstraint("(kind = 'noted') = (note IS NOT NULL)", name="alert_actions_note_of_noted"),
+    sa.Index("alert_actions_of_alert", "alert_id", "position"),
 )
 
 # A push address: a native token, or a browser's subscription with its encryption keys (RFC 8291). An address belongs

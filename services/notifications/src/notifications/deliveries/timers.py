@@ -5,10 +5,10 @@ from typing import Final
 from common.auth.caller import THE_SERVICE
 from common.observability.logging import get_logger
 from notifications.deliveries.clients.delivery_sender import OUTCOME_UNKNOWN
-from notifications.deliveries.domain.alerts import REPEAT_AFTER
+from notifications.deliveries.domain.alerts import ESCALATE_AFTER, REPEAT_AFTER
 from notifications.deliveries.domain.channels import redelivery_policy
 from notifications.deliveries.domain.deliveries import CLAIM_LIFETIME, InProgress, OutcomeUnknown, evaluate_claim
-from notifications.deliveries.store.alerts import claim_open_alerts, enqueue_page
+from notifications.deliveries.store.alerts import claim_open_alerts, claim_unacknowledged_alerts, enqueue_page
 from notifications.deliveries.store.deliveries import lock_old_claims, release_claim
 from notifications.deliveries.store.pins import list_due_watches
 from notifications.deliveries.use_cases.deliveries.fail_delivery import fail_delivery
@@ -58,6 +58,18 @@ async def repeat_open_alerts_once(dependencies: Dependencies) -> int:
         alert_ids = await claim_open_alerts(uow, now, now - REPEAT_AFTER, OPEN_ALERTS_MAX)
         for alert_id in alert_ids:
             enqueue_page(uow, alert_id)
+    return len(alert_ids)
+
+
+async def escalate_alerts_once(dependencies: Dependencies) -> int:
+    """Page the second user on call about alerts that were not acknowledged in time; return their number."""
+    now = dependencies.clock.now()
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        alert_ids = await claim_unacknowledged_alerts(uow, now, ESCALATE_AFTER, OPEN_ALERTS_MAX)
+        for alert_id in alert_ids:
+            enqueue_page(uow, alert_id)
+    if alert_ids:
+        log.warning("alerts escalated", alerts=len(alert_ids))
     return len(alert_ids)
 
 

@@ -14,7 +14,7 @@ from contracts.operations import AlertCleared
 from notifications.consumers import WORK
 from notifications.deliveries.domain.alerts import PAGE_AGAIN_AFTER, REPEAT_AFTER
 from notifications.deliveries.domain.errors import AlertNotRaisedYet, ProviderUnavailable
-from notifications.deliveries.timers import repeat_open_alerts_once
+from notifications.deliveries.timers import escalate_alerts_once, repeat_open_alerts_once
 from testkit.service_kit import served
 
 from ..conftest import OpenScenario, Providers, Scenario
@@ -261,3 +261,121 @@ async def test_an_alert_list_filters_by_open_and_closed_only(
     headers = scenario.headers(new_id(), roles=("auditor",))
     response = await client.get("/api/alerts", params={"status": status}, headers=headers)
     assert response.status_code == expected
+
+
+class Staff:
+    """A member of staff at the endpoints of one alert."""
+
+    def __init__(self, scenario: Scenario, role: str = "ops_oncall") -> None:
+        self.id = new_id()
+        self._client, self._headers = scenario.client, scenario.headers(self.id, roles=(role,))
+
+    async def get(self, alert_id):
+        return await self._client.get(f"/api/alerts/{alert_id}", headers=self._headers)
+
+    async def post(self, alert_id, step, body=None):
+        return await self._client.post(f"/api/alerts/{alert_id}/{step}", json=body, headers=self._headers)
+
+
+async def test_an_alert_is_acknowledged_assigned_and_noted(scenario: Scenario, clock: ManualClock) -> None:
+    raised, first, second = alert_raised(), Staff(scenario), Staff(scenario)
+    await scenario.receive(raised)
+    shown = (await first.get(raised.alert_id)).json()["data"]
+    assert (shown["acknowledgedAt"], shown["assigneeId"], shown["actions"]) == (None, None, [])
+
+    shown = (await first.post(raised.alert_id, "acknowledge")).json()["data"]
+    assert (shown["acknowledgedBy"], shown["assigneeId"]) == (str(first.id), str(first.id))
+    again = (await second.post(raised.alert_id, "acknowledge")).json()["data"]
+    assert (again["acknowledgedBy"], len(again["actions"])) == (str(first.id), 1)
+
+    await second.post(raised.alert_id, "assign", {"assigneeId": str(second.id)})
+    await second.post(raised.alert_id, "assign", {"assigneeId": str(second.id)})
+    noted = await second.post(raised.alert_id, "notes", {"text": "The bank was told."})
+    assert noted.status_code == 201
+    actions = noted.json()["data"]["actions"]
+    assert [(action["kind"], action["by"], action["assigneeId"], action["note"]) for action in actions] == [
+        ("acknowledged", str(first.id), None, None),
+        ("assigned", str(second.id), str(second.id), None),
+        ("noted", str(second.id), None, "The bank was told."),
+    ]
+
+
+async def test_a_closed_alert_accepts_notes_only(scenario: Scenario, clock: ManualClock) -> None:
+    raised, one = alert_raised(), Staff(scenario)
+    await scenario.receive(raised)
+    clock.advance(timedelta(seconds=1))
+    await scenario.receive(AlertCleared(alert_id=new_id(), dedup_key=raised.dedup_key, reason="topped up"))
+    assert (await one.post(raised.alert_id, "acknowledge")).status_code == 409
+    assert (await one.post(raised.alert_id, "assign", {"assigneeId": str(one.id)})).status_code == 409
+    assert (await one.post(raised.alert_id, "notes", {"text": "Seen too late."})).status_code == 201
+
+
+async def test_an_alert_is_assigned_to_staff_who_may_acknowledge_it(scenario: Scenario) -> None:
+    await scenario.project_users()
+    raised, one = alert_raised(), Staff(scenario)
+    await scenario.receive(raised)
+    for assignee in (scenario.buyer_id, new_id()):
+        response = await one.post(raised.alert_id, "assign", {"assigneeId": str(assignee)})
+        assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "assigneeId")
+    assert (await one.post(raised.alert_id, "notes", {"text": "  "})).status_code == 422
+
+
+async def test_steps_on_an_alert_need_its_sight_and_the_permission(scenario: Scenario) -> None:
+    raised = alert_raised()
+    await scenario.receive(raised)
+    auditor, finance = Staff(scenario, "auditor"), Staff(scenario, "finance_maker")
+    assert (await auditor.get(raised.alert_id)).status_code == 200
+    assert (await auditor.post(raised.alert_id, "acknowledge")).status_code == 403
+    # The alert is about no money: finance does not see it.
+    assert (await finance.get(raised.alert_id)).status_code == 404
+    for step, body in (("acknowledge", None), ("assign", {"assigneeId": None}), ("notes", {"text": "Seen."})):
+        assert (await finance.post(raised.alert_id, step, body)).status_code == 404
+    await scenario.fetch("UPDATE alerts SET source = 'payouts' RETURNING id")
+    assert (await finance.post(raised.alert_id, "acknowledge")).status_code == 200
+
+
+@pytest.mark.parametrize(("severity", "minutes"), [("SEV-1", 7.5), ("SEV-2", 60), ("SEV-3", 240)])
+async def test_an_alert_without_acknowledgement_is_escalated_once(
+    scenario: Scenario, providers: Providers, clock: ManualClock, severity: str, minutes: float
+) -> None:
+    raised, acknowledged = alert_raised(severity), alert_raised(severity, "another")
+    await scenario.receive(raised)
+    await scenario.receive(acknowledged)
+    await Staff(scenario).post(acknowledged.alert_id, "acknowledge")
+    await scenario.send_queued()
+    clock.advance(timedelta(minutes=minutes, seconds=-1))
+    assert await escalate_alerts_once(scenario.app.dependencies) == 0
+    clock.advance(timedelta(seconds=2))
+    assert await escalate_alerts_once(scenario.app.dependencies) == 1
+    assert await escalate_alerts_once(scenario.app.dependencies) == 0
+    await scenario.send_queued()
+    assert [page["id"] for _, page in providers.pages if page["escalated"]] == [str(raised.alert_id)]
+    [action] = (await Staff(scenario).get(raised.alert_id)).json()["data"]["actions"]
+    assert (action["kind"], action["by"]) == ("escalated", None)
+
+
+@pytest.mark.parametrize(
+    ("path", "routed_by"),
+    [
+        ("/on-call/api/v2/alerts", lambda pages: pages[-1][-1]["labels"]["escalated"] == "true"),
+        ("/on-call/v2/enqueue", lambda pages: pages[-1]["payload"]["class"] == "escalated"),
+    ],
+)
+async def test_the_receiver_routes_an_escalation_to_the_second_user(
+    open_scenario: OpenScenario, providers: Providers, clock: ManualClock, path: str, routed_by
+) -> None:
+    async with open_scenario(on_call_url=f"{providers.url}{path}", on_call_key="route-1") as scenario:
+        raised = alert_raised("SEV-1")
+        await scenario.receive(raised)
+        clock.advance(timedelta(minutes=8))
+        await escalate_alerts_once(scenario.app.dependencies)
+        await scenario.send_queued()
+        assert routed_by([page for _, page in providers.pages])
+        await scenario.receive(AlertCleared(alert_id=new_id(), dedup_key=raised.dedup_key, reason="topped up"))
+        await scenario.send_queued()
+    resolved = [page for _, page in providers.pages][-2:]
+    if "enqueue" in path:
+        assert [page["event_action"] for page in resolved] == ["resolve", "resolve"]
+        assert resolved[0]["dedup_key"] != resolved[1]["dedup_key"]
+    else:
+        assert all("endsAt" in alert for alert in resolved[-1])

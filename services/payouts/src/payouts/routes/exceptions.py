@@ -106,12 +106,12 @@ async def get_payout_exception(request: Request, caller: CurrentCaller, exceptio
     allow=permission("exceptions:classify"),
 )
 async def query_payout_exception(request: Request, caller: CurrentCaller, exception_id: UUID) -> Response:
-    """Query the gateway about every transfer of the payout and records its responses. A confirmed success closes the
-    exception. 409 when the gateway contradicts itself, 503 without its response.
+    """Query the gateway about every transfer of the payout, and record its responses and the query. A confirmed success
+    closes the exception. 409 when the gateway contradicts itself, 503 without its response.
     """
     dependencies = dependencies_of(request, Dependencies)
     await _respond(request, caller, exception_id)
-    await query_exception(dependencies.database, dependencies.gateways, dependencies.clock, exception_id)
+    await query_exception(dependencies.database, dependencies.gateways, dependencies.clock, exception_id, caller.id)
     return ok(request, await _respond(request, caller, exception_id))
 
 

@@ -2,7 +2,7 @@
 
 import httpx
 
-from notifications.deliveries.domain.alerts import Alert, dialect_of, page_body
+from notifications.deliveries.domain.alerts import Alert, dialect_of, page_bodies
 from notifications.deliveries.domain.errors import ProviderUnavailable
 
 
@@ -24,9 +24,10 @@ class OnCall:
 
     async def page(self, alert: Alert) -> None:
         """Send the alert. Raises ProviderUnavailable. The receiver deduplicates repetitions by key."""
-        try:
-            response = await self._http.post(self._url, json=page_body(self._dialect, alert, self._routing_key))
-        except httpx.HTTPError as error:
-            raise ProviderUnavailable(self._dialect, type(error).__name__) from error
-        if not response.is_success:
-            raise ProviderUnavailable(self._dialect, f"answered {response.status_code}")
+        for body in page_bodies(self._dialect, alert, self._routing_key):
+            try:
+                response = await self._http.post(self._url, json=body)
+            except httpx.HTTPError as error:
+                raise ProviderUnavailable(self._dialect, type(error).__name__) from error
+            if not response.is_success:
+                raise ProviderUnavailable(self._dialect, f"answered {response.status_code}")

@@ -17,6 +17,14 @@ PAGE_AGAIN_AFTER: Final = timedelta(hours=1)
 # Alertmanager holds alerts in memory and loses them at a restart, so open alerts are sent repeatedly, as Prometheus
 # does.
 REPEAT_AFTER: Final = timedelta(minutes=1)
+# The specification's times to respond, from the first report.
+RESPOND_WITHIN: Final[Mapping[str, timedelta]] = {
+    "SEV-1": timedelta(minutes=15),
+    "SEV-2": timedelta(hours=1),
+    "SEV-3": timedelta(hours=4),
+}
+# An alert that is not acknowledged goes to the second user on call after this time: SEV-1 at half of its time.
+ESCALATE_AFTER: Final[Mapping[str, timedelta]] = {**RESPOND_WITHIN, "SEV-1": RESPOND_WITHIN["SEV-1"] / 2}
 
 Dialect = Literal["alertmanager", "pagerduty", "webhook"]
 
@@ -49,6 +57,8 @@ class Alert:
     closed_at: str | None = None
     # True after a repetition while open. The severity may have risen since the first occurrence.
     is_repeated: bool = False
+    # True once it was not acknowledged in time.
+    is_escalated: bool = False
 
 
 def dialect_of(url: str) -> Dialect:
@@ -59,12 +69,21 @@ def dialect_of(url: str) -> Dialect:
     return "pagerduty" if path.endswith(PAGERDUTY_PATH) else "webhook"
 
 
-def page_body(dialect: Dialect, alert: Alert, routing_key: str) -> Json:
-    """Return the JSON body of one page."""
-    return {"alertmanager": _alertmanager, "pagerduty": _pagerduty, "webhook": _webhook}[dialect](alert, routing_key)
+def page_bodies(dialect: Dialect, alert: Alert, routing_key: str) -> list[Json]:
+    """Return the JSON bodies of one page.
+
+    An escalated alert is a second alert of the receiver, which routes it to the second user on call: by the label
+    `escalated` (Alertmanager), the class `escalated` (PagerDuty), or the field `escalated` (webhook).
+    """
+    if dialect == "pagerduty":
+        return [
+            _pagerduty(alert, routing_key, is_escalated=is_second)
+            for is_second in (False, True)[: 1 + alert.is_escalated]
+        ]
+    return [_alertmanager(alert) if dialect == "alertmanager" else _webhook(alert)]
 
 
-def _alertmanager(alert: Alert, _: str) -> Json:
+def _alertmanager(alert: Alert) -> Json:
     labels: JsonObject = {"alertname": alert.title, "service": alert.source, "dedup_key": alert.dedup_key}
     annotations: JsonObject = {
         "summary": alert.title,
@@ -77,6 +96,8 @@ def _alertmanager(alert: Alert, _: str) -> Json:
     # Alertmanager resolves an alert that has `endsAt`.
     end: JsonObject = {} if alert.closed_at is None else {"endsAt": alert.closed_at}
     alerts: list[Json] = [{"labels": {**labels, "severity": alert.severity}, **page, **end}]
+    if alert.is_escalated:
+        alerts.append({"labels": {**labels, "severity": alert.severity, "escalated": "true"}, **page, **end})
     # Labels identify an alert in Alertmanager. The variants with a lower severity are resolved explicitly.
     return alerts + [
         {"labels": {**labels, "severity": milder}, **page, "endsAt": alert.closed_at or alert.raised_at}
@@ -85,9 +106,10 @@ def _alertmanager(alert: Alert, _: str) -> Json:
     ]
 
 
-def _pagerduty(alert: Alert, routing_key: str) -> Json:
+def _pagerduty(alert: Alert, routing_key: str, *, is_escalated: bool) -> Json:
     # PagerDuty accepts at most 255 characters of a key and 1024 of a summary.
-    joined: JsonObject = {"routing_key": routing_key, "dedup_key": alert.dedup_key[:255]}
+    key = f"{alert.dedup_key[:245]}:escalated" if is_escalated else alert.dedup_key[:255]
+    joined: JsonObject = {"routing_key": routing_key, "dedup_key": key}
     if alert.closed_at is not None:
         return {**joined, "event_action": "resolve"}
     details: JsonObject = {
@@ -100,7 +122,8 @@ def _pagerduty(alert: Alert, routing_key: str) -> Json:
         **joined,
         "event_action": "trigger",
         "payload": {
-            "summary": f"{alert.severity} {alert.title}"[:1024],
+            "summary": f"{alert.severity} {'not acknowledged: ' if is_escalated else ''}{alert.title}"[:1024],
+            **({"class": "escalated"} if is_escalated else {}),
             "source": alert.source,
             "severity": _PAGERDUTY_SEVERITIES[alert.severity],
             "timestamp": alert.raised_at,
@@ -109,7 +132,7 @@ def _pagerduty(alert: Alert, routing_key: str) -> Json:
     }
 
 
-def _webhook(alert: Alert, _: str) -> Json:
+def _webhook(alert: Alert) -> Json:
     return {
         "id": alert.alert_id,
         "severity": alert.severity,
@@ -122,6 +145,7 @@ def _webhook(alert: Alert, _: str) -> Json:
         "source": alert.source,
         "raisedAt": alert.raised_at,
         "closedAt": alert.closed_at,
+        "escalated": alert.is_escalated,
     }
 
 

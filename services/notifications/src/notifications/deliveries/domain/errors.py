@@ -24,6 +24,18 @@ class AlertNotRaisedYet(NotYetKnown):
     """A clearing arrived before its alert; it is retried."""
 
 
+class AlertClosed(Conflict):
+    detail = "The alert is closed. A note can still be added."
+
+
+class AssigneeNotOnCall(ValidationFailed):
+    """The assignee is unknown, or may not acknowledge alerts."""
+
+    def __init__(self) -> None:
+        reason = "must be a member of staff who may acknowledge alerts"
+        super().__init__(f"assigneeId: {reason}", invalid_params=[InvalidParam("assigneeId", reason)])
+
+
 class ChannelNotConfigured(ValidationFailed):
     """The channel has no provider in this deployment (contract section 12)."""
 

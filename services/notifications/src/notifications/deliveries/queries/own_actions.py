@@ -1,4 +1,4 @@
-"""The actions of a member of staff in this service: messages that were sent again."""
+"""The actions of a member of staff in this service: messages that were sent again, and steps on alerts."""
 
 from typing import Final
 
@@ -6,4 +6,6 @@ OWN_ACTIONS: Final = """
 SELECT 'message_resent' AS act, 'delivery_log' AS subject_kind, log_id AS subject_id, '{}'::jsonb AS detail,
     asked_at AS created_at
 FROM notification_resends WHERE asked_by = $1
+UNION ALL
+SELECT 'alert_' || kind, 'alert', alert_id, '{}'::jsonb, acted_at FROM alert_actions WHERE acted_by = $1
 """

@@ -1,6 +1,6 @@
 """Response models (contract section 12), one module for each noun."""
 
-from notifications.deliveries.responses.alerts import Alert
+from notifications.deliveries.responses.alerts import Alert, AlertAction, AlertDetail
 from notifications.deliveries.responses.deliveries import DeliveryLog, NotificationDelivery
 from notifications.deliveries.responses.devices import Device, VapidKey
 from notifications.deliveries.responses.feed import MarkedRead, Notification, UnreadCount
@@ -8,6 +8,8 @@ from notifications.deliveries.responses.preferences import NotificationPreferenc
 
 __all__ = [
     "Alert",
+    "AlertAction",
+    "AlertDetail",
     "DeliveryLog",
     "Device",
     "MarkedRead",

@@ -25,3 +25,27 @@ class Alert(ResponseModel):
         Timestamp | None, Meta(description="The time at which the people on call were alerted; null before.")
     ]
     closed_at: Timestamp | None
+    respond_by: Annotated[Timestamp, Meta(description="The time to respond, counted from the first report.")]
+    acknowledged_at: Annotated[Timestamp | None, Meta(description="The time at which a user took it on; null before.")]
+    acknowledged_by: Annotated[UUID | None, Meta(description="The user who took it on.")]
+    assignee_id: Annotated[UUID | None, Meta(description="The member of staff who works on it.")]
+    escalated_at: Annotated[
+        Timestamp | None,
+        Meta(
+            description="The time at which the second user on call was alerted; null where it was acknowledged in time."
+        ),
+    ]
+
+
+class AlertAction(ResponseModel):
+    """One line of an alert's history."""
+
+    kind: Literal["acknowledged", "assigned", "noted", "escalated"]
+    by: Annotated[UUID | None, Meta(description="The member of staff; null for an escalation.")]
+    assignee_id: Annotated[UUID | None, Meta(description="The new assignee of an assignment; null removes it.")]
+    note: Annotated[str | None, Meta(description="The text of a note.")]
+    at: Timestamp
+
+
+class AlertDetail(Alert):
+    actions: Annotated[list[AlertAction], Meta(description="The history, oldest first.")]

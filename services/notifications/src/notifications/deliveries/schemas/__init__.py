@@ -1,11 +1,14 @@
 """Request models (contract section 12), one module for each noun."""
 
+from notifications.deliveries.schemas.alerts import AddAlertNoteRequest, AssignAlertRequest
 from notifications.deliveries.schemas.deliveries import Channel, DeliverNotificationRequest
 from notifications.deliveries.schemas.devices import RegisterDeviceRequest
 from notifications.deliveries.schemas.feed import MarkAllReadRequest
 from notifications.deliveries.schemas.preferences import ReplacePreferencesRequest
 
 __all__ = [
+    "AddAlertNoteRequest",
+    "AssignAlertRequest",
     "Channel",
     "DeliverNotificationRequest",
     "MarkAllReadRequest",

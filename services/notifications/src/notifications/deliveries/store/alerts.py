@@ -1,7 +1,8 @@
 """Writes of alerts."""
 
-from datetime import datetime
-from typing import Final, NamedTuple
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
@@ -31,6 +32,39 @@ UPDATE alerts SET paged_at = $1 WHERE id IN (
 ) RETURNING id
 """
 _MARK_PAGE_FAILED: Final = "UPDATE alerts SET page_error = $2 WHERE id = $1"
+
+_ACKNOWLEDGE: Final = """
+UPDATE alerts SET acknowledged_at = $2, acknowledged_by = $3, assignee_id = coalesce(assignee_id, $3)
+WHERE id = $1 AND acknowledged_at IS NULL AND closed_at IS NULL
+"""
+_ASSIGN: Final = """
+UPDATE alerts SET assignee_id = $2 WHERE id = $1 AND assignee_id IS DISTINCT FROM $2 AND closed_at IS NULL
+"""
+_RECORD_ACTION: Final = """
+INSERT INTO alert_actions (alert_id, kind, acted_by, assignee_id, note, acted_at) VALUES ($1, $2, $3, $4, $5, $6)
+"""
+# One worker escalates each; the times by severity are pairs of the arrays.
+_ESCALATE: Final = """
+WITH due AS (
+    SELECT id FROM alerts
+    WHERE closed_at IS NULL AND acknowledged_at IS NULL AND escalated_at IS NULL
+      AND raised_at <= $1::timestamptz - ($3::interval[])[array_position($2::text[], severity)]
+    ORDER BY raised_at LIMIT $4 FOR UPDATE SKIP LOCKED
+), escalated AS (
+    UPDATE alerts SET escalated_at = $1::timestamptz FROM due WHERE alerts.id = due.id RETURNING alerts.id
+), recorded AS (
+    INSERT INTO alert_actions (alert_id, kind, acted_at) SELECT id, 'escalated', $1::timestamptz FROM escalated
+)
+SELECT id FROM escalated
+"""
+
+
+class AlertAction(NamedTuple):
+    """A line of the history by a member of staff."""
+
+    kind: Literal["acknowledged", "assigned", "noted"]
+    assignee_id: UUID | None = None
+    note: str | None = None
 
 
 class OpenAlert(NamedTuple):
@@ -96,3 +130,25 @@ async def find_last_closed_at(uow: UnitOfWork, dedup_key: str) -> datetime | Non
 
 async def save_page_failed(uow: UnitOfWork, alert_id: UUID, error: str) -> None:
     await uow.execute(_MARK_PAGE_FAILED, alert_id, error)
+
+
+async def save_acknowledged(uow: UnitOfWork, alert_id: UUID, user_id: UUID, now: datetime) -> bool:
+    """Acknowledge an open alert and assign it where it has no assignee; return whether it was not acknowledged."""
+    return bool(await uow.execute(_ACKNOWLEDGE, alert_id, now, user_id))
+
+
+async def save_assignee(uow: UnitOfWork, alert_id: UUID, assignee_id: UUID | None) -> bool:
+    """Change the assignee of an open alert; return whether it was another."""
+    return bool(await uow.execute(_ASSIGN, alert_id, assignee_id))
+
+
+async def record_action(uow: UnitOfWork, alert_id: UUID, act: AlertAction, user_id: UUID, now: datetime) -> None:
+    """Add a line to the history of an alert."""
+    await uow.execute(_RECORD_ACTION, alert_id, act.kind, user_id, act.assignee_id, act.note, now)
+
+
+async def claim_unacknowledged_alerts(
+    uow: UnitOfWork, now: datetime, after: Mapping[str, timedelta], rows_max: int
+) -> list[UUID]:
+    """Mark open alerts as escalated that were not acknowledged within the time of their severity."""
+    return [alert_id for (alert_id,) in await uow.fetch(_ESCALATE, now, list(after), list(after.values()), rows_max)]

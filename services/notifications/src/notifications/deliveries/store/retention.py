@@ -36,5 +36,5 @@ def retention_rules(deliveries: timedelta, notifications: timedelta, alerts: tim
             over=_WITHOUT_DELIVERIES,
             followers={"pin_watches": "notification_id"},
         ),
-        RetentionRule("alerts", ("id",), "closed_at", alerts),
+        RetentionRule("alerts", ("id",), "closed_at", alerts, followers={"alert_actions": "alert_id"}),
     )

@@ -1,5 +1,6 @@
 """Staff query the gateway about the payout of an exception."""
 
+from typing import Final
 from uuid import UUID
 
 from common.auth.caller import THE_SERVICE
@@ -7,12 +8,17 @@ from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
 from payouts.clients.gateway import Gateways
 from payouts.domain.errors import NoPayoutOfException
+from payouts.domain.exceptions import ExceptionAction
 from payouts.store import exceptions
 from payouts.use_cases.transfers.steps import query_attempts
 
+QUERIED: Final = "Queried the gateway about every transfer of the payout."
 
-async def query_exception(database: Database, gateways: Gateways, clock: Clock, exception_id: UUID) -> None:
-    """Record what the gateway reports of every transfer of the payout; a confirmed success closes the exception.
+
+async def query_exception(database: Database, gateways: Gateways, clock: Clock, exception_id: UUID, by: UUID) -> None:
+    """Record what the gateway reports of every transfer of the payout, and the query in the exception's history.
+
+    A confirmed success closes the exception.
 
     Acts as the service: the on-call staff may not read payouts. Raises NoPayoutOfException (409) for an exception of a
     batch or of a vendor, and the errors of `query_attempts`.
@@ -22,3 +28,8 @@ async def query_exception(database: Database, gateways: Gateways, clock: Clock, 
     if payout_id is None:
         raise NoPayoutOfException
     await query_attempts(database, gateways, clock, payout_id)
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        exception = await exceptions.lock_exception(uow, exception_id)
+        if exception is not None:
+            action = ExceptionAction("noted", by, exception.finding, exception.finding, QUERIED)
+            await exceptions.record_exception_action(uow, exception_id, action, clock.now())

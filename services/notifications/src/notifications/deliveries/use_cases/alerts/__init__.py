@@ -9,9 +9,17 @@ raises no alert.
 clearing before its alert is retried, an alert from before the closing is stale, and a later one is new. An alert that
 closes during its page is resolved again. Alertmanager does not keep alerts over a restart, so open alerts are sent
 again every minute.
+
+**An alert is acknowledged, assigned and noted** by staff, each with a line in its history. One that is not acknowledged
+within its time to respond (SEV-1: half of it) is escalated once: it is paged as a second alert, which the receiver
+routes to the second user on call.
 """
 
 __all__ = [
+    "acknowledge_alert",
+    "add_alert_note",
+    "assign_alert",
+    "check_assignee",
     "close_alert",
     "page_on_call",
     "record_alert",
