@@ -1,7 +1,7 @@
-"""The inbox row of a message in the statement of its only write."""
+"""Messages whose transaction starts with its first write."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from typing import Final
 from uuid import UUID
 
@@ -9,10 +9,11 @@ import asyncpg
 import msgspec
 import pytest
 
-from common.database.outbox import Writes
+from common.database.late_transactions import LateConnection
+from common.database.outbox import Attached, Writes
+from common.database.unit_of_work import Database
 from common.messaging.bus import Bus
 from common.messaging.consumers import Consumers
-from common.messaging.inbox import InboxWrite
 from common.messaging.messages import Received, Subscription
 from common.primitives.ids import new_id
 from contracts.orders import OrderDispatched
@@ -20,31 +21,38 @@ from contracts.orders import OrderDispatched
 from .conftest import Mechanisms
 from .notebook import OF_OWNER, Notebook, duplicates, rows
 
-_WRITE: Final = Writes(
-    "noted AS (INSERT INTO notes (id, owner_id, text) VALUES ($1, $2, 'heard') ON CONFLICT DO NOTHING RETURNING 1)",
+_NOTE: Final = Writes(
+    "noted AS (INSERT INTO notes (id, owner_id, text) VALUES ($1, $2, 'received') ON CONFLICT DO NOTHING RETURNING 1)",
     "EXISTS (SELECT FROM noted) AS is_new",
+    final="true",
 )
+_FIRST_OF_OWNER: Final = _NOTE._replace(final="NOT EXISTS (SELECT FROM notes WHERE owner_id = $2)")
 
 
-class WritesOnce(Notebook):
-    """A consumer with one write, which is its transaction where its message is handled alone."""
+class StartsLate(Notebook):
+    """A consumer whose transaction starts with its first write."""
 
-    writers: list[str]
-    writes = 1
+    steps: Sequence[str] = ("write",)
+    note = _NOTE
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.writers = []
-
-    async def on_order_dispatched(self, event, received, writer, dependencies):
+    async def on_order_dispatched(self, event, received, uow, dependencies):
         self.attempts[event.subject] += 1
-        self.writers.append(type(writer).__name__)
-        for _ in range(self.writes):
-            await writer.write(_WRITE, new_id(), event.order_id)
+        for step in self.steps:
+            if step == "read":
+                assert await uow.fetch_value("SELECT count(*) FROM notes WHERE owner_id = $1", event.order_id) == 0
+            elif step == "lock":
+                await uow.fetch("SELECT FROM notes WHERE owner_id = $1 FOR UPDATE", event.order_id)
+                assert uow.is_started
+            elif step == "attach":
+                uow.attach(self.note, new_id(), event.order_id, then=lambda row: None)
+            elif step == "publish":
+                uow.publish(event)
+            else:
+                await uow.write(self.note, new_id(), event.order_id)
 
 
 def deliver(mechanisms: Mechanisms, bus: Bus, notebook: Notebook, *messages: Received) -> Awaitable[None]:
-    subscriptions = [Subscription(OrderDispatched, notebook.on_order_dispatched, writes_once=True)]
+    subscriptions = [Subscription(OrderDispatched, notebook.on_order_dispatched, starts_late=True)]
     consumers = Consumers("tests", mechanisms.database, bus, None, subscriptions, account_required=False)
     return consumers.handle("tests.orders", [(one, _data_of(one.subject)) for one in messages])
 
@@ -58,43 +66,117 @@ def received(order_id: UUID) -> Received:
     return Received(new_id(), OrderDispatched.TYPE, "/services/orders", str(order_id), 1, "", 1, False)
 
 
-async def test_a_handler_that_writes_once_has_one_statement(mechanisms: Mechanisms, bus: Bus) -> None:
-    notebook, order_id = WritesOnce(), new_id()
-    message, repeated = received(order_id), duplicates()
-    for _ in range(3):
-        await deliver(mechanisms, bus, notebook, message)
-    assert notebook.writers == ["InboxWrite"] * 3
+@pytest.fixture
+def transactions(mechanisms: Mechanisms, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return how each transaction of messages was committed."""
+    found = list[str]()
+    alone, together = LateConnection.commit_alone, Database._commit
+
+    async def commit_alone(self: LateConnection, parts: Sequence[Attached]) -> asyncpg.Record:
+        row = await alone(self, parts)
+        found.append("alone")
+        return row
+
+    async def commit(self: Database, connection: asyncpg.Connection, statement: str) -> asyncio.CancelledError | None:
+        found.append("transaction")
+        return await together(self, connection, statement)
+
+    monkeypatch.setattr(LateConnection, "commit_alone", commit_alone)
+    monkeypatch.setattr(Database, "_commit", commit)
+    return found
+
+
+@pytest.mark.parametrize("steps", [("write",), ("read", "write"), ("read", "attach")])
+async def test_reads_and_one_write_commit_as_one_statement(
+    mechanisms: Mechanisms, bus: Bus, transactions: list[str], steps: Sequence[str]
+) -> None:
+    notebook, order_id = StartsLate(), new_id()
+    notebook.steps = steps
+    message = received(order_id)
+    await deliver(mechanisms, bus, notebook, message)
+    assert transactions == ["alone"]
     assert len(await rows(mechanisms, OF_OWNER, order_id)) == 1
-    inbox = await rows(mechanisms, "SELECT consumer FROM inbox WHERE event_id = $1", message.event_id)
-    assert [row["consumer"] for row in inbox] == ["on_order_dispatched"]
-    assert duplicates() == repeated + 2
+    assert await consumers_of(mechanisms, message) == ["on_order_dispatched"]
 
 
-async def test_concurrent_deliveries_to_such_a_handler_have_one_effect(mechanisms: Mechanisms, bus: Bus) -> None:
-    notebook, order_id = WritesOnce(), new_id()
+@pytest.mark.parametrize("steps", [("lock", "write"), ("attach", "publish")])
+async def test_a_lock_or_an_event_starts_the_transaction(
+    mechanisms: Mechanisms, bus: Bus, transactions: list[str], steps: Sequence[str]
+) -> None:
+    notebook, order_id = StartsLate(), new_id()
+    notebook.steps = steps
+    message = received(order_id)
+    await deliver(mechanisms, bus, notebook, message)
+    assert transactions == ["transaction"]
+    assert len(await rows(mechanisms, OF_OWNER, order_id)) == 1
+    assert await consumers_of(mechanisms, message) == ["on_order_dispatched"]
+
+
+async def test_a_repetition_of_such_a_message_has_no_effect(
+    mechanisms: Mechanisms, bus: Bus, transactions: list[str]
+) -> None:
+    notebook, order_id = StartsLate(), new_id()
+    message, repeated = received(order_id), duplicates()
+    for steps in (("write",), ("write",), ("lock", "write"), ("attach",), ()):
+        notebook.steps = steps
+        await deliver(mechanisms, bus, notebook, message)
+    assert transactions == ["alone", *["transaction"] * 4]
+    assert len(await rows(mechanisms, OF_OWNER, order_id)) == 1
+    assert duplicates() == repeated + 4
+
+
+async def test_concurrent_deliveries_of_such_a_message_have_one_effect(mechanisms: Mechanisms, bus: Bus) -> None:
+    notebook, order_id = StartsLate(), new_id()
     message = received(order_id)
     await asyncio.gather(*(deliver(mechanisms, bus, notebook, message) for _ in range(5)))
     assert len(await rows(mechanisms, OF_OWNER, order_id)) == 1
 
 
-async def test_such_a_handler_shares_the_transaction_of_other_messages(mechanisms: Mechanisms, bus: Bus) -> None:
-    notebook, order_ids = WritesOnce(), [new_id(), new_id()]
+async def test_such_messages_share_one_statement(mechanisms: Mechanisms, bus: Bus, transactions: list[str]) -> None:
+    notebook, order_ids = StartsLate(), [new_id(), new_id()]
+    notebook.steps = ()
+    messages = [received(order_id) for order_id in order_ids]
+    await deliver(mechanisms, bus, notebook, *messages)
+    assert transactions == ["alone"]
+    transactions.clear()
+    assert [await consumers_of(mechanisms, one) for one in messages] == [["on_order_dispatched"]] * 2
+    notebook.steps = ("write",)
+    transactions.clear()
     await deliver(mechanisms, bus, notebook, *map(received, order_ids))
-    assert notebook.writers == ["UnitOfWork"] * 2
+    assert transactions == ["transaction"]
     assert [len(await rows(mechanisms, OF_OWNER, order_id)) for order_id in order_ids] == [1, 1]
 
 
-@pytest.mark.parametrize("writes", [0, 2])
-async def test_such_a_handler_fails_with_no_write_or_two(mechanisms: Mechanisms, bus: Bus, writes: int) -> None:
-    notebook, message = WritesOnce(), received(new_id())
-    notebook.writes = writes
+async def test_writes_that_others_must_follow_are_repeated_in_a_transaction(
+    mechanisms: Mechanisms, bus: Bus, transactions: list[str]
+) -> None:
+    notebook, order_id = StartsLate(), new_id()
+    notebook.note = _FIRST_OF_OWNER
+    for _ in range(2):
+        await deliver(mechanisms, bus, notebook, received(order_id))
+    assert transactions == ["alone", "transaction"]
+    assert len(await rows(mechanisms, OF_OWNER, order_id)) == 2
+
+
+async def test_a_second_write_of_one_statement_fails(mechanisms: Mechanisms, bus: Bus) -> None:
+    notebook = StartsLate()
+    notebook.steps = ("write", "write")
     with pytest.raises(AssertionError):
-        await deliver(mechanisms, bus, notebook, message)
+        await deliver(mechanisms, bus, notebook, received(new_id()))
 
 
-async def test_an_error_of_the_only_write_rolls_its_inbox_row_back(mechanisms: Mechanisms) -> None:
-    message = received(new_id())
-    missing = Writes("missing AS (INSERT INTO notes (id) VALUES ($1) RETURNING 1)", "EXISTS (SELECT FROM missing)")
+async def test_an_error_of_the_only_write_rolls_its_inbox_row_back(mechanisms: Mechanisms, bus: Bus) -> None:
+    notebook, message = StartsLate(), received(new_id())
+    notebook.note = Writes(
+        "missing AS (INSERT INTO notes (id) SELECT $1 WHERE $2::uuid IS NOT NULL RETURNING 1)",
+        "EXISTS (SELECT FROM missing) AS is_new",
+        final="true",
+    )
     with pytest.raises(asyncpg.NotNullViolationError):
-        await InboxWrite(mechanisms.database, (message.event_id, "on_order_dispatched")).write(missing, new_id())
-    assert not await rows(mechanisms, "SELECT FROM inbox WHERE event_id = $1", message.event_id)
+        await deliver(mechanisms, bus, notebook, message)
+    assert await consumers_of(mechanisms, message) == []
+
+
+async def consumers_of(mechanisms: Mechanisms, message: Received) -> list[str]:
+    found = await rows(mechanisms, "SELECT consumer FROM inbox WHERE event_id = $1", message.event_id)
+    return [row["consumer"] for row in found]

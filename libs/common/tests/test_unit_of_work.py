@@ -370,7 +370,7 @@ async def test_attached_writes_share_a_round_trip_and_commit_with_the_transactio
     )
 
     def note(number: int) -> Writes:
-        return Writes(*(part.format(number) for part in written))
+        return Writes(written.tables.format(number), written.result.format(number))
 
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         for number in (1, 2):

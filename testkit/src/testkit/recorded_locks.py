@@ -19,6 +19,8 @@ from weakref import WeakKeyDictionary
 
 import asyncpg
 
+from common.database.late_transactions import LateConnection
+from common.database.outbox import Attached
 from common.database.retention import REMOVING
 from common.database.unit_of_work import UnitOfWork
 from testkit.service_kit import OpenService
@@ -95,6 +97,9 @@ async def checked_lock_order(admin_url: str, order: LockOrder) -> AsyncIterator[
             recorder = _Recorder(connection, order, faults)
             for name in _STATEMENTS:
                 stack.enter_context(patch.object(UnitOfWork, name, recorder.recording(getattr(UnitOfWork, name))))
+            stack.enter_context(
+                patch.object(LateConnection, "commit_alone", recorder.open(LateConnection.commit_alone))
+            )
             stack.enter_context(patch.object(OpenService, "fetch", _unrecorded(OpenService.fetch)))
             yield
     finally:
@@ -105,7 +110,7 @@ async def checked_lock_order(admin_url: str, order: LockOrder) -> AsyncIterator[
 class _Recorder:
     def __init__(self, connection: Any, order: LockOrder, faults: list[str]) -> None:
         self._connection, self._order, self._faults = connection, order, faults
-        self._held: WeakKeyDictionary[UnitOfWork, _Held] = WeakKeyDictionary()
+        self._held: WeakKeyDictionary[object, _Held] = WeakKeyDictionary()
         self._reading = asyncio.Lock()
 
     def recording(self, method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
@@ -114,17 +119,38 @@ class _Recorder:
             result = await method(uow, statement, *values, **named)
             text = statement if isinstance(statement, str) else statement.statement
             if _MAY_LOCK.search(text) and uow.acting_as != REMOVING and not _IS_TEST.get():
+                connection = uow._connection
+                raw = connection.connection if isinstance(connection, LateConnection) else connection
                 async with self._reading:
-                    await self._check(uow, " ".join(text.split()))
+                    await self._check(uow, raw.get_server_pid(), " ".join(text.split()))
             return result
 
         return run
 
-    async def _check(self, uow: UnitOfWork, statement: str) -> None:
-        held = self._held.setdefault(uow, _Held())
+    def open(self, method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        """Return the method, whose statement is a transaction that ends after its locks are checked."""
+
+        @wraps(method)
+        async def run(late: LateConnection, parts: Sequence[Attached]) -> Any:
+            await late.connection.execute("BEGIN")
+            try:
+                result = await method(late, parts)
+                async with self._reading:
+                    statement = " ".join(" ".join(one.writes.tables for one in parts).split())
+                    await self._check(late, late.connection.get_server_pid(), statement)
+            except BaseException:
+                await late.connection.execute("ROLLBACK")
+                raise
+            await late.connection.execute("COMMIT")
+            return result
+
+        return run
+
+    async def _check(self, transaction: object, backend: int, statement: str) -> None:
+        held = self._held.setdefault(transaction, _Held())
         before, counts = held.last, dict[str, int]()
         try:
-            locks = await self._connection.fetch(_LOCKED, uow._connection.get_server_pid())
+            locks = await self._connection.fetch(_LOCKED, backend)
         except (asyncpg.InterfaceError, asyncpg.PostgresConnectionError, OSError):
             # A test of an outage has ended this connection, too.
             return

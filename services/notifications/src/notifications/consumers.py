@@ -50,6 +50,7 @@ no account. The service publishes `notifications.delivery_settled.v1` for the st
 a new entry of a streamed feed.
 """
 
+from dataclasses import replace
 from typing import Any, Final
 
 import contracts.identity as identity_events
@@ -109,7 +110,7 @@ async def on_vendor_closed(
     return applied_if(is_newer)
 
 
-SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
+_SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(identity_events.UserProvisioned, identity.on_user_provisioned),
     # Devices are locked after deliveries.
     Subscription(identity_events.EmailConfirmed, identity.on_email_confirmed, alone=True),
@@ -165,4 +166,6 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     *WEBHOOK_SUBSCRIPTIONS,
 ]
 
+# Their handlers read, then write. One that locks rows of several aggregates locks before it reads.
+SUBSCRIPTIONS: Final = [replace(line, starts_late=not line.alone) for line in _SUBSCRIPTIONS]
 WORK: Final[list[WorkItem[Any]]] = [*DELIVERIES_WORK, SUPPORT_WORK]

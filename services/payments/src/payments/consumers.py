@@ -8,7 +8,6 @@ from uuid import UUID
 import msgspec
 
 from common.auth.caller import THE_SERVICE
-from common.database.outbox import Writer
 from common.database.unit_of_work import UnitOfWork
 from common.messaging.faults import PermanentFault
 from common.messaging.messages import Outcome, Received, Subscription, WorkItem, applied_if
@@ -96,7 +95,7 @@ async def on_erasure_requested(
     await evaluate_erasure(uow, event.request_id, event.user_id, event.vendor_id)
 
 
-async def on_order_placed(event: OrderPlaced, received: Received, writer: Writer, dependencies: Dependencies) -> None:
+async def on_order_placed(event: OrderPlaced, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
     order = projections.PlacedOrder(
         event.order_id,
         event.buyer_id,
@@ -109,7 +108,7 @@ async def on_order_placed(event: OrderPlaced, received: Received, writer: Writer
         event.number,
         event.purchase_id,
     )
-    await projections.record_order_if_new(writer, order, dependencies.clock.now())
+    await projections.record_order_if_new(uow, order, dependencies.clock.now())
 
 
 async def on_purchase_placed(
@@ -243,7 +242,7 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(UserErased, on_user_erased, alone=True),
     Subscription(VendorClosed, on_vendor_closed, alone=True),
     Subscription(ErasureRequested, on_erasure_requested, alone=True),
-    Subscription(OrderPlaced, on_order_placed, writes_once=True),
+    Subscription(OrderPlaced, on_order_placed, starts_late=True),
     Subscription(PurchasePlaced, on_purchase_placed),
     Subscription(OrderCancelled, on_order_cancelled),
     Subscription(OrderExpired, on_order_expired),

@@ -5,7 +5,6 @@ from uuid import UUID
 
 import msgspec
 
-from common.database.outbox import Writer
 from common.database.unit_of_work import UnitOfWork
 from common.messaging.messages import Outcome, Received, Subscription, WorkItem, applied_if
 from contracts.identity import (
@@ -108,10 +107,10 @@ async def _project_vendor_status(
     return applied_if(await project_vendor_status(uow, event.vendor_id, suspended, received.sequence))
 
 
-async def on_escrow_held(event: EscrowHeld, received: Received, writer: Writer, _: object) -> Outcome:
+async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, _: object) -> Outcome:
     share_minor = event.amount_minor - event.commission_minor - event.delivery_fee_minor
     share = OrderShare(event.vendor_id, event.order_id, share_minor, received.sequence)
-    return applied_if(await record_escrow_share(writer, share))
+    return applied_if(await record_escrow_share(uow, share))
 
 
 async def on_escrow_released(
@@ -261,7 +260,7 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(VendorReinstated, on_vendor_reinstated),
     Subscription(VendorClosed, on_vendor_closed, alone=True),
     Subscription(ErasureRequested, on_erasure_requested, alone=True),
-    Subscription(EscrowHeld, on_escrow_held, writes_once=True),
+    Subscription(EscrowHeld, on_escrow_held, starts_late=True),
     Subscription(EscrowReleased, on_escrow_released),
     Subscription(EscrowRefunded, on_escrow_refunded),
     Subscription(ChargeDisputed, on_charge_disputed),

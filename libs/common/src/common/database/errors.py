@@ -40,5 +40,9 @@ def is_unavailable(error: BaseException) -> bool:
     return isinstance(error, UNAVAILABLE)
 
 
+class TransactionRequired(Exception):
+    """A unit of work that starts late must be repeated as a transaction from its first statement on."""
+
+
 class SharedTransaction(Exception):
     """A message must be handled in a transaction of its own: its locks are outside of the order of a batch."""

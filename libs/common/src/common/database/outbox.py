@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import asyncpg
@@ -118,12 +118,14 @@ async def append(
 
 class Writes(NamedTuple):
     """Writes of one round trip: common table expressions, and the columns of the one row that they return, each a
-    subquery. An event is published where the `condition` holds.
+    subquery. An event is published where the `condition` holds. Where `final` holds, they may be the last writes of
+    their transaction; None: others always follow.
     """
 
     tables: str
     result: str
     condition: str = "true"
+    final: str | None = None
 
     @property
     def statement(self) -> str:
@@ -136,19 +138,26 @@ def joined(*parts: tuple[Writes, int]) -> str:
     """Return several writes, each with the number of its parameters, as one statement. It returns the columns of all of
     them in one row.
     """
-    tables, results, count = [], [], 0
+    return _together(parts).statement
+
+
+@cache
+def alone(*parts: tuple[Writes, int]) -> str:
+    """Return several writes as one statement that is a whole transaction. The first part is a table `first_writes`,
+    which is written before the others. Where others must follow, the statement fails: it divides by zero.
+    """
+    writes = _together(parts)
+    return f"WITH {writes.tables} SELECT {writes.result}, 1 / ({writes.final})::integer AS is_final FROM first_writes"
+
+
+def _together(parts: Sequence[tuple[Writes, int]]) -> Writes:
+    tables, results, finals, count = [], [], [], 0
     for writes, number in parts:
         tables.append(with_places_after(count, writes.tables))
         results.append(with_places_after(count, writes.result))
+        finals.append(f"({with_places_after(count, writes.final or 'false')})")
         count += number
-    return Writes(", ".join(tables), ", ".join(results)).statement
-
-
-class Writer(Protocol):
-    """A handler's means to write once: a unit of work, or a statement that commits itself with its inbox row."""
-
-    async def write(self, writes: Writes, *values: object) -> asyncpg.Record:
-        """Run the writes in one round trip. Return their row."""
+    return Writes(", ".join(tables), ", ".join(results), final=" AND ".join(finals))
 
 
 class Attached(NamedTuple):

@@ -20,6 +20,7 @@ from common.database.commits import CONFIRM_AND_COMMIT, roll_back, row_count, un
 from common.database.connecting import pool_of
 from common.database.connection_pool import ConnectionPool
 from common.database.errors import BROKEN, UNAVAILABLE, DatabaseUnavailable, OutcomeUnknown, SharedTransaction
+from common.database.late_transactions import FirstWrites, LateConnection
 from common.database.row_settings import start_as, with_settings
 from common.observability.logging import get_logger
 from common.observability.outages import Outage
@@ -61,7 +62,7 @@ class UnitOfWork:
 
     def __init__(
         self,
-        connection: asyncpg.Connection,
+        connection: asyncpg.Connection | LateConnection,
         acting_as: Acting,
         signatures: Signatures | None = None,
         *,
@@ -69,7 +70,9 @@ class UnitOfWork:
         is_published: Callable[[str], bool] = lambda event_type: True,
         handover: outbox.Handover,
     ) -> None:
-        self._connection = connection
+        # Either has the same methods.
+        self._connection: Any = connection
+        self._late = connection if isinstance(connection, LateConnection) else None
         self._is_published = is_published
         self.acting_as = acting_as
         self._is_shared = is_shared
@@ -82,6 +85,7 @@ class UnitOfWork:
         self._deferred: dict[tuple[int, Callable[[UnitOfWork, Sequence[Any]], Awaitable[None]]], list[Any]] = {}
         self._attached: list[outbox.Attached] = []
         self._on_end: list[Callable[[bool], None]] = []
+        self._is_ending = False
         self._confirms_earlier = CHANGES.get()
         self.first_count = 0
         """Rows that the statement in BEGIN's round trip changed."""
@@ -110,6 +114,9 @@ class UnitOfWork:
 
     async def write(self, writes: outbox.Writes, *values: object) -> asyncpg.Record:
         """Run the writes in one round trip. Return their row."""
+        if self._late is not None and self._late.is_single:
+            return await self._fetch_joined([outbox.Attached(writes, values, lambda row: None)], is_last=True)
+        row: asyncpg.Record
         [row] = await self._connection.fetch(writes.statement, *values)
         return row
 
@@ -174,14 +181,30 @@ class UnitOfWork:
     async def fetch_row_with_attached(self, writes: outbox.Writes, *values: object) -> asyncpg.Record:
         """Run the writes and the attached ones in one round trip; return their row."""
         attached, self._attached = self._attached, []
-        return await self._fetch_joined([outbox.Attached(writes, values, lambda row: None), *attached])
+        parts = [outbox.Attached(writes, values, lambda row: None), *attached]
+        return await self._fetch_joined(parts, is_last=self._is_ending)
 
-    async def _fetch_joined(self, parts: Sequence[outbox.Attached]) -> asyncpg.Record:
-        statement = outbox.joined(*((one.writes, len(one.values)) for one in parts))
-        [row] = await self._connection.fetch(statement, *(value for one in parts for value in one.values))
+    async def _fetch_joined(self, parts: Sequence[outbox.Attached], *, is_last: bool) -> asyncpg.Record:
+        """Run the writes; return their row. Where nothing follows, they are a transaction that has not started."""
+        follows = self._deferred or self._attached or self._outbox_rows or any(not one.writes.final for one in parts)
+        if self._late is not None and self._late.is_open and is_last and not follows:
+            row = await self._late.commit_alone(parts)
+        else:
+            statement = outbox.joined(*((one.writes, len(one.values)) for one in parts))
+            [row] = await self._connection.fetch(statement, *(value for one in parts for value in one.values))
         for one in parts:
             one.then(row)
         return row
+
+    @property
+    def is_shared(self) -> bool:
+        """Return whether several messages are handled in this transaction."""
+        return self._is_shared
+
+    @property
+    def is_started(self) -> bool:
+        """Return whether the transaction has started: one for messages may start with its first write."""
+        return self._late is None or self._late.is_started
 
     def require_alone(self) -> None:
         """Raise SharedTransaction when messages share this transaction, before a lock outside of their order."""
@@ -219,14 +242,19 @@ class UnitOfWork:
 
     async def _write_deferred(self) -> Sequence[outbox.OutboxRow]:
         """Write what was deferred, then the outbox rows, which are returned."""
+        self._is_ending = True
         while self._deferred:
             rank, write = min(self._deferred, key=lambda key: key[0])
             await write(self, self._deferred.pop((rank, write)))
         if self._attached:
             attached, self._attached = self._attached, []
-            await self._fetch_joined(attached)
+            await self._fetch_joined(attached, is_last=True)
         if self._outbox_rows:
+            if self._late is not None and self._late.is_committed:
+                raise AssertionError("an event follows the statement that was the whole transaction")
             self._appended += await outbox.append(self._connection, self._outbox_rows, self._handover.lease_seconds)
+        if self._late is not None and self._late.is_open:
+            await self._late.commit_alone([])
         return self._appended
 
 
@@ -266,13 +294,15 @@ class Database:
         async_commit: bool = False,
         is_shared: bool = False,
         first: str = "",
+        late: FirstWrites | None = None,
     ) -> AsyncIterator[UnitOfWork]:
         """One transaction for a caller. It commits at the end of the `async with`, before the response is sent.
 
         The commit is durable then, unless `async_commit`: a crash of the server may lose the last moments of work that
         can be repeated without harm. Such a commit does not wait for the disk, which is most of the cost of a small
         commit. `is_shared`: several messages are handled in it, whose locks have one order. `first`: a statement
-        in BEGIN's round trip. It returns no rows; `UnitOfWork.first_count` is the number that it changed.
+        in BEGIN's round trip. It returns no rows; `UnitOfWork.first_count` is the number that it changed. `late`: the
+        transaction starts with these writes, together with the first other write or lock.
 
         An exception rolls everything back. Serialization failures (40001) and deadlocks (40P01) are raised as
         asyncpg's own errors: the HTTP layer returns 409, a consumer retries the message, and `transact` retries.
@@ -285,8 +315,9 @@ class Database:
             start += f"; {first}"
         connection = await self._acquire(pool)
         committed = False
+        late_connection = None if late is None else LateConnection(connection, late, self.limits.commit)
         work = UnitOfWork(
-            connection,
+            late_connection or connection,
             acting_as,
             self.signatures,
             is_shared=is_shared,
@@ -297,18 +328,22 @@ class Database:
             with database_span("transaction", self.namespace, (DatabaseUnavailable, OutcomeUnknown)):
                 try:
                     # BEGIN and the settings of the row policies take one round trip.
-                    work.first_count = row_count(await connection.execute(start))
-                    self.outage.ended()
+                    if late_connection is None:
+                        work.first_count = row_count(await connection.execute(start))
+                        self.outage.ended()
                     yield work
                     appended = await work._write_deferred()
-                    commit = CONFIRM_AND_COMMIT if work._confirms_earlier and not appended else "COMMIT"
-                    stop = await self._commit(connection, commit)
+                    if late_connection is not None and late_connection.is_committed:
+                        stop = late_connection.stop
+                    else:
+                        commit = CONFIRM_AND_COMMIT if work._confirms_earlier and not appended else "COMMIT"
+                        stop = await self._commit(connection, commit)
                     committed = True
                 except BROKEN as error:
                     self.outage.failed(error)
                     raise DatabaseUnavailable("The connection to the database was lost. Try again.") from error
                 finally:
-                    if not committed:
+                    if not committed and work.is_started:
                         await roll_back(connection)
         finally:
             await pool.release(connection)

@@ -27,13 +27,13 @@ from aio_pika.exceptions import CONNECTION_EXCEPTIONS
 from opentelemetry.trace import SpanKind
 
 from common.auth.caller import THE_SERVICE
-from common.database.errors import is_unavailable
-from common.database.unit_of_work import Database
+from common.database.errors import TransactionRequired, is_unavailable
+from common.database.unit_of_work import Database, UnitOfWork
 from common.messaging import dead_letters
 from common.messaging.batches import Arrival, Arrivals, Batches, Channel
 from common.messaging.bus import CLOSE_SECONDS_MAX, SETTLE_SECONDS_MAX, Bus, OnMessage, Outgoing
 from common.messaging.faults import NotYetKnown, PermanentFault
-from common.messaging.inbox import AlreadyReceived, InboxWrite, consuming
+from common.messaging.inbox import MessageKey, consuming, consuming_late
 from common.messaging.messages import Outcome, Received, Subscription, WorkItem, read_envelope, read_payload
 from common.messaging.provenance import UnprovenPublisher, check_publisher, route_before_dead_lettering, route_of
 from common.observability import telemetry
@@ -240,45 +240,49 @@ class Consumers:
             for subscription in self._by_type.get(received.type, ())
         ]
         handlers.sort(key=lambda line: self._lock_key(line[2], line[3]))
-        if len(handlers) == len(messages) == 1 and await self._write_once(*handlers[0][1:]):
-            return
         keys = [(received.event_id, subscription.consumer) for _, subscription, received, _ in handlers]
-        async with consuming(self._database, keys, is_shared=len(messages) > 1) as (uow, new):
-            for key, (position, subscription, received, event) in zip(keys, handlers, strict=True):
-                if key not in new:
-                    telemetry.INBOX_DUPLICATES.labels(subscription.consumer).inc()
-                    continue
-                # The broker may have delivered a message twice at once.
-                new.remove(key)
-                if len(messages) == 1:
-                    outcome = await subscription.handler(event, received, uow, self._dependencies)
-                else:
-                    try:
-                        own = f"{self._service}.{subscription.event.publisher()}"
-                        attributes = telemetry.message_attributes(
-                            self._bus.topology.events_exchange, own, received.type, str(received.event_id)
-                        )
-                        with telemetry.span(f"{own} {received.type}", SpanKind.CONSUMER, received.trace, attributes):
-                            outcome = await subscription.handler(event, received, uow, self._dependencies)
-                    except Exception as error:
-                        raise HandlerFailed(position) from error
-                if outcome is Outcome.STALE:
-                    telemetry.STALE_EVENTS.labels(received.type).inc()
+        is_shared = len(messages) > 1
+        if handlers and len({*keys}) == len(keys) and all(line[1].starts_late for line in handlers):
+            is_single = len(handlers) == 1
+            with suppress(TransactionRequired):
+                async with consuming_late(self._database, keys, is_shared=is_shared, is_single=is_single) as uow:
+                    await self._call(handlers, keys, {*keys}, uow, is_shared=is_shared)
+                return
+        async with consuming(self._database, keys, is_shared=is_shared) as (uow, new):
+            await self._call(handlers, keys, new, uow, is_shared=is_shared)
 
-    async def _write_once(self, subscription: Subscription[Any], received: Received, event: object) -> bool:
-        """Return whether one statement handled the message. A repetition has a transaction, as in `consuming`."""
-        if not subscription.writes_once:
-            return False
-        write = InboxWrite(self._database, (received.event_id, subscription.consumer))
-        try:
-            outcome = await subscription.handler(event, received, write, self._dependencies)
-        except AlreadyReceived:
-            return False
-        if not write.is_written:
-            raise AssertionError(f"{subscription.consumer} has written nothing")
-        if outcome is Outcome.STALE:
-            telemetry.STALE_EVENTS.labels(received.type).inc()
-        return True
+    async def _call(
+        self,
+        handlers: Sequence[tuple[int, Subscription[Any], Received, Any]],
+        keys: Sequence[MessageKey],
+        new: set[MessageKey],
+        uow: UnitOfWork,
+        *,
+        is_shared: bool,
+    ) -> None:
+        """Call the handlers of the messages that are new."""
+        for key, (position, subscription, received, event) in zip(keys, handlers, strict=True):
+            if key not in new:
+                telemetry.INBOX_DUPLICATES.labels(subscription.consumer).inc()
+                continue
+            # The broker may have delivered a message twice at once.
+            new.remove(key)
+            if not is_shared:
+                outcome = await subscription.handler(event, received, uow, self._dependencies)
+            else:
+                try:
+                    own = f"{self._service}.{subscription.event.publisher()}"
+                    attributes = telemetry.message_attributes(
+                        self._bus.topology.events_exchange, own, received.type, str(received.event_id)
+                    )
+                    with telemetry.span(f"{own} {received.type}", SpanKind.CONSUMER, received.trace, attributes):
+                        outcome = await subscription.handler(event, received, uow, self._dependencies)
+                except TransactionRequired:
+                    raise
+                except Exception as error:
+                    raise HandlerFailed(position) from error
+            if outcome is Outcome.STALE:
+                telemetry.STALE_EVENTS.labels(received.type).inc()
 
     def _lock_key(self, received: Received, event: object) -> tuple[str, ...]:
         """Return the place of an event in the order of locks; events of one place keep the order of their arrival."""

@@ -2,15 +2,12 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from functools import cache
 from typing import Final
 from uuid import UUID
 
-import asyncpg
-
 from common.auth.caller import THE_SERVICE
+from common.database.late_transactions import FirstWrites
 from common.database.outbox import Writes
-from common.database.single_statements import commit_alone
 from common.database.unit_of_work import Database, UnitOfWork
 
 MessageKey = tuple[UUID, str]
@@ -24,6 +21,15 @@ _RECORDED_HERE: Final = """
 SELECT event_id, consumer FROM inbox
 WHERE event_id = ANY ($1::uuid[]) AND xmin = pg_current_xact_id_if_assigned()::xid
 """
+# In the statement that is a whole transaction. A repetition violates the key, so that all is rolled back.
+_FIRST_WRITES: Final = Writes(
+    """
+received AS (INSERT INTO inbox (event_id, consumer) SELECT * FROM unnest($1::uuid[], $2::text[]) RETURNING 1),
+first_writes AS MATERIALIZED (SELECT count(*) AS messages FROM received)
+""",
+    "messages",
+    final="true",
+)
 
 
 @asynccontextmanager
@@ -48,50 +54,31 @@ async def consuming(
         yield uow, {(row["event_id"], row["consumer"]) for row in rows}
 
 
+@asynccontextmanager
+async def consuming_late(
+    database: Database, keys: Sequence[MessageKey], *, is_shared: bool = False, is_single: bool = False
+) -> AsyncIterator[UnitOfWork]:
+    """Open the unit of work that handles new messages; it starts with the first write or lock. `is_single`: the first
+    write of their only handler is its last one.
+
+    Raises:
+        ValueError: a consumer's name is no identifier.
+        TransactionRequired: a message is not new, or something must follow the write that was expected to be the last
+            one. Nothing was written.
+    """
+    statement, ordered = _record(keys), _ordered(keys)
+    values = ([event_id for event_id, _ in ordered], [consumer for _, consumer in ordered])
+    late = FirstWrites(statement, _FIRST_WRITES, values, len(keys), "inbox_pkey", is_single)
+    async with database.unit_of_work(acting_as=THE_SERVICE, is_shared=is_shared, late=late) as uow:
+        yield uow
+
+
+def _ordered(keys: Sequence[MessageKey]) -> list[MessageKey]:
+    return sorted(keys, key=lambda key: (key[0].int, key[1]))
+
+
 def _record(keys: Sequence[MessageKey]) -> str:
     if invalid := [consumer for _, consumer in keys if not consumer.isascii() or not consumer.isidentifier()]:
         raise ValueError(f"a consumer's name must be an identifier: {invalid[0]!r}")
-    ordered = sorted((event_id.int, consumer) for event_id, consumer in keys)
-    values = ", ".join(f"('{UUID(int=number)}', '{consumer}')" for number, consumer in ordered)
+    values = ", ".join(f"('{event_id}', '{consumer}')" for event_id, consumer in _ordered(keys))
     return _RECORD.format(keys=values) if keys else ""
-
-
-class AlreadyReceived(Exception):
-    """The message has taken effect before."""
-
-
-class InboxWrite:
-    """The only write of a message's handler: one statement, which contains the inbox row and commits itself."""
-
-    def __init__(self, database: Database, key: MessageKey) -> None:
-        self._database, self._key = database, key
-        self.is_written = False
-
-    async def write(self, writes: Writes, *values: object) -> asyncpg.Record:
-        """Commit the writes with the inbox row; return their row. After an error neither of them exists.
-
-        Raises:
-            AlreadyReceived: the inbox has the message, and nothing was written.
-            AssertionError: a second write of one message.
-            DatabaseUnavailable: the outcome is unknown. The inbox ignores a repetition.
-        """
-        if self.is_written:
-            raise AssertionError(f"{self._key[1]} writes more than once")
-        self.is_written = True
-        try:
-            [row] = await commit_alone(self._database, _with_inbox(writes, len(values)), *values, *self._key)
-        except asyncpg.UniqueViolationError as error:
-            if error.constraint_name == "inbox_pkey":
-                raise AlreadyReceived from error
-            raise
-        return row
-
-
-@cache
-def _with_inbox(writes: Writes, count: int) -> str:
-    """Return the writes with the inbox row, which is inserted first: a concurrent delivery waits for its commit, then
-    violates the key, so that all is rolled back.
-    """
-    key = f"${count + 1}, ${count + 2}"
-    received = f"received AS (INSERT INTO inbox (event_id, consumer) VALUES ({key}) RETURNING 1)"
-    return f"WITH {received}, {writes.tables} SELECT {writes.result} FROM received"

@@ -51,8 +51,7 @@ def applied_if(is_newer: bool) -> Outcome:
     return Outcome.APPLIED if is_newer else Outcome.STALE
 
 
-# Runs in the unit of work of its inbox row, which commits before the acknowledgement; a handler that `writes_once` has
-# a `Writer`. None means applied.
+# Runs in the unit of work of its inbox row, which commits before the acknowledgement. None means applied.
 EventHandler = Callable[[Any, Received, Any, Any], Awaitable[Outcome | None]]
 # Opens its own units of work, for work that calls a provider between them: decide, call, record.
 WorkHandler = Callable[[Any, Received, Any], Awaitable[None]]
@@ -62,14 +61,14 @@ WorkHandler = Callable[[Any, Received, Any], Awaitable[None]]
 class Subscription(Generic[EventT]):
     """A subscription of a service: the event and its handler, `handler(event, received, uow, dependencies)`.
 
-    An event that is handled `alone` never shares a transaction: its handler locks rows of several aggregates. A handler
-    that `writes_once` calls its `Writer` once, and publishes nothing; without other messages that is its transaction.
+    An event that is handled `alone` never shares a transaction: its handler locks rows of several aggregates. Of one
+    that `starts_late` the transaction starts with the first write or lock, and one last write is a statement alone.
     """
 
     event: type[EventT]
     handler: EventHandler
     alone: bool = False
-    writes_once: bool = False
+    starts_late: bool = False
 
     @property
     def consumer(self) -> str:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
-from common.database.outbox import Writer, Writes
+from common.database.outbox import Writes
 from common.database.state_changes import change_state, states_before
 from common.database.unit_of_work import UnitOfWork
 from payments.domain.transitions import PAYMENT
@@ -25,6 +25,7 @@ ON CONFLICT (id) DO NOTHING RETURNING id
 )
 """,
     "EXISTS (SELECT FROM recorded) AS is_new",
+    final="true",
 )
 _RECORD_PURCHASE: Final = """
 WITH placed AS (
@@ -67,8 +68,8 @@ class PlacedOrder(NamedTuple):
     purchase_id: UUID | None
 
 
-async def record_order_if_new(writer: Writer, order: PlacedOrder, now: datetime) -> None:
-    await writer.write(_RECORD_ORDER, *order, now)
+async def record_order_if_new(uow: UnitOfWork, order: PlacedOrder, now: datetime) -> None:
+    await uow.write(_RECORD_ORDER, *order, now)
 
 
 async def record_purchase_if_new(

@@ -4,7 +4,7 @@ from functools import cache
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from common.database.outbox import Writer, Writes
+from common.database.outbox import Writes
 from common.database.parameters import with_places_after
 from common.database.unit_of_work import UnitOfWork
 from common.ledger.posting import Effect
@@ -34,6 +34,7 @@ WHERE s.sequence < excluded.sequence RETURNING s.order_id
 )
 """,
     "EXISTS (SELECT FROM saved) AS is_newest",
+    final="true",
 )
 
 
@@ -56,14 +57,14 @@ class OrderShare(NamedTuple):
     sequence: int
 
 
-async def save_order_share(writer: Writer, share: OrderShare, effect: Effect | None = None) -> bool:
+async def save_order_share(uow: UnitOfWork, share: OrderShare, effect: Effect | None = None) -> bool:
     """Lock the vendor's wallet, then save the share, and the effect in the same round trip; False when a later event of
     the order was received before.
     """
     if effect is None:
-        row = await writer.write(_SAVE_ORDER_SHARE, *share)
+        row = await uow.write(_SAVE_ORDER_SHARE, *share)
     else:
-        row = await writer.write(_with_effect(effect.statement), *share, *effect.values)
+        row = await uow.write(_with_effect(effect.statement), *share, *effect.values)
     return bool(row["is_newest"])
 
 

@@ -29,9 +29,8 @@ from notifications.deliveries.domain.deliveries import (
     notification_id_of,
     pin_channel,
 )
-from notifications.deliveries.domain.errors import ContactUnknown
 from notifications.deliveries.domain.pin_texts import SharedPin
-from notifications.deliveries.queries.contacts import find_contact, get_vendor, payment_is_under_review
+from notifications.deliveries.queries.contacts import get_recipients, get_vendor, payment_is_under_review
 from notifications.deliveries.queries.feed import is_streaming
 from notifications.deliveries.store.contacts import PlacedOrder, save_order_summary
 from notifications.deliveries.use_cases.deliveries.defer_notification import defer_notification
@@ -39,7 +38,7 @@ from notifications.deliveries.use_cases.deliveries.notify_user import notify_use
 from notifications.deliveries.use_cases.deliveries.notify_vendor import notify_vendor
 from notifications.deliveries.use_cases.pins.close_pin_watches import close_pin_watches
 from notifications.deliveries.use_cases.pins.share_pin_text import share_pin_text
-from notifications.deliveries.use_cases.pins.watch_pin import watch_pin
+from notifications.deliveries.use_cases.pins.watch_pin import watch_first_pin, watch_pin
 from notifications.dependencies import Dependencies
 
 
@@ -64,25 +63,27 @@ async def on_delivery_pin_issued(
     event: DeliveryPinIssued, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> Outcome:
     """Send the PIN, encrypted until then. Each issue is a message of its own and closes the watches of older ones."""
-    contact = await find_contact(uow, event.buyer_id)
-    if contact is None:
-        raise ContactUnknown
+    delivery_context = dependencies.delivery_context()
+    kinds = delivery_context.device_kinds
+    [recipient] = await get_recipients(uow, [(event.buyer_id, None)], kinds, delivery_context.now)
+    contact = recipient.contact
     if contact.is_erased:
         return Outcome.IGNORED
     parameters = await order_parameters(uow, event)
     notification_id = notification_id_of("delivery_pin", event.order_id, event.issue)
     channel, template = pin_channel(contact)
-    delivery_context = dependencies.delivery_context()
     if channel != "sms":
         notify_user(uow, delivery_context, event.buyer_id, template, parameters, notification_id=notification_id)
         return Outcome.APPLIED
     if event.paid_orders is not None:
         # The texts of a payment are locked after the watches of one order.
         uow.require_alone()
-    if not await watch_pin(uow, delivery_context, notification_id, event.order_id, event.issue, channel):
-        return Outcome.STALE
     secret = EncryptedValue(event.pin_sealed, str(event.order_id))
     shared = _shared_pin(event, secret)
+    if event.issue == 1 and shared is None and not uow.is_started and not uow.is_shared:
+        watch_first_pin(uow, delivery_context, notification_id, event.order_id, channel)
+    elif not await watch_pin(uow, delivery_context, notification_id, event.order_id, event.issue, channel):
+        return Outcome.STALE
     if shared is not None:
         await share_pin_text(uow, delivery_context, notification_id, shared, contact)
         return Outcome.APPLIED
@@ -90,7 +91,7 @@ async def on_delivery_pin_issued(
     request = NotificationRequest(
         notification_id, channel, template, parameters, user_id=event.buyer_id, encrypted=secrets
     )
-    await defer_notification(uow, request, delivery_context, contact=contact)
+    await defer_notification(uow, request, delivery_context, contact=contact, is_streamed=recipient.is_streamed)
     return Outcome.APPLIED
 
 

@@ -1,6 +1,7 @@
 """Reads of the projections of users, vendors and orders."""
 
 from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -18,7 +19,7 @@ SELECT v.vendor_id, v.business_name, c.user_id, c.email, c.phone, c.full_name, c
     p.quiet_from, p.quiet_to, p.timezone, p.locale, p.revision, p.optional_mail, ARRAY(
         SELECT d.id::text FROM user_devices d WHERE d.user_id = c.user_id AND d.kind = ANY ($3)
         ORDER BY d.created_at, d.id
-    ) AS device_ids
+    ) AS device_ids, EXISTS (SELECT FROM feeds f WHERE f.user_id = c.user_id AND f.streamed_until > $4) AS is_streamed
 FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS r (user_id, vendor_id, number)
 LEFT JOIN vendors v ON v.vendor_id = r.vendor_id
 LEFT JOIN contacts c ON c.user_id = coalesce(r.user_id, v.owner_user_id)
@@ -51,12 +52,16 @@ class VendorContact(NamedTuple):
 
 
 class Recipient(NamedTuple):
-    """A user with what decides how messages reach them, and the name of the vendor that the message is about."""
+    """A user with what decides how messages reach them, and the name of the vendor that the message is about.
+
+    `is_streamed`: a process streams the user's feed, or did within the last minute.
+    """
 
     contact: Contact
     preferences: Preferences
     device_ids: Sequence[str]
     business_name: str | None
+    is_streamed: bool
 
     def addresses_on(self, channel: str) -> Sequence[str]:
         """Return the recipients on a channel: the devices of a push, else the address of the user."""
@@ -103,14 +108,17 @@ async def is_party_of_order(uow: UnitOfWork, order_id: UUID, user_id: UUID) -> b
 
 
 async def get_recipients(
-    uow: UnitOfWork, requested: Sequence[tuple[UUID | None, UUID | None]], device_kinds: Collection[str]
+    uow: UnitOfWork,
+    requested: Sequence[tuple[UUID | None, UUID | None]],
+    device_kinds: Collection[str],
+    now: datetime,
 ) -> list[Recipient]:
     """Return a recipient for each pair of user and vendor, with preferences and devices of these kinds.
 
     Without a user it is the owner of the vendor. Raises ContactUnknown and VendorUnknown before identity's events.
     """
     users, vendors = [user_id for user_id, _ in requested], [vendor_id for _, vendor_id in requested]
-    rows = await uow.fetch(_RECIPIENTS, users, vendors, list(device_kinds))
+    rows = await uow.fetch(_RECIPIENTS, users, vendors, list(device_kinds), now)
     for row, vendor_id in zip(rows, vendors, strict=True):
         if vendor_id is not None and row["vendor_id"] is None:
             raise VendorUnknown(vendor_id)
@@ -122,6 +130,7 @@ async def get_recipients(
             Preferences() if row["revision"] is None else preferences_of(row),
             row["device_ids"],
             row["business_name"],
+            row["is_streamed"],
         )
         for row in rows
     ]

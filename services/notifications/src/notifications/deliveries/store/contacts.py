@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+from common.database.outbox import Writes
 from common.database.unit_of_work import UnitOfWork
 from notifications.deliveries.domain.deliveries import Contact
 from notifications.deliveries.store.devices import delete_devices
@@ -42,12 +43,17 @@ ON CONFLICT (vendor_id) DO UPDATE
 SET owner_user_id = excluded.owner_user_id, business_name = excluded.business_name, sequence = excluded.sequence
 WHERE v.sequence < excluded.sequence
 """
-_SAVE_ORDER: Final = """
-INSERT INTO order_summaries (order_id, vendor_id, total_minor, delivery_fee_minor, items, buyer_id, number)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
-ON CONFLICT (order_id) DO NOTHING
-"""
-
+_SAVE_ORDER: Final = Writes(
+    """
+saved_order AS (
+    INSERT INTO order_summaries (order_id, vendor_id, total_minor, delivery_fee_minor, items, buyer_id, number)
+    VALUES ($1, $2, $3, $4, $5, $6, $7)
+    ON CONFLICT (order_id) DO NOTHING RETURNING 1
+)
+""",
+    "EXISTS (SELECT FROM saved_order) AS is_new_order",
+    final="true",
+)
 _SAVE_UNDER_REVIEW: Final = "UPDATE order_summaries SET payment_under_review = true WHERE order_id = $1"
 
 
@@ -104,4 +110,8 @@ class PlacedOrder(NamedTuple):
 
 
 async def save_order_summary(uow: UnitOfWork, order: PlacedOrder) -> None:
-    await uow.execute(_SAVE_ORDER, *order)
+    """Store the summary: with the last writes of its transaction, unless other messages of it may read it."""
+    if uow.is_shared:
+        await uow.write(_SAVE_ORDER, *order)
+    else:
+        uow.attach(_SAVE_ORDER, *order, then=lambda row: None)

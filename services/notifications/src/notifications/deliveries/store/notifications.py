@@ -55,7 +55,13 @@ requested AS MATERIALIZED (
 ARRAY(SELECT id FROM notification) AS notification_ids, ARRAY(SELECT id FROM queued) AS delivery_ids,
     ARRAY(SELECT user_id FROM next WHERE is_streamed) AS streaming_users
 """,
+    # Nothing is compared with known notifications, and nothing is published.
+    final="""
+(SELECT count(*) FROM notification) = (SELECT count(*) FROM requested)
+    AND NOT EXISTS (SELECT FROM next WHERE is_streamed)
+""",
 )
+_RECORD_FIRST: Final = _RECORD._replace(final=None)
 _OWNED_OTHERWISE: Final = """
 SELECT EXISTS (
     SELECT FROM unnest($1::uuid[], $2::uuid[]) AS r (id, user_id)
@@ -92,12 +98,12 @@ class NewNotification:
 
 
 async def record_notifications(
-    uow: UnitOfWork, notifications: Sequence[NewNotification], now: datetime
+    uow: UnitOfWork, notifications: Sequence[NewNotification], now: datetime, *, is_final: bool = False
 ) -> Collection[UUID] | None:
     """Insert the notifications and their deliveries, each if new; return the ids of the new deliveries.
 
     None when an id belongs to another user's notification; then the transaction must roll back. A new feed entry is
-    published if a process streams the feed.
+    published if a process streams the feed. With `is_final` they may be the last writes of their transaction.
     """
     first: dict[UUID, NewNotification] = {}
     for one in notifications:
@@ -122,7 +128,8 @@ async def record_notifications(
         for one in notifications
         for each in one.deliveries
     ]
-    row = await uow.fetch_row_with_attached(_RECORD, *_columns(requested, 10), now, *_columns(queued, 6))
+    writes = _RECORD if is_final else _RECORD_FIRST
+    row = await uow.fetch_row_with_attached(writes, *_columns(requested, 10), now, *_columns(queued, 6))
     new = set(row["notification_ids"])
     known = [one.request for one in first.values() if one.request.notification_id not in new]
     if known and await uow.fetch_value(

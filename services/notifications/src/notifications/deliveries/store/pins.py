@@ -11,6 +11,8 @@ from uuid import UUID
 
 import asyncpg
 
+from common.database.errors import TransactionRequired
+from common.database.outbox import Writes
 from common.database.unit_of_work import Reads, UnitOfWork
 from notifications.deliveries.domain.pin_texts import PinText, SharedPin, secret_name
 
@@ -26,6 +28,17 @@ WITH locked AS MATERIALIZED (
 )
 SELECT issue, is_over FROM locked
 """
+# Without a lock: the transaction starts again where the order has a watch.
+_FIRST: Final = "(SELECT count(*) = 1 FROM first_watch) AND NOT EXISTS (SELECT FROM pin_watches WHERE order_id = $2)"
+_START_FIRST: Final = Writes(
+    f"""
+first_watch AS (
+    {_INSERT} VALUES ($1, $2, 1, $3, $4, false) ON CONFLICT (notification_id) DO NOTHING RETURNING 1
+)
+""",
+    f"{_FIRST} AS is_first_watch",
+    final=_FIRST,
+)
 _CLOSING: Final = """
 WITH locked AS MATERIALIZED (
     SELECT notification_id FROM pin_watches WHERE order_id = $1 ORDER BY notification_id FOR UPDATE
@@ -139,6 +152,18 @@ async def lock_watches_or_start(
     """Lock the watches of an order's PINs and return them; without any, start the first one."""
     rows = await uow.fetch(_LOCK_OR_START, notification_id, order_id, issue, channel, due_at)
     return [PinWatch(*row) for row in rows]
+
+
+def start_first_watch(uow: UnitOfWork, notification_id: UUID, order_id: UUID, channel: str, due_at: datetime) -> None:
+    """Start the watch of an order's first PIN with the next statement that takes further writes, which raises
+    TransactionRequired where the order has a watch.
+    """
+
+    def check(row: asyncpg.Record) -> None:
+        if not row["is_first_watch"]:
+            raise TransactionRequired
+
+    uow.attach(_START_FIRST, notification_id, order_id, channel, due_at, then=check)
 
 
 async def start_watch(

@@ -14,10 +14,12 @@ async def defer_notification(
     *,
     contact: Contact | None = None,
     recipient: str | None = None,
+    is_streamed: bool = True,
 ) -> None:
     """Record a notification and its deliveries before the commit, with all others of the transaction.
 
-    For events, whose transactions contain messages to several users. Raises as `address_notification`.
+    For events, whose transactions contain messages to several users. Without `is_streamed` no process streams the
+    user's feed. Raises as `address_notification`.
     """
     notification = await address_notification(uow, request, delivery_context, contact=contact, recipient=recipient)
-    uow.defer(record_together, ComposedNotification(delivery_context, notification))
+    uow.defer(record_together, ComposedNotification(delivery_context, notification, is_streamed))

@@ -61,12 +61,13 @@ async def record_deliveries(
     notifications: Sequence[NewNotification],
     *,
     is_sent_here: bool = True,
+    is_final: bool = False,
 ) -> Sequence[QueuedDelivery]:
     """Record notifications and their deliveries in one statement; return the new deliveries. Raises
     NotificationIdConflict.
 
     With `is_sent_here` this process claims the due deliveries that it has a free place for: their insertion is their
-    claim, and they are sent after the commit. The others are queued.
+    claim, and they are sent after the commit. The others are queued. With `is_final` no other write needs to follow.
     """
     dispatcher, now = delivery_context.dispatcher, delivery_context.now
     claims: dict[UUID, ClaimedDelivery] = {}
@@ -89,7 +90,7 @@ async def record_deliveries(
         replace(one, deliveries=[each._replace(claim_id=_claim_id(claims, each.id)) for each in one.deliveries])
         for one in notifications
     ]
-    found = await record_notifications(uow, claimed, now)
+    found = await record_notifications(uow, claimed, now, is_final=is_final and dispatcher.is_running)
     if found is None:
         raise NotificationIdConflict
     recorded.update(found)

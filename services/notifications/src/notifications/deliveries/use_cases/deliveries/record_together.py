@@ -35,6 +35,7 @@ class ComposedNotification:
 
     delivery_context: DeliveryContext
     notification: NewNotification
+    is_streamed: bool
 
 
 async def record_together(uow: UnitOfWork, messages: Sequence[UserNotification | ComposedNotification]) -> None:
@@ -42,12 +43,20 @@ async def record_together(uow: UnitOfWork, messages: Sequence[UserNotification |
     # The newest: every message of the batch is due by its time, and may be sent by this process.
     delivery_context = messages[-1].delivery_context
     users = [(one.user_id, one.vendor_id) for one in messages if isinstance(one, UserNotification)]
-    recipients = iter(await get_recipients(uow, users, delivery_context.device_kinds) if users else ())
+    kinds, now = delivery_context.device_kinds, delivery_context.now
+    recipients = await get_recipients(uow, users, kinds, now) if users else []
+    is_streamed = any(one.is_streamed for one in messages if isinstance(one, ComposedNotification))
+    following = iter(recipients)
     composed = [
-        one.notification if isinstance(one, ComposedNotification) else _compose(one, next(recipients))
+        one.notification if isinstance(one, ComposedNotification) else _compose(one, next(following))
         for one in messages
     ]
-    await record_deliveries(uow, delivery_context, [one for one in composed if one is not None])
+    await record_deliveries(
+        uow,
+        delivery_context,
+        [one for one in composed if one is not None],
+        is_final=not is_streamed and not any(one.is_streamed for one in recipients),
+    )
 
 
 def _compose(message: UserNotification, recipient: Recipient) -> NewNotification | None:
