@@ -59,8 +59,10 @@ from orders.use_cases.purchase_drafts.record_purchase_draft import record_purcha
 from orders.use_cases.refunds.record_refund_failed import record_refund_failed
 from orders.use_cases.refunds.record_refund_posted import record_refund_posted
 from orders.use_cases.refunds.record_refund_settled import record_refund_settled
+from orders.use_cases.sales.lock_paid_order import lock_paid_order
 from orders.use_cases.sales.lock_sold_order import lock_sold_order
 from orders.use_cases.sales.project_sale import project_sale
+from orders.use_cases.sales.project_sale_with_transition import project_sale_with_transition
 
 
 async def on_vendor_approved(
@@ -146,7 +148,10 @@ async def on_cart_received(
 async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> Outcome:
     pins, sequence = dependencies.pins, received.sequence
     shared = None if event.paid_orders is None else SharedPayment(event.reference, event.paid_orders)
-    sold = await lock_sold_order(uow, event.order_id)
+    sold, receipt = await lock_paid_order(uow, event.order_id)
+    sale = Sale(datetime.fromisoformat(event.held_at), event.amount_minor, locked_minor=event.amount_minor)
+    await project_sale_with_transition(uow, sold, sale, sequence)
+    await dependencies.receipts.issue_with_transition(uow, receipt, sale.sold_at)
     rejection = await accept_payment(
         uow,
         sold.order,
@@ -155,9 +160,6 @@ async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork,
         shared_payment=shared,
         **_timing(dependencies),
     )
-    sale = Sale(datetime.fromisoformat(event.held_at), event.amount_minor, locked_minor=event.amount_minor)
-    await project_sale(uow, sold, sale, sequence)
-    dependencies.receipts.issue_later(uow, event.order_id)
     return _OUTCOMES[rejection]
 
 
@@ -166,8 +168,9 @@ async def on_escrow_released(
 ) -> Outcome:
     remaining, sequence = event.remaining_minor, received.sequence
     sold = await lock_sold_order(uow, event.order_id)
+    if event.escrow is not None:
+        await project_sale_with_transition(uow, sold, _sale(event.escrow), sequence)
     rejection = await complete_order(uow, sold.order, remaining, sequence=sequence, **_timing(dependencies))
-    await _project_escrow(uow, sold, event.escrow, sequence)
     return _OUTCOMES[rejection]
 
 

@@ -134,30 +134,26 @@ class Writes(NamedTuple):
 
 
 @cache
-def joined(*parts: tuple[Writes, int]) -> str:
-    """Return several writes, each with the number of its parameters, as one statement. It returns the columns of all of
-    them in one row.
-    """
-    return _together(parts).statement
-
-
-@cache
 def alone(*parts: tuple[Writes, int]) -> str:
     """Return several writes as one statement that is a whole transaction. The first part is a table `first_writes`,
     which is written before the others. Where others must follow, the statement fails: it divides by zero.
     """
-    writes = _together(parts)
+    writes = together(*parts)
     return f"WITH {writes.tables} SELECT {writes.result}, 1 / ({writes.final})::integer AS is_final FROM first_writes"
 
 
-def _together(parts: Sequence[tuple[Writes, int]]) -> Writes:
+@cache
+def together(*parts: tuple[Writes, int]) -> Writes:
+    """Return several writes, each with the number of its parameters, as one. Its row has the columns of all of them,
+    and its condition is that of the first.
+    """
     tables, results, finals, count = [], [], [], 0
     for writes, number in parts:
         tables.append(with_places_after(count, writes.tables))
         results.append(with_places_after(count, writes.result))
         finals.append(f"({with_places_after(count, writes.final or 'false')})")
         count += number
-    return Writes(", ".join(tables), ", ".join(results), final=" AND ".join(finals))
+    return Writes(", ".join(tables), ", ".join(results), parts[0][0].condition, " AND ".join(finals))
 
 
 class Attached(NamedTuple):

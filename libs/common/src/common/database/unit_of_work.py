@@ -115,7 +115,7 @@ class UnitOfWork:
     async def write(self, writes: outbox.Writes, *values: object) -> asyncpg.Record:
         """Run the writes in one round trip. Return their row."""
         if self._late is not None and self._late.is_single:
-            return await self._fetch_joined([outbox.Attached(writes, values, lambda row: None)], is_last=True)
+            return await self._fetch_joined([outbox.Attached(writes, values, _ignored)], is_last=True)
         row: asyncpg.Record
         [row] = await self._connection.fetch(writes.statement, *values)
         return row
@@ -133,8 +133,8 @@ class UnitOfWork:
     async def fetch_row_and_publish(
         self, writes: outbox.Writes, *values: object, event: Event | None
     ) -> asyncpg.Record:
-        """Run the writes, and publish the event in the same round trip where their condition holds. Return the row of
-        the writes.
+        """Run the writes and the attached ones, and publish the event in the same round trip where the condition of the
+        writes holds. Return the row of all.
 
         The event's subject must be locked by this transaction. The event is published at the end where it must follow
         another one of its subject, or in a transaction of several messages, which locks the sequences of its subjects
@@ -144,13 +144,24 @@ class UnitOfWork:
         follows = event is not None and (
             self._is_shared or any(row.subject == event.subject for row in self._outbox_rows)
         )
+        parts = [outbox.Attached(writes, values, _ignored), *self._attached]
+        self._attached = []
         if event is None or follows or not self._is_published(event.TYPE):
-            result = await self.write(writes, *values)
+            result = await self._fetch_joined(parts, is_last=False)
             if event is not None and result["is_published"]:
                 self.publish(event)
             return result
         row = outbox.event_row(event, trace_headers(), None)
-        result, appended = await outbox.append_with(self._connection, row, self._handover.lease_seconds, writes, values)
+        together = outbox.together(*((one.writes, len(one.values)) for one in parts))
+        result, appended = await outbox.append_with(
+            self._connection,
+            row,
+            self._handover.lease_seconds,
+            together,
+            [value for one in parts for value in one.values],
+        )
+        for one in parts:
+            one.then(result)
         if appended is not None:
             self._wakes_relay = True
             self._appended.append(appended)
@@ -178,10 +189,19 @@ class UnitOfWork:
         """
         self._attached.append(outbox.Attached(writes, values, then))
 
+    async def write_with_next(self, writes: outbox.Writes, *values: object) -> None:
+        """Run the writes in the round trip of the next `fetch_row_and_publish`, or alone before the commit; at once in
+        a transaction of several messages, whose handlers may read them. Locks and rows are as in `attach`.
+        """
+        if self._is_shared:
+            await self.write(writes, *values)
+        else:
+            self.attach(writes, *values, then=_ignored)
+
     async def fetch_row_with_attached(self, writes: outbox.Writes, *values: object) -> asyncpg.Record:
         """Run the writes and the attached ones in one round trip; return their row."""
         attached, self._attached = self._attached, []
-        parts = [outbox.Attached(writes, values, lambda row: None), *attached]
+        parts = [outbox.Attached(writes, values, _ignored), *attached]
         return await self._fetch_joined(parts, is_last=self._is_ending)
 
     async def _fetch_joined(self, parts: Sequence[outbox.Attached], *, is_last: bool) -> asyncpg.Record:
@@ -190,7 +210,7 @@ class UnitOfWork:
         if self._late is not None and self._late.is_open and is_last and not follows:
             row = await self._late.commit_alone(parts)
         else:
-            statement = outbox.joined(*((one.writes, len(one.values)) for one in parts))
+            statement = outbox.together(*((one.writes, len(one.values)) for one in parts)).statement
             [row] = await self._connection.fetch(statement, *(value for one in parts for value in one.values))
         for one in parts:
             one.then(row)
@@ -256,6 +276,10 @@ class UnitOfWork:
         if self._late is not None and self._late.is_open:
             await self._late.commit_alone([])
         return self._appended
+
+
+def _ignored(row: asyncpg.Record) -> None:
+    """Leave the row of writes unread."""
 
 
 @dataclass(slots=True)

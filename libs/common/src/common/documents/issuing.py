@@ -9,14 +9,16 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from common.database.outbox import Writes
 from common.database.unit_of_work import Reads, UnitOfWork
 from common.documents.document import DocumentKind
 
 ISSUING_RANK: Final = 9
 
 # A document that exists keeps its number. The counters of several vendors are locked in the order of their ids.
-_ISSUE: Final = """
-WITH facts AS (
+_ISSUE: Final = Writes(
+    """
+facts AS (
     SELECT fact.*, row_number() OVER (PARTITION BY fact.vendor_id ORDER BY fact.place) AS place_of_vendor
     FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::jsonb[], $6::text[], $7::timestamptz[]) WITH ORDINALITY
         AS fact (subject_id, vendor_id, recipient_id, content, recipient_encrypted, issued_at, place)
@@ -26,13 +28,17 @@ WITH facts AS (
     SELECT vendor_id, $1, count(*) FROM facts GROUP BY vendor_id ORDER BY vendor_id
     ON CONFLICT (vendor_id, kind) DO UPDATE SET last = counter.last + excluded.last
     RETURNING vendor_id, last
+), issued AS (
+    INSERT INTO issued_documents (subject_id, kind, vendor_id, number, recipient_id, content, recipient_encrypted,
+        issued_at)
+    SELECT subject_id, $1, vendor_id, last - count(*) OVER (PARTITION BY vendor_id) + place_of_vendor, recipient_id,
+        content, recipient_encrypted, issued_at
+    FROM facts JOIN drawn USING (vendor_id)
+    RETURNING 1
 )
-INSERT INTO issued_documents (subject_id, kind, vendor_id, number, recipient_id, content, recipient_encrypted,
-    issued_at)
-SELECT subject_id, $1, vendor_id, last - count(*) OVER (PARTITION BY vendor_id) + place_of_vendor, recipient_id,
-    content, recipient_encrypted, issued_at
-FROM facts JOIN drawn USING (vendor_id)
-"""
+""",
+    "(SELECT count(*) FROM issued) AS issued_documents",
+)
 _FIND: Final = """
 SELECT subject_id, vendor_id, number, recipient_id, content, recipient_encrypted, issued_at
 FROM issued_documents WHERE kind = $1 AND subject_id = ANY ($2) ORDER BY subject_id
@@ -62,12 +68,15 @@ class IssuedDocument(NamedTuple):
     issued_at: datetime
 
 
-async def issue_documents(uow: UnitOfWork, kind: DocumentKind, documents: Sequence[NewDocument]) -> None:
+async def issue_documents(
+    uow: UnitOfWork, kind: DocumentKind, documents: Sequence[NewDocument], *, with_next: bool = False
+) -> None:
     """Issue documents with the next numbers; one of a subject that has one is skipped. The caller has locked the
-    subjects.
+    subjects. `with_next`: in the statement of the next write, after which the transaction locks no row of others.
     """
     if documents:
-        await uow.execute(_ISSUE, kind, *map(list, zip(*documents, strict=True)))
+        write = uow.write_with_next if with_next else uow.write
+        await write(_ISSUE, kind, *map(list, zip(*documents, strict=True)))
 
 
 async def find_documents(reads: Reads, kind: DocumentKind, subject_ids: Sequence[UUID]) -> list[IssuedDocument]:

@@ -22,12 +22,13 @@ _ORDER_COLUMNS: Final = """
 _FIND_ORDER: Final = f"SELECT {_ORDER_COLUMNS} FROM orders WHERE id = $1"
 _LOCK_ORDER: Final = f"SELECT {_ORDER_COLUMNS} FROM orders WHERE id = $1 FOR NO KEY UPDATE"
 # Items never change after the checkout, so that a read from before the lock is current.
-_LOCK_SOLD_ORDER: Final = f"""
-SELECT {_ORDER_COLUMNS},
+SOLD_ORDER_COLUMNS: Final = f"""
+{_ORDER_COLUMNS},
     ARRAY (SELECT id FROM order_items WHERE order_id = orders.id ORDER BY position),
     ARRAY (SELECT line_total_minor FROM order_items WHERE order_id = orders.id ORDER BY position)
-FROM orders WHERE id = $1 FOR NO KEY UPDATE
 """
+_SOLD_ORDER_COLUMNS_COUNT: Final = 14
+_LOCK_SOLD_ORDER: Final = f"SELECT {SOLD_ORDER_COLUMNS} FROM orders WHERE id = $1 FOR NO KEY UPDATE"
 _SAVE_TRANSITION: Final = """
 transitioned AS (
     UPDATE orders SET status = $2, revision = revision + 1, updated_at = $3,
@@ -106,9 +107,12 @@ class SoldOrder(NamedTuple):
 async def lock_sold_order(uow: UnitOfWork, order_id: UUID) -> SoldOrder | None:
     """Return the order as `lock_order` does, with its line totals."""
     row = await uow.fetch_row(_LOCK_SOLD_ORDER, order_id)
-    if row is None:
-        return None
-    *columns, item_ids, totals_minor = row
+    return None if row is None else sold_order_of(row)
+
+
+def sold_order_of(row: Any) -> SoldOrder:
+    """Return the order of a row whose first columns are `SOLD_ORDER_COLUMNS`."""
+    *columns, item_ids, totals_minor = row[:_SOLD_ORDER_COLUMNS_COUNT]
     return SoldOrder(Order(*columns), dict(zip(item_ids, totals_minor, strict=True)))
 
 

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
+from common.database.outbox import Writes
 from common.database.unit_of_work import UnitOfWork
 from orders.domain.sales import SaleLine
 
 # The highest sequence wins, because events of payments arrive in any order. The category of the first event stays.
-_SAVE_LINES: Final = """
-WITH saved AS (
+_LINES: Final = """
+saved_lines AS (
 INSERT INTO sale_lines AS known (
     item_id, order_id, product_id, vendor_id, campus_id, category, name, quantity, sold_at, sequence,
     gross_minor, locked_minor, refunded_minor, delivery_fee_minor, commission_minor, net_minor, variant_id
@@ -29,18 +30,32 @@ ON CONFLICT (item_id) DO UPDATE SET sold_at = excluded.sold_at, sequence = exclu
     net_minor = excluded.net_minor
 WHERE known.sequence < excluded.sequence
 RETURNING known.order_id, known.refunded_minor
-), returned AS (
-    SELECT order_id, sum(refunded_minor)::bigint AS minor FROM saved GROUP BY order_id
+)
+"""
+_COUNT: Final = "(SELECT count(*) FROM saved_lines) AS saved_lines"
+_SAVE_LINES: Final = Writes(
+    f"""
+{_LINES}, returned AS (
+    SELECT order_id, sum(refunded_minor)::bigint AS minor FROM saved_lines GROUP BY order_id
 ), shown AS (
     UPDATE orders SET refunded_minor = returned.minor, revision = revision + 1
     FROM returned WHERE orders.id = returned.order_id AND orders.refunded_minor <> returned.minor
 )
-SELECT count(*) FROM saved
-"""
+""",
+    _COUNT,
+)
+# Beside a write of the order's row, which one statement changes once: the order shows the returned amount already.
+_SAVE_SHOWN_LINES: Final = Writes(_LINES, _COUNT)
 
 
 async def save_sale_lines(uow: UnitOfWork, lines: Sequence[SaleLine], sold_at: datetime, sequence: int) -> bool:
     """Return whether these lines of an order are newer than the saved ones. The order's `refundedMinor` becomes
     their sum.
     """
-    return bool(await uow.fetch_value(_SAVE_LINES, sold_at, sequence, *map(list, zip(*lines, strict=True))))
+    row = await uow.write(_SAVE_LINES, sold_at, sequence, *map(list, zip(*lines, strict=True)))
+    return bool(row["saved_lines"])
+
+
+async def save_shown_sale_lines(uow: UnitOfWork, lines: Sequence[SaleLine], sold_at: datetime, sequence: int) -> None:
+    """Save the lines with the next write of the message. Their sum of refunds is that of the locked order."""
+    await uow.write_with_next(_SAVE_SHOWN_LINES, sold_at, sequence, *map(list, zip(*lines, strict=True)))

@@ -4,4 +4,4 @@
 payments publishes (decision 52). Payments has the ledger; the audit compares both.
 """
 
-__all__ = ["lock_sold_order", "project_sale"]
+__all__ = ["lock_paid_order", "lock_sold_order", "project_sale", "project_sale_with_transition"]
