@@ -387,3 +387,35 @@ async def test_attached_writes_share_a_round_trip_and_commit_with_the_transactio
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         texts = {text for (text,) in await uow.fetch("SELECT text FROM notes")}
     assert (texts, found) == ({"1", "2", "3", "4"}, [1, 1, 1])
+
+
+async def test_attached_writes_share_the_statement_of_an_event_unless_they_are_withdrawn(
+    mechanisms: Mechanisms,
+) -> None:
+    database, found, owner_id = mechanisms.database, list[str](), new_id()
+
+    def note(name: str) -> Writes:
+        return Writes(
+            f"{name} AS (INSERT INTO notes (id, owner_id, text) VALUES ($1, $2, '{name}') RETURNING 1)",
+            f"(SELECT count(*) FROM {name}) AS {name}",
+        )
+
+    def keep(row: asyncpg.Record) -> None:
+        found.extend(name for name, _ in row.items() if name.startswith("note"))
+
+    event = OrderCompleted(order_id=owner_id, buyer_id=new_id(), vendor_id=new_id())
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await uow.write_with_next(note("note_with_next"), new_id(), owner_id)
+        uow.attach(note("note_attached"), new_id(), owner_id, then=keep)
+        withdrawn = uow.attach(note("note_withdrawn"), new_id(), owner_id, then=keep)
+        assert uow.withdraw(withdrawn)
+        row = await uow.fetch_row_and_publish(note("note_published"), new_id(), owner_id, event=event)
+        assert found == ["note_published", "note_with_next", "note_attached"]
+        assert [row[name] for name in found] == [1, 1, 1]
+        assert not uow.withdraw(withdrawn)
+    async with database.unit_of_work(acting_as=THE_SERVICE, is_shared=True) as uow:
+        await uow.write_with_next(note("note_at_once"), new_id(), owner_id)
+        texts = {text for (text,) in await uow.fetch("SELECT text FROM notes WHERE owner_id = $1", owner_id)}
+    assert texts == {*found, "note_at_once"}
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        assert await uow.fetch_value("SELECT count(*) FROM outbox WHERE subject = $1", str(owner_id)) == 1

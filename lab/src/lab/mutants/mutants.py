@@ -68,10 +68,16 @@ SCOPES: Final = {
         Scope(
             "messaging",
             Path("libs/common/src"),
-            ("common/messaging/inbox.py", "common/database/outbox.py", "common/messaging/relay.py"),
+            (
+                "common/database/late_transactions.py",
+                "common/database/outbox.py",
+                "common/messaging/inbox.py",
+                "common/messaging/relay.py",
+            ),
             (
                 "libs/common/tests/test_consumer_batches.py",
                 "libs/common/tests/test_consumers.py",
+                "libs/common/tests/test_inbox.py",
                 "libs/common/tests/test_relay.py",
                 "libs/common/tests/test_unit_of_work.py",
             ),

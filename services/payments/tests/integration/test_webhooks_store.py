@@ -10,6 +10,7 @@ import asyncpg
 import pytest
 
 from common.database.errors import DatabaseUnavailable
+from common.database.state_changes import StateChanged
 from payments.domain.webhooks import Arrival
 from payments.store import revisions, webhooks
 from testkit.locks import assert_locks
@@ -75,19 +76,29 @@ async def test_only_an_outage_of_the_database_is_reported_as_one(app: PaymentsAp
 async def test_the_outcome_of_a_webhook_withdraws_its_own_work_item(app: PaymentsApp) -> None:
     other, own = await record(app, OTHER), await record(app, OWN)
     async with app.unit_of_work() as uow:
-        await webhooks.save_outcome(uow, OWN, "ignored")
-    assert await outcomes(app) == {OWN: "ignored", OTHER: "queued"}
-    async with app.unit_of_work() as uow:
-        await webhooks.save_outcome(uow, OWN, "done", own.id)
+        webhooks.save_outcome_with_next(uow, OWN, "done", own.id)
     assert await outcomes(app) == {OWN: "done", OTHER: "queued"}
     published = "SELECT id, published_at FROM outbox WHERE published_at IS NOT NULL"
     [work] = await app.fetch(published)
     assert work["id"] == own.id
-    # A published work item keeps the time of its publication.
     async with app.unit_of_work() as uow:
-        await webhooks.save_outcome(uow, OWN, "done", own.id)
+        await webhooks.save_outcome(uow, OWN, "queued")
+        webhooks.save_outcome_with_next(uow, OWN, "ignored", own.id)
+    assert await outcomes(app) == {OWN: "ignored", OTHER: "queued"}
+    # A published work item keeps the time of its publication.
     assert await app.fetch(published) == [work]
     assert other.id != own.id
+
+
+async def test_only_a_queued_webhook_gets_an_outcome_with_its_charge(app: PaymentsApp) -> None:
+    await record(app, OTHER)
+    own = await record(app, OWN)
+    async with app.unit_of_work() as uow:
+        await webhooks.save_outcome(uow, OWN, "ignored")
+    with pytest.raises(StateChanged):
+        async with app.unit_of_work() as uow:
+            webhooks.save_outcome_with_next(uow, OWN, "done", own.id)
+    assert await outcomes(app) == {OWN: "ignored", OTHER: "queued"}
 
 
 async def test_one_replay_serves_all_dead_letters_of_its_webhook(app: PaymentsApp) -> None:

@@ -6,6 +6,7 @@ __all__ = [
     "errors",
     "hash_keys",
     "idempotent_commands",
+    "late_transactions",
     "outbox",
     "parameters",
     "reencryption",

@@ -19,9 +19,10 @@ from common.database.caller_reads import CallerReads
 from common.database.commits import CONFIRM_AND_COMMIT, roll_back, row_count, uncancelled
 from common.database.connecting import pool_of
 from common.database.connection_pool import ConnectionPool
-from common.database.errors import BROKEN, UNAVAILABLE, DatabaseUnavailable, OutcomeUnknown, SharedTransaction
+from common.database.errors import BROKEN, UNAVAILABLE, DatabaseUnavailable, OutcomeUnknown
 from common.database.late_transactions import FirstWrites, LateConnection
 from common.database.row_settings import start_as, with_settings
+from common.database.transaction_statements import TransactionStatements
 from common.observability.logging import get_logger
 from common.observability.outages import Outage
 from common.observability.telemetry import database_span, trace_headers
@@ -57,7 +58,7 @@ class Reads(Protocol):
         """Return the first column of the first row, or None."""
 
 
-class UnitOfWork:
+class UnitOfWork(TransactionStatements):
     """One transaction of one caller. Its events are published only if it commits."""
 
     def __init__(
@@ -70,12 +71,9 @@ class UnitOfWork:
         is_published: Callable[[str], bool] = lambda event_type: True,
         handover: outbox.Handover,
     ) -> None:
-        # Either has the same methods.
-        self._connection: Any = connection
-        self._late = connection if isinstance(connection, LateConnection) else None
+        super().__init__(connection, is_shared=is_shared)
         self._is_published = is_published
         self.acting_as = acting_as
-        self._is_shared = is_shared
         self._signatures = signatures
         self._outbox_rows: list[outbox.OutboxRow] = []
         self._appended: list[outbox.OutboxRow] = []
@@ -83,42 +81,10 @@ class UnitOfWork:
         self._handover = handover
         self._wakes_relay = False
         self._deferred: dict[tuple[int, Callable[[UnitOfWork, Sequence[Any]], Awaitable[None]]], list[Any]] = {}
-        self._attached: list[outbox.Attached] = []
         self._on_end: list[Callable[[bool], None]] = []
-        self._is_ending = False
         self._confirms_earlier = CHANGES.get()
         self.first_count = 0
         """Rows that the statement in BEGIN's round trip changed."""
-
-    async def fetch(self, statement: str, *values: object) -> list[asyncpg.Record]:
-        """All rows of a bounded statement."""
-        rows: list[asyncpg.Record] = await self._connection.fetch(statement, *values)
-        return rows
-
-    async def fetch_row(self, statement: str, *values: object) -> asyncpg.Record | None:
-        """Return the first row, or None."""
-        row: asyncpg.Record | None = await self._connection.fetchrow(statement, *values)
-        return row
-
-    async def fetch_value(self, statement: str, *values: object) -> Any:
-        """Return the first column of the first row, or None."""
-        return await self._connection.fetchval(statement, *values)
-
-    async def execute(self, statement: str, *values: object) -> int:
-        """Run a statement, and returns the number of affected rows."""
-        return row_count(await self._connection.execute(statement, *values))
-
-    async def execute_many(self, statement: str, rows: Sequence[Sequence[object]]) -> None:
-        """Run a statement for each row, in one round trip."""
-        await self._connection.executemany(statement, rows)
-
-    async def write(self, writes: outbox.Writes, *values: object) -> asyncpg.Record:
-        """Run the writes in one round trip. Return their row."""
-        if self._late is not None and self._late.is_single:
-            return await self._fetch_joined([outbox.Attached(writes, values, _ignored)], is_last=True)
-        row: asyncpg.Record
-        [row] = await self._connection.fetch(writes.statement, *values)
-        return row
 
     def publish(self, event: Event, *, source: str | None = None, wake_relay: bool = True) -> None:
         """Publish an event if, and only if, this transaction commits (docs/decisions: outbox).
@@ -144,8 +110,7 @@ class UnitOfWork:
         follows = event is not None and (
             self._is_shared or any(row.subject == event.subject for row in self._outbox_rows)
         )
-        parts = [outbox.Attached(writes, values, _ignored), *self._attached]
-        self._attached = []
+        parts = self._with_attached(writes, values)
         if event is None or follows or not self._is_published(event.TYPE):
             result = await self._fetch_joined(parts, is_last=False)
             if event is not None and result["is_published"]:
@@ -181,56 +146,6 @@ class UnitOfWork:
         """
         self._deferred.setdefault((rank, write), []).append(item)
 
-    def attach(self, writes: outbox.Writes, *values: object, then: Callable[[asyncpg.Record], None]) -> None:
-        """Run the writes in the round trip of the next `fetch_row_with_attached`, or alone before the commit; `then`
-        receives their row.
-
-        The writes see the rows before that statement. They must lock no row that the other writes lock.
-        """
-        self._attached.append(outbox.Attached(writes, values, then))
-
-    async def write_with_next(self, writes: outbox.Writes, *values: object) -> None:
-        """Run the writes in the round trip of the next `fetch_row_and_publish`, or alone before the commit; at once in
-        a transaction of several messages, whose handlers may read them. Locks and rows are as in `attach`.
-        """
-        if self._is_shared:
-            await self.write(writes, *values)
-        else:
-            self.attach(writes, *values, then=_ignored)
-
-    async def fetch_row_with_attached(self, writes: outbox.Writes, *values: object) -> asyncpg.Record:
-        """Run the writes and the attached ones in one round trip; return their row."""
-        attached, self._attached = self._attached, []
-        parts = [outbox.Attached(writes, values, _ignored), *attached]
-        return await self._fetch_joined(parts, is_last=self._is_ending)
-
-    async def _fetch_joined(self, parts: Sequence[outbox.Attached], *, is_last: bool) -> asyncpg.Record:
-        """Run the writes; return their row. Where nothing follows, they are a transaction that has not started."""
-        follows = self._deferred or self._attached or self._outbox_rows or any(not one.writes.final for one in parts)
-        if self._late is not None and self._late.is_open and is_last and not follows:
-            row = await self._late.commit_alone(parts)
-        else:
-            statement = outbox.together(*((one.writes, len(one.values)) for one in parts)).statement
-            [row] = await self._connection.fetch(statement, *(value for one in parts for value in one.values))
-        for one in parts:
-            one.then(row)
-        return row
-
-    @property
-    def is_shared(self) -> bool:
-        """Return whether several messages are handled in this transaction."""
-        return self._is_shared
-
-    @property
-    def is_started(self) -> bool:
-        """Return whether the transaction has started: one for messages may start with its first write."""
-        return self._late is None or self._late.is_started
-
-    def require_alone(self) -> None:
-        """Raise SharedTransaction when messages share this transaction, before a lock outside of their order."""
-        if self._is_shared:
-            raise SharedTransaction
-
     def confirm_earlier(self) -> None:
         """Lets the commit wait for earlier effects that were found, too: a second machine may not have them yet."""
         self._confirms_earlier = True
@@ -260,6 +175,9 @@ class UnitOfWork:
             raise LookupError("this service was composed without keys of checkpoints")
         return self._signatures.checkpoints
 
+    def _is_followed(self) -> bool:
+        return bool(self._deferred or self._outbox_rows)
+
     async def _write_deferred(self) -> Sequence[outbox.OutboxRow]:
         """Write what was deferred, then the outbox rows, which are returned."""
         self._is_ending = True
@@ -276,10 +194,6 @@ class UnitOfWork:
         if self._late is not None and self._late.is_open:
             await self._late.commit_alone([])
         return self._appended
-
-
-def _ignored(row: asyncpg.Record) -> None:
-    """Leave the row of writes unread."""
 
 
 @dataclass(slots=True)

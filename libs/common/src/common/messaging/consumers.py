@@ -246,10 +246,10 @@ class Consumers:
             is_single = len(handlers) == 1
             with suppress(TransactionRequired):
                 async with consuming_late(self._database, keys, is_shared=is_shared, is_single=is_single) as uow:
-                    await self._call(handlers, keys, {*keys}, uow, is_shared=is_shared)
+                    await self._call(handlers, keys, {*keys}, uow)
                 return
         async with consuming(self._database, keys, is_shared=is_shared) as (uow, new):
-            await self._call(handlers, keys, new, uow, is_shared=is_shared)
+            await self._call(handlers, keys, new, uow)
 
     async def _call(
         self,
@@ -257,8 +257,6 @@ class Consumers:
         keys: Sequence[MessageKey],
         new: set[MessageKey],
         uow: UnitOfWork,
-        *,
-        is_shared: bool,
     ) -> None:
         """Call the handlers of the messages that are new."""
         for key, (position, subscription, received, event) in zip(keys, handlers, strict=True):
@@ -267,14 +265,12 @@ class Consumers:
                 continue
             # The broker may have delivered a message twice at once.
             new.remove(key)
-            if not is_shared:
+            if not uow.is_shared:
                 outcome = await subscription.handler(event, received, uow, self._dependencies)
             else:
+                own, exchange = f"{self._service}.{subscription.event.publisher()}", self._bus.topology.events_exchange
+                attributes = telemetry.message_attributes(exchange, own, received.type, str(received.event_id))
                 try:
-                    own = f"{self._service}.{subscription.event.publisher()}"
-                    attributes = telemetry.message_attributes(
-                        self._bus.topology.events_exchange, own, received.type, str(received.event_id)
-                    )
                     with telemetry.span(f"{own} {received.type}", SpanKind.CONSUMER, received.trace, attributes):
                         outcome = await subscription.handler(event, received, uow, self._dependencies)
                 except TransactionRequired:

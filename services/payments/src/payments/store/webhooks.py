@@ -8,8 +8,9 @@ from uuid import UUID
 import asyncpg
 import msgspec
 
-from common.database.outbox import OutboxRow, work_row
+from common.database.outbox import Attached, OutboxRow, Writes, work_row
 from common.database.single_statements import commit_alone
+from common.database.state_changes import StateChanged
 from common.database.unit_of_work import (
     Database,
     Reads,
@@ -106,10 +107,14 @@ SELECT event_type, raw, outcome, processed_at, gateway FROM processed_webhook_ev
 """
 _LOCK_WEBHOOK: Final = f"{_FIND_WEBHOOK} FOR NO KEY UPDATE"
 _SET_OUTCOME: Final = "UPDATE processed_webhook_events SET outcome = $2 WHERE id = $1"
-_SET_OUTCOME_AND_WITHDRAW: Final = f"""
-WITH obsolete AS (UPDATE outbox SET published_at = now() WHERE published_at IS NULL AND id = $3)
-{_SET_OUTCOME}
-"""
+# The role of the API may not change the outbox; only the service processes webhooks.
+_SET_OUTCOME_AND_WITHDRAW: Final = Writes(
+    f"""
+obsolete_work AS (UPDATE outbox SET published_at = now() WHERE published_at IS NULL AND id = $3),
+processed_webhook AS ({_SET_OUTCOME} AND outcome = 'queued' RETURNING id)
+""",
+    "EXISTS (SELECT FROM processed_webhook) AS is_processed",
+)
 
 
 async def find_webhook(reads: Reads, webhook_id: str) -> QueuedWebhook | None:
@@ -125,13 +130,20 @@ async def lock_webhook(uow: UnitOfWork, webhook_id: str) -> QueuedWebhook | None
     return None if row is None else QueuedWebhook(*row)
 
 
-async def save_outcome(uow: UnitOfWork, webhook_id: str, outcome: str, work_item_id: UUID | None = None) -> None:
-    """Save the outcome. A work item that the relay has not published becomes obsolete with it."""
-    if work_item_id is None:
-        await uow.execute(_SET_OUTCOME, webhook_id, outcome)
-    else:
-        # The role of the API may not change the outbox; only the service processes webhooks.
-        await uow.execute(_SET_OUTCOME_AND_WITHDRAW, webhook_id, outcome, work_item_id)
+async def save_outcome(uow: UnitOfWork, webhook_id: str, outcome: str) -> None:
+    await uow.execute(_SET_OUTCOME, webhook_id, outcome)
+
+
+def save_outcome_with_next(uow: UnitOfWork, webhook_id: str, outcome: str, work_item_id: UUID) -> Attached:
+    """Save the outcome of the locked, queued webhook with the next event, or before the commit. Its work item becomes
+    obsolete, unless the relay has published it. Raises StateChanged for a webhook that has an outcome.
+    """
+
+    def check(row: asyncpg.Record) -> None:
+        if not row["is_processed"]:
+            raise StateChanged(f"webhook {webhook_id} has an outcome already")
+
+    return uow.attach(_SET_OUTCOME_AND_WITHDRAW, webhook_id, outcome, work_item_id, then=check)
 
 
 _RECORD_DEAD: Final = """

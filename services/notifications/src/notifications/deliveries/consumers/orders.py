@@ -38,7 +38,8 @@ from notifications.deliveries.use_cases.deliveries.notify_user import notify_use
 from notifications.deliveries.use_cases.deliveries.notify_vendor import notify_vendor
 from notifications.deliveries.use_cases.pins.close_pin_watches import close_pin_watches
 from notifications.deliveries.use_cases.pins.share_pin_text import share_pin_text
-from notifications.deliveries.use_cases.pins.watch_pin import watch_first_pin, watch_pin
+from notifications.deliveries.use_cases.pins.watch_first_pin import watch_first_pin
+from notifications.deliveries.use_cases.pins.watch_pin import watch_pin
 from notifications.dependencies import Dependencies
 
 

@@ -95,11 +95,36 @@ async def process_webhook(
         if attempt.refunds is None:
             return WebhookResult(webhook.event_type, None, gateway.known_events, report)
         changed = any([await record_refund_update(uow, update, now) for update in attempt.refunds])
+        outcome: Outcome = "done" if changed else "ignored"
+        await _save_outcome(uow, attempt, outcome)
     else:
-        changed = await _record(uow, webhook, report, now)
-    outcome: Outcome = "done" if changed else "ignored"
-    await webhooks.save_outcome(uow, webhook_id, outcome, attempt.work_item_id)
+        outcome = await _record_with_outcome(uow, attempt, webhook, report, now)
     return WebhookResult(webhook.event_type, outcome, gateway.known_events)
+
+
+async def _record_with_outcome(
+    uow: UnitOfWork, attempt: WebhookAttempt, webhook: Webhook, report: QueriedReport | None, now: datetime
+) -> Outcome:
+    """Record the report and its outcome. The outcome of a successful charge is a part of its statement."""
+    if attempt.work_item_id is None or not isinstance(report, Charge) or report.status != "success":
+        outcome: Outcome = "done" if await _record(uow, webhook, report, now) else "ignored"
+        await _save_outcome(uow, attempt, outcome)
+        return outcome
+    done = webhooks.save_outcome_with_next(uow, webhook.id, "done", attempt.work_item_id)
+    if await _record(uow, webhook, report, now):
+        return "done"
+    if uow.withdraw(done):
+        await _save_outcome(uow, attempt, "ignored")
+    else:
+        await webhooks.save_outcome(uow, webhook.id, "ignored")
+    return "ignored"
+
+
+async def _save_outcome(uow: UnitOfWork, attempt: WebhookAttempt, outcome: Outcome) -> None:
+    if attempt.work_item_id is None:
+        await webhooks.save_outcome(uow, attempt.webhook_id, outcome)
+    else:
+        webhooks.save_outcome_with_next(uow, attempt.webhook_id, outcome, attempt.work_item_id)
 
 
 async def _record(uow: UnitOfWork, webhook: Webhook, report: QueriedReport | None, now: datetime) -> bool:

@@ -13,6 +13,7 @@ __all__ = [
     "advance_pin",
     "close_pin_watches",
     "share_pin_text",
+    "watch_first_pin",
     "watch_pin",
 ]
 

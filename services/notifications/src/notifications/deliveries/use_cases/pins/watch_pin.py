@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from notifications.deliveries.store.pins import lock_watches_or_start, start_first_watch, start_watch
+from notifications.deliveries.store.pins import lock_watches_or_start, start_watch
 from notifications.deliveries.use_cases.deliveries.record_deliveries import DeliveryContext
 from notifications.deliveries.use_cases.pins.close_watches import close_watches
 
@@ -25,14 +25,3 @@ async def watch_pin(
         await close_watches(uow, order_id)
     await start_watch(uow, notification_id, order_id, issue, channel, due_at)
     return True
-
-
-def watch_first_pin(
-    uow: UnitOfWork, delivery_context: DeliveryContext, notification_id: UUID, order_id: UUID, channel: str
-) -> None:
-    """Start the watch of an order's first PIN with the last writes of a transaction that has not started.
-
-    They raise TransactionRequired where the order has a watch; `watch_pin` then decides.
-    """
-    due_at = delivery_context.now + delivery_context.pin_receipt
-    start_first_watch(uow, notification_id, order_id, channel, due_at)
