@@ -78,6 +78,7 @@ HISTORY: dict[str, dict[str, str]] = {
         "dead_letter_closures": "",
         "delivery_verifications": "",
         "dispute_resolutions": "decided_at decided_by refund_id release_minor status",
+        "product_takedowns": "restored_at restored_because restored_by",
         "order_refunds": "counted reason sequence status",
     },
     "identity": {

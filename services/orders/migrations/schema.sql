@@ -1085,6 +1085,33 @@ CREATE TABLE outbox_sequences (
 GRANT SELECT, INSERT, UPDATE ON outbox_sequences TO campus_orders_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON outbox_sequences TO campus_orders_service;
 
+CREATE TABLE product_takedowns (
+    id uuid NOT NULL,
+    product_id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    campus_id uuid NOT NULL,
+    reason text NOT NULL,
+    delisted_by uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    restored_by uuid,
+    restored_at timestamp with time zone,
+    restored_because text,
+    CONSTRAINT product_takedowns_pkey PRIMARY KEY (id),
+    CONSTRAINT product_takedowns_product FOREIGN KEY (product_id) REFERENCES products(id),
+    CONSTRAINT product_takedowns_restored_once CHECK ((num_nonnulls(restored_by, restored_at, restored_because) = ANY (ARRAY[0, 3])))
+);
+CREATE INDEX product_takedowns_by ON product_takedowns USING btree (delisted_by);
+CREATE INDEX product_takedowns_newest ON product_takedowns USING btree (created_at, id);
+CREATE INDEX product_takedowns_of_campus ON product_takedowns USING btree (campus_id, created_at, id);
+CREATE INDEX product_takedowns_of_product ON product_takedowns USING btree (product_id);
+CREATE UNIQUE INDEX product_takedowns_one_open ON product_takedowns USING btree (product_id) WHERE (restored_at IS NULL);
+CREATE INDEX product_takedowns_restored_by ON product_takedowns USING btree (restored_by) WHERE (restored_by IS NOT NULL);
+ALTER TABLE product_takedowns ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON product_takedowns TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE (restored_by, restored_at, restored_because) ON product_takedowns TO campus_orders_service;
+CREATE POLICY product_takedowns_of_the_campus_and_staff ON product_takedowns FOR SELECT
+    USING ((( SELECT app_may('reports:read'::text) AS app_may) OR ((campus_id = ( SELECT app_campus_id() AS app_campus_id)) AND ( SELECT app_may('listings:delist'::text) AS app_may))));
+
 CREATE TABLE product_variants (
     id uuid NOT NULL,
     product_id uuid NOT NULL,
@@ -1173,7 +1200,7 @@ CREATE POLICY products_changed_by_their_vendor ON products FOR UPDATE
     USING (((vendor_id = app_vendor_id()) AND app_may('catalog:own'::text)))
     WITH CHECK (((vendor_id = app_vendor_id()) AND app_may('catalog:own'::text)));
 CREATE POLICY products_listed ON products FOR SELECT
-    USING ((((removed_at IS NULL) AND (NOT draft) AND (hidden_at IS NULL)) OR (vendor_id = app_vendor_id()) OR ((hidden_at IS NOT NULL) AND app_may('reports:read'::text))));
+    USING ((((removed_at IS NULL) AND (NOT draft) AND (hidden_at IS NULL)) OR (vendor_id = app_vendor_id()) OR ((hidden_at IS NOT NULL) AND (app_may('reports:read'::text) OR ((campus_id = app_campus_id()) AND app_may('listings:delist'::text))))));
 CREATE POLICY products_written_by_their_vendor ON products FOR INSERT
     WITH CHECK (((vendor_id = app_vendor_id()) AND app_may('catalog:own'::text)));
 CREATE CONSTRAINT TRIGGER products_match_their_variants AFTER INSERT OR UPDATE ON products DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.options <> '[]'::jsonb)) EXECUTE FUNCTION refuse_other_totals();

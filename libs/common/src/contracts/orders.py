@@ -204,6 +204,30 @@ class ReviewPosted(Event, frozen=True, kw_only=True):
     product_id: UUID | None = None
 
 
+class ProductDelisted(Event, frozen=True, kw_only=True):
+    """A campus admin hid a product from buyers; `reason` is for its vendor."""
+
+    TYPE: ClassVar[str] = "orders.product_delisted.v1"
+    product_id: UUID
+    vendor_id: UUID
+    campus_id: UUID
+    takedown_id: UUID
+    name: str
+    reason: str
+
+
+class ProductRelisted(Event, frozen=True, kw_only=True):
+    """A campus admin ended the takedown of a product. A decision on a report may still hide it."""
+
+    TYPE: ClassVar[str] = "orders.product_relisted.v1"
+    product_id: UUID
+    vendor_id: UUID
+    campus_id: UUID
+    takedown_id: UUID
+    name: str
+    reason: str
+
+
 class ProductChanged(Event, frozen=True, kw_only=True):
     """A product was created, changed, removed, sold out or restocked."""
 

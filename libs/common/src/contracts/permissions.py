@@ -41,6 +41,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "campuses:manage",
             "vendor_applications:decide",
             "vendors:suspend",
+            "listings:delist",
             "flash_sales:propose",
             "campus_orders:read",
             "staff_names:read",

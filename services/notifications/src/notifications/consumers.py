@@ -26,6 +26,7 @@
 - `orders.return_decided` → buyer: `return_request_update`, mail, push, messaging app
 - `identity.vendor_application_decided` → applicant: template of the same name, mail, push
 - `identity.vendor_suspended`, `vendor_reinstated` → vendor's owner: the template of the same name, mail, push
+- `orders.product_delisted`, `product_relisted` → vendor's owner: the template of the same name, mail, push
 - `payouts.payout_processed`, `payout_failed`, `payout_reversed`, `payout_delayed`, `bank_details_changed`,
   `bank_details_quarantined` → vendor's owner: the template of the same name, mail, push
 - `identity.erasure_refused` → the user: `erasure_refused` with what is still under way, mail, push
@@ -138,6 +139,8 @@ _SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(orders_events.DisputeResolved, orders.notify_vendor_on_dispute_resolved),
     Subscription(orders_events.ReturnRequested, orders.on_return_requested),
     Subscription(orders_events.ReturnDecided, orders.on_return_decided),
+    Subscription(orders_events.ProductDelisted, orders.on_product_delisted),
+    Subscription(orders_events.ProductRelisted, orders.on_product_relisted),
     Subscription(orders_events.SavedProductChanged, orders.on_saved_product_changed),
     Subscription(orders_events.MessagePosted, orders.on_message_posted),
     Subscription(payments_events.EscrowHeld, payments.on_escrow_held),

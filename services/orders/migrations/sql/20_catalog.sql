@@ -15,7 +15,10 @@ CREATE POLICY products_listed ON products FOR SELECT
     USING (
         (removed_at IS NULL AND NOT draft AND hidden_at IS NULL)
         OR vendor_id = app_vendor_id()
-        OR (hidden_at IS NOT NULL AND app_may('reports:read'))
+        OR (
+            hidden_at IS NOT NULL
+            AND (app_may('reports:read') OR (campus_id = app_campus_id() AND app_may('listings:delist')))
+        )
     );
 CREATE POLICY products_written_by_their_vendor ON products FOR INSERT
     WITH CHECK (vendor_id = app_vendor_id() AND app_may('catalog:own'));
@@ -334,3 +337,14 @@ CREATE POLICY reports_of_their_reporter_and_staff ON reports FOR SELECT
     );
 CREATE POLICY reports_made_by_their_reporter ON reports FOR INSERT
     WITH CHECK (reporter_id = app_user_id() AND outcome IS NULL);
+
+-- The service decides, after the caller's right was checked.
+ALTER TABLE product_takedowns ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON product_takedowns TO campus_orders_api;
+REVOKE UPDATE, DELETE ON product_takedowns FROM campus_orders_service;
+GRANT UPDATE (restored_by, restored_at, restored_because) ON product_takedowns TO campus_orders_service;
+CREATE POLICY product_takedowns_of_the_campus_and_staff ON product_takedowns FOR SELECT
+    USING (
+        (SELECT app_may('reports:read'))
+        OR (campus_id = (SELECT app_campus_id()) AND (SELECT app_may('listings:delist')))
+    );

@@ -412,6 +412,17 @@ TABLES: Final = {
             "products_listed": ({"draft": True}, {"removed_at": NOW}, {"hidden_at": NOW, "hidden_because": "x"})
         },
     ),
+    "product_takedowns": GuardedTable(
+        checks={"product_takedowns_restored_once": {"restored_at": NOW}},
+        unique={
+            "product_takedowns_pkey": {"restored_by": OTHERS, "restored_at": NOW, "restored_because": "x"},
+            "product_takedowns_one_open": {"id": OTHERS},
+        },
+        references={"product_takedowns_product": {"product_id": OTHERS}},
+        policies={
+            "SELECT product_takedowns_of_the_campus_and_staff": ("reports:read", "campus listings:delist"),
+        },
+    ),
     "purchase_drafts": GuardedTable(
         row={"purchase_id": OURS},
         unique={"purchase_drafts_pkey": {"purchase_id": None}, "purchase_drafts_purchase_id_key": {"id": OTHERS}},

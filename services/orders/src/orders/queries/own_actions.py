@@ -23,6 +23,12 @@ FROM return_requests WHERE decided_by = $1
 UNION ALL
 SELECT 'review_hidden', 'review', id, '{}', hidden_at FROM reviews WHERE hidden_by = $1
 UNION ALL
+SELECT 'product_delisted', 'product', product_id, jsonb_build_object('reason', reason), created_at
+FROM product_takedowns WHERE delisted_by = $1
+UNION ALL
+SELECT 'product_relisted', 'product', product_id, jsonb_build_object('reason', restored_because), restored_at
+FROM product_takedowns WHERE restored_by = $1
+UNION ALL
 SELECT 'flash_sale_created', 'flash_sale', id, jsonb_build_object('priceMinor', price_minor), created_at
 FROM flash_sales WHERE created_by = $1
 """

@@ -58,7 +58,7 @@ async def find_own_product(
 
 
 async def find_hidden_product(uow: UnitOfWork, product_id: UUID, *, now: datetime, media_url: str) -> OwnProduct | None:
-    """Return a product that staff hid; row policies show it to its vendor and to staff who read reports."""
+    """Return a product that staff hid; row policies show it to its vendor and to staff of its campus or of reports."""
     record = await uow.fetch_row(_HIDDEN_PRODUCT, product_id)
     if record is None:
         return None

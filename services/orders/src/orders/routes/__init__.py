@@ -19,6 +19,7 @@ from orders.routes import (
     reviews,
     sales,
     saved_items,
+    takedowns,
 )
 
 # `/api/products/mine` precedes `/api/products/{product_id}`.
@@ -35,6 +36,7 @@ ENDPOINTS = (
     campus_orders.endpoint,
     reviews.endpoint,
     reports.endpoint,
+    takedowns.endpoint,
     carts.endpoint,
     flash_sales.endpoint,
     sales.endpoint,

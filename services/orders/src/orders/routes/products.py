@@ -111,14 +111,14 @@ async def get_product(request: Request, caller: CurrentCaller, product_id: UUID)
     product = await find_product(dependencies.database, product_id, now=now, media_url=media_url)
     if product is not None:
         return ok_or_unchanged(request, product, caller, revision=product.revision)
-    reads_reports = caller.may("reports:read")
-    if caller.vendor_id is None and not reads_reports:
+    reads_hidden = caller.may("reports:read") or caller.may("listings:delist")
+    if caller.vendor_id is None and not reads_hidden:
         raise NotFound
     own = None
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         if caller.vendor_id is not None:
             own = await find_own_product(uow, product_id, caller.vendor_id, now=now, media_url=media_url)
-        if own is None and reads_reports:
+        if own is None and reads_hidden:
             own = await find_hidden_product(uow, product_id, now=now, media_url=media_url)
     draft = or_not_found(own)
     return ok_or_unchanged(request, draft, caller, revision=draft.revision)

@@ -45,12 +45,25 @@ WHERE id = $1 OR (
     AND (kind, subject_id) = (SELECT kind, subject_id FROM reports WHERE id = $1)
 )
 """
+# While a takedown is open, a decision on a report replaces its time and reason; the dismissal restores both. The
+# time of such a decision is later than the takedown's: equal times mean that the takedown alone hides the product.
 _HIDE_PRODUCT: Final = """
-UPDATE products AS product SET hidden_at = $2, hidden_because = $3, revision = product.revision + 1
-FROM (SELECT id, removed_at IS NULL AND NOT draft AS published FROM products WHERE id = $1 FOR NO KEY UPDATE) AS before
-WHERE product.id = before.id AND (product.hidden_at IS NULL) = ($2::timestamptz IS NOT NULL)
+UPDATE products AS product SET hidden_at = CASE
+        WHEN before.hidden_at IS NOT NULL AND $2::timestamptz IS NOT NULL
+            THEN greatest($2, takedown.created_at + interval '1 microsecond')
+        ELSE coalesce($2, takedown.created_at) END,
+    hidden_because = coalesce($3, takedown.reason), revision = product.revision + 1
+FROM (
+    SELECT id, hidden_at, removed_at IS NULL AND NOT draft AS published FROM products
+    WHERE id = $1 FOR NO KEY UPDATE
+) AS before
+LEFT JOIN product_takedowns AS takedown ON takedown.product_id = before.id AND takedown.restored_at IS NULL
+WHERE product.id = before.id AND CASE
+    WHEN $2::timestamptz IS NULL THEN before.hidden_at IS DISTINCT FROM takedown.created_at
+    ELSE before.hidden_at IS NULL OR before.hidden_at = takedown.created_at END
 RETURNING product.id, product.vendor_id, product.campus_id, product.name, product.price_minor, product.stock,
-          before.published AS availability_changed, product.hidden_at IS NOT NULL AS removed
+          before.published AND (before.hidden_at IS NULL) <> (product.hidden_at IS NULL) AS availability_changed,
+          product.hidden_at IS NOT NULL AS removed
 """
 
 # The message may have expired since.
@@ -102,7 +115,7 @@ async def save_decision(
 async def save_hidden_product(
     uow: UnitOfWork, product_id: UUID, hidden_at: datetime | None, because: str | None
 ) -> list[StockLevel]:
-    """Hide the product, or show it again for None; return it unless it was so already."""
+    """Hide the product, or show it again for None unless a takedown is open; return it unless it was so already."""
     return [StockLevel(*row) for row in await uow.fetch(_HIDE_PRODUCT, product_id, hidden_at, because)]
 
 

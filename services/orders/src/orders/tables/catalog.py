@@ -270,6 +270,31 @@ sa.Table(
     sa.Index("reviews_hidden", "hidden_by", postgresql_where=sa.text("hidden_by IS NOT NULL")),
 )
 
+# Products that a campus admin hid from buyers, with the end of it. A product has one open takedown.
+sa.Table(
+    "product_takedowns",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("product_id", sa.Uuid, sa.ForeignKey("products.id", name="product_takedowns_product"), nullable=False),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("campus_id", sa.Uuid, nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("delisted_by", sa.Uuid, nullable=False),
+    sa.Column("created_at", INSTANT, nullable=False),
+    sa.Column("restored_by", sa.Uuid),
+    sa.Column("restored_at", INSTANT),
+    sa.Column("restored_because", sa.Text),
+    sa.CheckConstraint(
+        "num_nonnulls(restored_by, restored_at, restored_because) IN (0, 3)", name="product_takedowns_restored_once"
+    ),
+    sa.Index("product_takedowns_one_open", "product_id", unique=True, postgresql_where=sa.text("restored_at IS NULL")),
+    sa.Index("product_takedowns_of_product", "product_id"),
+    sa.Index("product_takedowns_of_campus", "campus_id", "created_at", "id"),
+    sa.Index("product_takedowns_newest", "created_at", "id"),
+    sa.Index("product_takedowns_by", "delisted_by"),
+    sa.Index("product_takedowns_restored_by", "restored_by", postgresql_where=sa.text("restored_by IS NOT NULL")),
+)
+
 # What users report to staff. A reporter has one open report of a subject. The vendor and its campus are those of the
 # subject.
 sa.Table(

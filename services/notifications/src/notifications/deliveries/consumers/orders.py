@@ -18,6 +18,8 @@ from contracts.orders import (
     OrderDisputed,
     OrderExpired,
     OrderPlaced,
+    ProductDelisted,
+    ProductRelisted,
     ReturnDecided,
     ReturnRequested,
     SavedProductChanged,
@@ -228,6 +230,32 @@ async def alert_vendor_on_order_disputed(
         event.order_id,
         event.vendor_id,
     )
+
+
+async def on_product_delisted(
+    event: ProductDelisted, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    """Notify of each takedown."""
+    await _notify_of_listing(event, "product_delisted", uow, dependencies)
+
+
+async def on_product_relisted(
+    event: ProductRelisted, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    await _notify_of_listing(event, "product_relisted", uow, dependencies)
+
+
+async def _notify_of_listing(
+    event: ProductDelisted | ProductRelisted, template: str, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    vendor = await get_vendor(uow, event.vendor_id)
+    parameters: JsonObject = {
+        "productId": str(event.product_id),
+        "productName": event.name,
+        "businessName": vendor.business_name,
+        "reason": event.reason,
+    }
+    notify_user(uow, dependencies.delivery_context(), vendor.owner_user_id, template, parameters, event.takedown_id)
 
 
 async def on_dispute_resolved(

@@ -209,6 +209,14 @@ APPROVED_TEMPLATES: Final[Mapping[str, ApprovedTemplate]] = {
         ("recipientName", "businessName"),
         "Hi {{1}}, the suspension of your shop {{2}} is over. You can sell again.",
     ),
+    "product_delisted": ApprovedTemplate(
+        ("recipientName", "productName", "reason"),
+        "Hi {{1}}, we have taken down your product {{2}}. The reason is: {{3}}. Our support in the app can help you.",
+    ),
+    "product_relisted": ApprovedTemplate(
+        ("recipientName", "productName"),
+        "Hi {{1}}, your product {{2}} is shown to buyers again. You can see it in your shop.",
+    ),
     "ticket_reply": ApprovedTemplate(
         ("recipientName", "ticketNumber"),
         "Hi {{1}}, support has answered your ticket {{2}} today. Write here to continue, or read it in the app.",

@@ -82,6 +82,8 @@ CHANNELS_BY_TEMPLATE: Final[Mapping[str, tuple[Channel, ...]]] = {
     "vendor_application_decided": _MAIL_AND_PUSH,
     "vendor_suspended": _MAIL_AND_PUSH,
     "vendor_reinstated": _MAIL_AND_PUSH,
+    "product_delisted": _MAIL_AND_PUSH,
+    "product_relisted": _MAIL_AND_PUSH,
     "delivery_pin_ready": _MAIL_AND_PUSH,
     "ticket_reply": _MAIL_AND_PUSH,
     # A mail for each of them would be advertising.

@@ -61,6 +61,8 @@ KIND_BY_TEMPLATE: Final[Mapping[str, SubjectKind]] = {
     "vendor_suspended": "account",
     "vendor_reinstated": "account",
     "ticket_reply": "ticket",
+    "product_delisted": "product",
+    "product_relisted": "product",
     "back_in_stock": "product",
     "price_drop": "product",
     "new_message": "conversation",

@@ -162,6 +162,12 @@ CATALOG: Final[Mapping[str, Template]] = {
     "vendor_application_decided": Template({"outcome": "text", "reason": "text"}, optional=frozenset({"reason"})),
     "vendor_suspended": Template({"businessName": "text", "reason": "text"}),
     "vendor_reinstated": Template({"businessName": "text"}),
+    "product_delisted": Template(
+        {"productId": "text", "productName": "text", "businessName": "text", "reason": "text"}
+    ),
+    "product_relisted": Template(
+        {"productId": "text", "productName": "text", "businessName": "text", "reason": "text"}
+    ),
     # Customers read replies in the ticket. `messageId` finds the text for the messaging app.
     "ticket_reply": Template(
         {"ticketId": "text", "ticketNumber": "number", "messageId": "text"}, optional=frozenset({"messageId"})

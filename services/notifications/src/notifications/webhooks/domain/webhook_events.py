@@ -21,6 +21,8 @@ VENDOR_TYPES: Final = (
     "orders.return_requested.v1",
     "orders.return_decided.v1",
     "orders.order_completed.v1",
+    "orders.product_delisted.v1",
+    "orders.product_relisted.v1",
     "payments.escrow_held.v1",
     "payments.escrow_released.v1",
     "payments.escrow_refunded.v1",
