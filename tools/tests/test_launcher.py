@@ -9,8 +9,10 @@ import subprocess
 import sys
 import textwrap
 from argparse import ArgumentTypeError
+from collections.abc import Mapping
 from pathlib import Path
 
+import asyncpg
 import httpx
 import psutil
 import pytest
@@ -24,7 +26,7 @@ from campus_tools.launcher.__main__ import main, traces_to_sandbox
 from campus_tools.launcher.memory import REQUIRED_MIB, check_memory
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.reload import changed_parts, folders_of, restart
-from campus_tools.launcher.runtimes import Program
+from campus_tools.launcher.runtimes import Checkout, Program
 from campus_tools.launcher.supervisor import SupervisedProcess
 from campus_tools.servers import Servers
 from operations.environment import Environments
@@ -256,6 +258,21 @@ def test_a_known_cause_of_a_failed_start_has_its_remedy(
     servers.postgresql.start()
     with pytest.raises(StartFailed, match=remedy):
         System(tmp_path, environment=role_passwords(servers.database_url), plan=plan, servers=servers).start()
+
+
+class FullDisk(Checkout):
+    """A runtime whose PostgreSQL has no space left."""
+
+    def provision_databases(self, servers: Servers, secrets: Mapping[str, str]) -> None:
+        raise asyncpg.DiskFullError('could not write to file "pg_wal/xlogtemp.7": No space left on device')
+
+
+def test_a_disk_that_is_full_before_the_migrations_has_its_remedy(
+    programs: Path, tmp_path: Path, servers: Servers
+) -> None:
+    plan = SystemPlan((service_named("identity"),), SMALL.processes)
+    with pytest.raises(StartFailed, match=r"databases could not be created: [\s\S]* free 2 GB"):
+        System(tmp_path, plan=plan, servers=servers, runtime=FullDisk()).start()
 
 
 def test_a_start_without_enough_memory_names_the_requirement(tmp_path: Path) -> None:

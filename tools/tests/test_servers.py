@@ -145,3 +145,11 @@ def test_a_given_server_that_does_not_respond_is_named(tmp_path: Path, monkeypat
         found.postgresql.start()
     with pytest.raises(ServerUnavailable, match="cannot be killed here"):
         found.rabbitmq.kill()
+
+
+def test_all_servers_that_do_not_respond_are_named_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("campus_tools.servers.given.CONNECT_SECONDS_MAX", 0.1)
+    given = {"DATABASE_URL": "postgresql://u:p@127.0.0.1:1/x", "BROKER_URL": "amqp://u:p@127.0.0.1:1/"}
+    servers = find_servers(tmp_path, ServerPorts.above(9000), environment=given)
+    with pytest.raises(ServerUnavailable, match=r"DATABASE_URL names .*\nBROKER_URL names "):
+        servers.start()

@@ -55,9 +55,7 @@ def test_a_bill_names_what_the_image_installs_with_its_hashes_and_nothing_else(i
         for part in json.loads(bills[image])["components"]
         if part.get("purl", "").startswith("pkg:pypi/")
     }
-    installed = requirements_in(
-        part_for([f"campus-{image}", "campus-common"] if image != "sandbox" else ["campus-sandbox"])
-    )
+    installed = requirements_in(part_for(IMAGES[image]))
     elsewhere = {"async-timeout", "colorama", "pywin32"}  # for an older Python, and for another system
     assert listed == {line.name: set(line.hashes) for line in installed if line.name not in elsewhere}
     assert all(requirement.hashes for requirement in installed)

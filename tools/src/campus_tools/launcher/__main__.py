@@ -14,7 +14,7 @@ from typing import Final
 from rich.console import Console
 
 from campus_tools.launcher.console import MergedLog, show_addresses, show_demo_accounts
-from campus_tools.launcher.failures import StartFailed
+from campus_tools.launcher.failures import StartFailed, with_remedy
 from campus_tools.launcher.mailbox import name_demo_mailboxes
 from campus_tools.launcher.memory import check_memory
 from campus_tools.launcher.system import System
@@ -69,7 +69,7 @@ def main(plan: SystemPlan | None = None) -> int:
     except _StopRequested:
         pass
     except (StartFailed, ServerUnavailable) as error:
-        return _failed(str(error))
+        return _failed(with_remedy(str(error)))
     finally:
         stop.set()
         log.report("launcher", "stopping")

@@ -26,5 +26,5 @@ class StartFailed(Exception):
 
 def with_remedy(text: str) -> str:
     """Return the output of a failed program, and below it what to do where the cause is a known one."""
-    remedies = [remedy for cause, remedy in _REMEDIES if re.search(cause, text)]
+    remedies = [remedy for cause, remedy in _REMEDIES if re.search(cause, text) and remedy not in text]
     return "\n".join([text, *remedies])

@@ -15,6 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import asyncpg
+
 from campus_tools.launcher.failures import StartFailed, with_remedy
 from campus_tools.launcher.one_shots import OneShots
 from campus_tools.launcher.ports import free_port_base, occupied_ports
@@ -352,8 +354,8 @@ class System:
             try:
                 # In a thread: the caller may run an event loop.
                 pool.submit(self._runtime.provision_databases, self.servers, self._secrets).result()
-            except ProvisioningFailed as error:
-                raise StartFailed(str(error)) from error
+            except (ProvisioningFailed, asyncpg.PostgresError, OSError) as error:
+                raise StartFailed(with_remedy(f"The databases could not be created: {error}")) from error
         self._report("databases", "migrating")
         prepared = [pool.submit(self._prepare, service) for service in self.plan.services]
         _all_or_first_failure([*prepared, broker, *([store] if store else [])])

@@ -46,7 +46,7 @@ def bill_of(image: str, version: str = UNRELEASED) -> str:
     """Return the bill of one image of a release as JSON."""
     project = tomllib.loads((ROOT / IMAGES[image] / "pyproject.toml").read_text())["project"]
     ours = [project["name"], *([_COMMON] if _COMMON in _named(project["dependencies"]) else [])]
-    part = part_for(ours)
+    part = part_for(IMAGES[image])
     requirements = [line for line in requirements_in(part) if _is_installed(line)]
     # Derived from the content: the library's default is random.
     named = uuid5(NAMESPACE_OID, "\n".join([image, version, ":".join(_base_image()), part]))

@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -35,9 +34,10 @@ def requirements_in(text: str) -> list[Requirement]:
     return [_requirement(block) for block in re.split(r"\n(?=[a-z0-9])", text) if _FIRST_LINE.match(block)]
 
 
-def part_for(distributions: Iterable[str]) -> str:
-    """Return the part of the lock that an image of these distributions installs, cut by the image's own program."""
-    command = [sys.executable, str(_CUT), str(LOCK), *distributions]
+def part_for(folder: str) -> str:
+    """Return the part of the lock that the image of this folder installs, cut by the image's own program."""
+    projects = [ROOT / name / "pyproject.toml" for name in (folder, "libs/common")]
+    command = [sys.executable, str(_CUT), str(LOCK), *map(str, projects)]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
