@@ -13,7 +13,7 @@ from tests.architecture.manifests import SETTINGS, variables_of_the_image
 COMPOSE = compose()
 PARTS = COMPOSE["services"]
 OURS = {name: part for name, part in PARTS.items() if part["image"].startswith("campus-")}
-PROCESSES = [name for name, part in OURS.items() if part.get("command") in ("api", "worker")]
+PROCESSES = [name for name, part in OURS.items() if part.get("command") in ("api", "worker", "all")]
 # Written into the file of secrets by operations.secret_files.
 ADDRESSES_WITH_PASSWORDS = {"API_DATABASE_URL", "SERVICE_DATABASE_URL", "BROKER_URL"}
 # Settings of every service that only some use; identity's address follows from JWKS_URL.
@@ -46,8 +46,14 @@ def needed_by(part: str) -> set[str]:
 
 
 def test_every_service_has_its_processes() -> None:
-    assert {service_of(process) for process in PROCESSES} == set(SETTINGS)
-    assert {name for name in SETTINGS if f"{name}-worker" not in PARTS} == {"api-gateway"}
+    """One on this machine; docker-compose.scale.yml alone starts workers of their own."""
+    services = set(SETTINGS) - {"api-gateway"}
+    started = {name: PARTS[name]["command"] for name in PROCESSES if "profiles" not in PARTS[name]}
+    assert started == {"api-gateway": "api"} | dict.fromkeys(services, "all")
+    apart = {name: PARTS[name] for name in PROCESSES if "profiles" in PARTS[name]}
+    assert set(apart) == {f"{name}-worker" for name in services}
+    for name, worker in apart.items():
+        assert worker == PARTS[service_of(name)] | {"command": "worker", "profiles": ["scale"]}
 
 
 def test_a_service_depends_on_earlier_services_only() -> None:
@@ -141,9 +147,7 @@ def test_a_container_mounts_its_own_secrets_read_only() -> None:
 def test_a_service_with_images_mounts_its_volume(process) -> None:
     folder = PARTS[process].get("environment", {}).get("MEDIA_FOLDER")
     shared = [each for each in PARTS[process]["volumes"] if folder and folder.startswith(each.split(":")[1] + "/")]
-    of_the_endpoints = (
-        [each for each in PARTS[f"{service_of(process)}-api"]["volumes"] if each in shared] if folder else []
-    )
+    of_the_endpoints = [each for each in PARTS[service_of(process)]["volumes"] if each in shared] if folder else []
     assert len(of_the_endpoints) == (1 if folder else 0), "what one process stores the other must find, and remove"
 
 

@@ -5,6 +5,7 @@ import re
 import yaml
 
 from operations.provision import database_url
+from tests.architecture.compose import compose
 from tests.architecture.sources import ROOT
 
 
@@ -22,6 +23,7 @@ for tag in ("!reset", "!override"):
 BASE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SCALE = yaml.load((ROOT / "docker-compose.scale.yml").read_text(), _Loader)
 PARTS = SCALE["services"]
+COMPOSE = compose()
 NODES = ["rabbitmq", "rabbitmq-2", "rabbitmq-3"]
 
 
@@ -30,8 +32,15 @@ def names_of(key: str) -> set[str]:
 
 
 def test_every_process_runs_twice() -> None:
-    processes = {name for name, part in BASE["services"].items() if part.get("command") in ("api", "worker")}
+    processes = {name for name, part in BASE["services"].items() if part.get("command") in ("api", "worker", "all")}
     assert processes == {name for name, part in PARTS.items() if part.get("deploy") == {"replicas": 2}}
+
+
+def test_workers_run_apart_from_requests() -> None:
+    for name, part in BASE["services"].items():
+        if part.get("command") == "all":
+            assert PARTS[name]["command"] == "api"
+            assert PARTS[f"{name}-worker"]["profiles"] == []
 
 
 def test_the_gateways_share_their_port_by_a_balancer() -> None:
@@ -69,10 +78,11 @@ def test_every_named_part_exists() -> None:
     for name, part in PARTS.items():
         assert set(part.get("depends_on", {})) <= names_of("services"), name
         volumes = {mount.partition(":")[0] for mount in part.get("volumes", [])}
-        assert volumes <= names_of("volumes"), name
+        assert {volume for volume in volumes if not volume.startswith("./")} <= names_of("volumes"), name
+        assert all((ROOT / volume).is_file() for volume in volumes if volume.startswith("./")), name
         assert set(part.get("networks", [])) <= names_of("networks"), name
         assert {config["source"] for config in part.get("configs", [])} <= names_of("configs"), name
-        assert name in BASE["services"] or "image" in part, name
+        assert name in COMPOSE["services"] or "image" in part, name
 
 
 def test_replicated_servers_have_the_images_of_the_single_ones() -> None:

@@ -209,7 +209,7 @@ def test_a_page_names_commands_that_exist(page) -> None:
     for service, command in re.findall(r"campusctl service (\w+) ([a-z-]+)", text):
         assert command in commands_of("orders" if service == "SERVICE" else service)
     for process, command in re.findall(r"docker compose exec (\S+) start ([a-z-]+)", text):
-        assert command in commands_of(process.rpartition("-")[0])
+        assert command in commands_of(process)
 
 
 @pages
@@ -219,7 +219,7 @@ def test_a_page_names_containers_that_exist(page) -> None:
         r"docker compose (?:exec|restart|logs(?: --\S+ \S+)*|ps|run --rm)((?: [a-z<][a-z<>-]*)+)", text
     ):
         first, *others = named.split()
-        everyone = [first, *(other for other in others if other.endswith(("-api", "-worker", "api-gateway")))]
+        everyone = [first, *(other for other in others if other in (*SERVICES, "<service>"))]
         for name in everyone:
             for service in SERVICES if "<service>" in name else ("",):
                 expected = name.replace("<service>", service)
@@ -256,14 +256,15 @@ def test_a_page_names_dashboards_and_panels_that_exist(page) -> None:
 
 def test_prometheus_scrapes_every_process() -> None:
     jobs = {job["job_name"]: job for job in settings_of("prometheus/prometheus.yml")["scrape_configs"]}
+    apart = settings_of("prometheus-workers.yml")["scrape_configs"]
     requested_by = {}
-    for group in jobs["campus"]["static_configs"]:
+    for group in [*jobs["campus"]["static_configs"], *apart[0]["static_configs"]]:
         (target,) = group["targets"]
         host, port = target.split(":")
         assert group["labels"]["process"] == host
         assert host == group["labels"]["service"] or host.rpartition("-")[0] == group["labels"]["service"]
         requested_by[host] = port
-    running = {name for name, part in COMPOSE.items() if part.get("command") in ("api", "worker")}
+    running = {name for name, part in COMPOSE.items() if part.get("command") in ("api", "worker", "all")}
     assert set(requested_by) == running
     assert {name for name, port in requested_by.items() if port != "8080"} == {"api-gateway"}
     assert requested_by["api-gateway"] == str(COMPOSE["api-gateway"]["environment"]["METRICS_PORT"])

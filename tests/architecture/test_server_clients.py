@@ -15,7 +15,7 @@ OPENERS: Final = {
     "aio_pika": {"common/messaging/bus.py", "common/messaging/replaying.py", "common/messaging/topology.py"},
     # Migrations have limits of their own for locks, and their Job has one.
     "asyncpg": {"common/database/connecting.py", "common/migrations/alembic_environment.py"},
-    "redis": {"api_gateway/quotas.py"},
+    "redis": {"api_gateway/store_quotas.py"},
 }
 OPENING: Final = {"connect", "connect_robust", "create_pool", "from_url", "Redis", "Connection", "RobustConnection"}
 # Calls of the broker's library on what another module opened.

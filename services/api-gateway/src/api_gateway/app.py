@@ -26,7 +26,7 @@ from api_gateway.load import Load
 from api_gateway.metrics import Metrics
 from api_gateway.page_cache import PageCache
 from api_gateway.protocol import EdgeProtocol
-from api_gateway.quotas import ProcessQuotas, Quotas, StoreQuotas
+from api_gateway.quotas import ProcessQuotas, Quotas
 from api_gateway.readiness import Check, Readiness
 from api_gateway.routing import RouteTable
 from api_gateway.services import IDENTITY, NOTIFICATIONS, ORDERS, PAYMENTS, PAYOUTS
@@ -73,6 +73,8 @@ async def compose(settings: Settings, runtime: Runtime, limits: EdgeLimits = LIM
     metrics, spans = Metrics(), ServerSpans()
     quotas: Quotas = ProcessQuotas(windows)
     if settings.rate_limit_store_url:
+        from api_gateway.store_quotas import StoreQuotas
+
         quotas = StoreQuotas(
             settings.rate_limit_store_url, windows, metrics, seconds_max=limits.quota_store_seconds_max
         )

@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 from api_gateway.metrics import Metrics
-from api_gateway.quotas import StoreQuotas
 from api_gateway.sliding_window import Counter, SlidingWindows
+from api_gateway.store_quotas import StoreQuotas
 from campus_tools.servers.redis import PrivateRedis
 from common.primitives.clock import ManualClock, SystemClock
 from common.primitives.ids import new_id

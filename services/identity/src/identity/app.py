@@ -9,7 +9,7 @@ project a new field of it. The first start of any of them (except `migrate`) cre
 import json
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from importlib.resources import files
 
@@ -27,7 +27,6 @@ from common.primitives.cursors import CursorSigner
 from common.process.loops import Loop
 from common.process.runtime import Runtime, Service
 from common.process.service import EXIT_UNKNOWN_COMMAND
-from common.web.provider_client import provider_client
 from contracts.demo import CAMPUSES
 from contracts.identity import OneTimeCodeIssued
 from identity.clients.oidc_provider import OidcProvider
@@ -89,8 +88,8 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
     await ensure_signing_key(runtime.database, signing_keys, now=now)
     hashes = KeyedHashes(await _hash_key(runtime.database, encryption, shared))
     passwords = Passwords()
-    http = provider_client(timeout=runtime.limits.identity)
-    try:
+    async with AsyncExitStack() as stack:
+        stack.callback(passwords.close)
         dependencies = Dependencies(
             clock=runtime.clock,
             database=runtime.database,
@@ -108,17 +107,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             provisioning=Provisioning(read_institutions(settings.all_cells), hashes, settings.referral_reward_minor),
             further_issuers=frozenset(entry.issuer for entry in settings.trusted_issuers),
             staff_issuers=frozenset(entry.issuer for entry in settings.trusted_issuers if entry.allow_staff_roles),
-            oidc_providers={
-                entry.name: OidcProvider(
-                    entry.rules,
-                    entry.client_secret.get_secret_value(),
-                    http,
-                    runtime.clock,
-                    allow_loopback=settings.oidc_allow_loopback,
-                    seconds_max=runtime.limits.identity,
-                )
-                for entry in settings.oidc_providers
-            },
+            oidc_providers=await stack.enter_async_context(_opened_oidc_providers(settings, runtime)),
             allowed_origins=settings.allowed_origins,
             text_policy=_text_policy_of(settings),
             demo=DemoSecrets(settings.demo_password, settings.demo_totp_by_name),
@@ -134,9 +123,28 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
                 now=now,
             )
         yield dependencies
-    finally:
-        passwords.close()
-        await http.aclose()
+
+
+@asynccontextmanager
+async def _opened_oidc_providers(settings: Settings, runtime: Runtime) -> AsyncIterator[dict[str, OidcProvider]]:
+    """Yield the configured identity providers by name; without one the HTTP client, 6 MiB, is not imported."""
+    if not settings.oidc_providers:
+        yield {}
+        return
+    from common.web.provider_client import provider_client
+
+    async with provider_client(timeout=runtime.limits.identity) as http:
+        yield {
+            entry.name: OidcProvider(
+                entry.rules,
+                entry.client_secret.get_secret_value(),
+                http,
+                runtime.clock,
+                allow_loopback=settings.oidc_allow_loopback,
+                seconds_max=runtime.limits.identity,
+            )
+            for entry in settings.oidc_providers
+        }
 
 
 async def _hash_key(database: Database, encryption: Encryption, shared: tuple[str, str]) -> bytes:

@@ -14,7 +14,7 @@ async def measure(bench: BenchEnvironment) -> list[Row]:
             Figures(),
             value=proportional_mib(pids),
             unit="MiB",
-            goals=(Goal("value", 600, unit=" MiB"),),
+            goals=(Goal("value", 450, unit=" MiB"),),
         ),
         Row(f"memory of {len(pids)} processes, resident (RSS)", "", Figures(), value=resident_mib(pids), unit="MiB"),
     ]

@@ -10,6 +10,7 @@ async def get_payout(request: Request, caller: CurrentCaller, payout_id: UUID) -
 """
 
 from collections.abc import Callable, Coroutine, Mapping
+from functools import cached_property
 from typing import Any, Final, TypeVar, Unpack
 
 from fastapi.routing import APIRoute
@@ -138,17 +139,27 @@ class EndpointRoute(APIRoute):
         is_raw: bool,
         accepts_any_query: bool,
         is_merged: bool,
+        responses: dict[int | str, dict[str, Any]],
         **arguments: Any,
     ) -> None:
         self.declared, self.is_raw, self.is_merged = declared, is_raw, is_merged
         self._accepts_any_query = accepts_any_query
         self.respond: Respond
         super().__init__(path, endpoint, **arguments)
+        # FastAPI would build a pydantic model of each response, which OpenAPI alone reads: 3 MiB of each process.
+        self.responses = responses
+        del self.response_fields
         if is_raw and self.param_convertors:
             raise TypeError(f"{path}: a raw endpoint has a fixed path")
         if self.has_one_order:
             shown = dict(self.openapi_extra or {})
             self.openapi_extra = {**shown, "parameters": [*shown.get("parameters", ()), ONE_ORDER_SHOWN]}
+
+    @cached_property
+    def response_fields(self) -> dict[int | str, Any]:  # type: ignore[override]
+        """The models of the responses, as FastAPI builds them; read by the OpenAPI document."""
+        shown = APIRoute(self.path, self.endpoint, responses=self.responses, operation_id=self.operation_id)
+        return shown.response_fields
 
     @property
     def has_one_order(self) -> bool:

@@ -1,35 +1,15 @@
-"""Passkeys (WebAuthn Level 2): options for the browser, and verification of authenticator responses."""
+"""Passkeys (WebAuthn Level 2): options for the browser, and verification of authenticator responses.
+
+The library is imported with the first passkey: with its formats of attestation it is 5 MiB.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, EllipticCurvePublicKey
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from webauthn import (
-    generate_authentication_options,
-    generate_registration_options,
-    verify_authentication_response,
-    verify_registration_response,
-)
-from webauthn.helpers import (
-    decode_credential_public_key,
-    decoded_public_key_to_cryptography,
-    options_to_json_dict,
-    parse_attestation_object,
-    parse_authentication_credential_json,
-    parse_client_data_json,
-    parse_registration_credential_json,
-)
-from webauthn.helpers.cose import COSEAlgorithmIdentifier
-from webauthn.helpers.structs import (
-    AttestationFormat,
-    AuthenticatorSelectionCriteria,
-    PublicKeyCredentialDescriptor,
-    ResidentKeyRequirement,
-    UserVerificationRequirement,
-)
 
 from common.observability.logging import get_logger
 from common.primitives.ids import new_secret
@@ -37,13 +17,15 @@ from common.primitives.json_records import Json, JsonObject
 from identity.domain.errors import PasskeyRejected
 from identity.domain.second_factors import CHALLENGE_LIFE
 
+if TYPE_CHECKING:
+    from webauthn.helpers.cose import COSEAlgorithmIdentifier
+
 log = get_logger(__name__)
 
 NAME_SHOWN: Final = "Campus Marketplace"
-ALGORITHMS: Final = [COSEAlgorithmIdentifier.EDDSA, COSEAlgorithmIdentifier.ECDSA_SHA_256]
 # No attestation is requested, but some browsers pass on a self-attestation. Parsers of other formats would be attack
 # surface.
-FORMATS: Final = (AttestationFormat.NONE, AttestationFormat.PACKED)
+FORMATS: Final = ("none", "packed")
 # WebAuthn, section 4: a credential id has at least 16 and at most 1023 bytes.
 CREDENTIAL_ID_BYTES_MIN: Final = 16
 CREDENTIAL_ID_BYTES_MAX: Final = 1023
@@ -91,6 +73,9 @@ class Passkeys:
 
     def creation_options(self, user_id: UUID, email: str, challenge: bytes, held: Sequence[bytes]) -> JsonObject:
         """Return PublicKeyCredentialCreationOptionsJSON; `held` are the credentials to exclude."""
+        from webauthn import generate_registration_options
+        from webauthn.helpers import options_to_json_dict, structs
+
         options = generate_registration_options(
             rp_id=self._party.id,
             rp_name=NAME_SHOWN,
@@ -98,28 +83,34 @@ class Passkeys:
             user_name=email,
             challenge=challenge,
             timeout=_TIMEOUT_MILLISECONDS,
-            authenticator_selection=AuthenticatorSelectionCriteria(
-                resident_key=ResidentKeyRequirement.PREFERRED,
-                user_verification=UserVerificationRequirement.REQUIRED,
+            authenticator_selection=structs.AuthenticatorSelectionCriteria(
+                resident_key=structs.ResidentKeyRequirement.PREFERRED,
+                user_verification=structs.UserVerificationRequirement.REQUIRED,
             ),
-            exclude_credentials=[PublicKeyCredentialDescriptor(id=held_id) for held_id in held],
-            supported_pub_key_algs=ALGORITHMS,
+            exclude_credentials=[structs.PublicKeyCredentialDescriptor(id=held_id) for held_id in held],
+            supported_pub_key_algs=_algorithms(),
         )
         return options_to_json_dict(options)
 
     def request_options(self, challenge: bytes, held: Sequence[bytes]) -> JsonObject:
         """Return PublicKeyCredentialRequestOptionsJSON for any of the credentials `held`."""
+        from webauthn import generate_authentication_options
+        from webauthn.helpers import options_to_json_dict, structs
+
         options = generate_authentication_options(
             rp_id=self._party.id,
             challenge=challenge,
             timeout=_TIMEOUT_MILLISECONDS,
-            allow_credentials=[PublicKeyCredentialDescriptor(id=held_id) for held_id in held],
-            user_verification=UserVerificationRequirement.REQUIRED,
+            allow_credentials=[structs.PublicKeyCredentialDescriptor(id=held_id) for held_id in held],
+            user_verification=structs.UserVerificationRequirement.REQUIRED,
         )
         return options_to_json_dict(options)
 
     def read_new(self, response: Mapping[str, Json], challenge: bytes) -> NewPasskey:
         """Return the passkey created for this challenge. Raises PasskeyRejected."""
+        from webauthn import verify_registration_response
+        from webauthn.helpers import parse_attestation_object, parse_registration_credential_json
+
         try:
             credential = parse_registration_credential_json(dict(response))
             _check_frame(credential.response.client_data_json)
@@ -131,7 +122,7 @@ class Passkeys:
                 expected_rp_id=self._party.id,
                 expected_origin=list(self._party.origins),
                 require_user_verification=True,
-                supported_pub_key_algs=ALGORITHMS,
+                supported_pub_key_algs=_algorithms(),
             )
             _check_made(verified.credential_id, credential.raw_id, verified.credential_public_key)
         except Exception as error:
@@ -140,6 +131,8 @@ class Passkeys:
 
     def read_shown(self, response: Mapping[str, Json], user_id: UUID) -> ShownPasskey:
         """Return the credential of an assertion. Raises PasskeyRejected when it names another user."""
+        from webauthn.helpers import parse_authentication_credential_json
+
         try:
             credential = parse_authentication_credential_json(dict(response))
             _check_frame(credential.response.client_data_json)
@@ -154,6 +147,8 @@ class Passkeys:
 
         The caller checks the counter: before the signature is verified the number proves nothing.
         """
+        from webauthn import verify_authentication_response
+
         try:
             verified = verify_authentication_response(
                 credential=dict(shown.response),
@@ -169,7 +164,15 @@ class Passkeys:
         return verified.new_sign_count
 
 
+def _algorithms() -> "list[COSEAlgorithmIdentifier]":
+    from webauthn.helpers.cose import COSEAlgorithmIdentifier
+
+    return [COSEAlgorithmIdentifier.EDDSA, COSEAlgorithmIdentifier.ECDSA_SHA_256]
+
+
 def _check_frame(client_data_json: bytes) -> None:
+    from webauthn.helpers import parse_client_data_json
+
     # A page that embeds this site in a frame could make its visitors confirm a prompt that they cannot see.
     if parse_client_data_json(client_data_json).cross_origin:
         raise InvalidCredential("embedded in a page of another site")
@@ -177,6 +180,9 @@ def _check_frame(client_data_json: bytes) -> None:
 
 def _check_made(credential_id: bytes, named_id: bytes, public_key: bytes) -> None:
     """Check a new key without attestation: a key that cannot verify anything would lock its owner out."""
+    from webauthn.helpers import decode_credential_public_key, decoded_public_key_to_cryptography
+    from webauthn.helpers.cose import COSEAlgorithmIdentifier
+
     if credential_id != named_id:
         raise InvalidCredential("the credential differs from the named one")
     if not CREDENTIAL_ID_BYTES_MIN <= len(credential_id) <= CREDENTIAL_ID_BYTES_MAX:

@@ -1,10 +1,12 @@
 """Passwords: argon2id in a bounded pool of threads."""
 
 import asyncio
+import ctypes
 import os
 import unicodedata
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Final, TypeVar, TypeVarTuple
 
 from argon2 import PasswordHasher
@@ -22,12 +24,16 @@ HASHER: Final = PasswordHasher(time_cost=3, memory_cost=19_456, parallelism=1)
 THREADS: Final = min(4, os.cpu_count() or 1)
 # The wait in a longer queue would be too long for a login.
 WAITING_MAX: Final = 100
+# A parameter of mallopt (malloc.h of glibc), and the bytes from which a freed block is returned to the system.
+_M_MMAP_THRESHOLD: Final = -3
+_RETURNED_BYTES_MIN: Final = 1_048_576
 
 
 class Passwords:
     """Hash and check passwords. Call `close` at the end."""
 
     def __init__(self, hasher: PasswordHasher = HASHER) -> None:
+        _return_large_blocks()
         self._hasher = hasher
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="passwords")
         self._waiting = 0
@@ -85,6 +91,13 @@ class Passwords:
             return await asyncio.get_running_loop().run_in_executor(self._threads, work, *values)
         finally:
             self._waiting -= 1
+
+
+def _return_large_blocks() -> None:
+    """Let glibc return the 19 MiB of a hash: it would raise its threshold at the first, and each thread keep them."""
+    # Other C libraries have no such threshold.
+    with suppress(AttributeError):
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _RETURNED_BYTES_MIN)
 
 
 def _normal(password: str) -> str:

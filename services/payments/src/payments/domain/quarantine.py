@@ -10,7 +10,7 @@ from payments.domain.errors import ChargeCannotBeAccepted
 
 Outcome = Literal["accept", "return"]
 # The steps of its decision.
-QuarantineStep = Literal["preparation", "approval"]
+QuarantineStep = Literal["approval", "preparation"]
 
 
 @dataclass(frozen=True, slots=True)

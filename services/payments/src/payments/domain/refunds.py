@@ -18,7 +18,7 @@ RefundKind = Literal["order", "overpayment", "quarantine", "outside"]
 # `correct` is for an outside refund that was not the order's: the platform bears it.
 RefundAction = Literal["retry", "other_destination", "correct"]
 # The steps of the decision about a failed refund.
-RefundStep = Literal["preparation", "approval"]
+RefundStep = Literal["approval", "preparation"]
 # The gateway cannot refund by the payer's own means, and waits for an account of theirs.
 NEEDS_ACCOUNT: Final = "needs-attention"
 # The gateway has accepted the refund, and not paid it yet.

@@ -18,7 +18,7 @@ POLLS_AFTER_END: Final = (timedelta(days=1), timedelta(days=7))
 
 WithdrawalOutcome = Literal["pay", "return"]
 # The steps of the decision about a withdrawal that waits for two people.
-WithdrawalStep = Literal["preparation", "approval"]
+WithdrawalStep = Literal["approval", "preparation"]
 
 
 @dataclass(frozen=True, slots=True)
