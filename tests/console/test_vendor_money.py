@@ -168,6 +168,10 @@ async def test_the_statement_of_the_month_ends_with_the_balance(
     await one.check_page()
     rows = await _download(one, f"/wallet/statements/csv?month={month}")
     assert len(rows) == statement["lines"]
+    link = await one.page.get_by_role("link", name="PDF", exact=True).get_attribute("href")
+    file = await one.context.request.get(f"{one.console_url}{link}")
+    assert (file.status, file.headers["content-type"]) == (200, "application/pdf")
+    assert (await file.body()).startswith(b"%PDF-")
     assert (await one.open("/wallet/statements?month=2026-13")).status == 422
 
 

@@ -15,12 +15,14 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from common.documents.rendering import DocumentRenderer
 from common.observability.logging import get_logger
 from common.primitives.clock import Clock, SystemClock
 from console import formats
 from console.api import Api, ApiConnection, ApiProblem, SessionEnded
 from console.assets import Assets
 from console.families import Family, Screen, find_families, shortcuts
+from console.papers import paper_response
 from console.passkeys import read_passkey
 from console.profiles import Profiles
 from console.security import STRICT_TRANSPORT, SecuredResponses, has_csrf_token, is_same_origin, security_headers
@@ -50,6 +52,7 @@ FORM_FIELDS_MAX: Final = 600
 """More than the five fields of each of 100 variants."""
 FILE_BYTES_MAX: Final = 5 * 1024 * 1024 + 4096
 """An image of the API's limit in its frame (contract section 4)."""
+HTML: Final = "text/html"
 _TEMPLATES: Final = [Path(__file__).parent / "pages", Path(__file__).parent / "templates"]
 
 
@@ -69,6 +72,7 @@ class Console:
         self._connection = ApiConnection(settings.api_address, self._cookies, settings.api_source_address)
         self._profiles = Profiles()
         self._assets = Assets()
+        self._renderer = DocumentRenderer()
         self.families: Sequence[Family] = find_families()
         self._headers = security_headers(settings.base_url)
         if settings.is_secure:
@@ -91,6 +95,7 @@ class Console:
         return SecuredResponses(app, self._headers)
 
     async def close(self) -> None:
+        self._renderer.close()
         await self._connection.close()
 
     @asynccontextmanager
@@ -181,6 +186,8 @@ class Console:
             return await self._act(screen, visit)
         is_used = self._restore_refused(visit) if visit.me is not None else False
         response = await screen.handler(visit)
+        if visit.query.get("format") == "pdf" and response.media_type == HTML and response.status_code == 200:
+            response = await paper_response(visit, response, self._renderer)
         if is_used:
             self._refused.write(response, "")
         return response

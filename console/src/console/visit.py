@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 from uuid import uuid4
 
 import msgspec
@@ -210,6 +210,11 @@ class Visit:
     def query(self) -> dict[str, str]:
         """The parameters of the address that are not empty."""
         return {name: value for name, value in self.request.query_params.items() if value}
+
+    @property
+    def pdf_link(self) -> str:
+        """The address of this page as a PDF."""
+        return f"{self.path}?{urlencode({**self.query, 'format': 'pdf'})}"
 
     @property
     def theme(self) -> str:

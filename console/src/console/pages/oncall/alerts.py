@@ -6,8 +6,9 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.families import Screens
+from console.formats import plain_message
 from console.lists import Column, Filter, ListView, choices, is_id, show_list
-from console.pages.oncall.runbooks import find_runbook
+from console.pages.oncall.runbooks import find_runbook, may_open
 from console.parts import STAFF_NAMES_MAX, command, names_of, rows_of_part
 from console.visit import Visit
 
@@ -64,7 +65,7 @@ ALERTS = ListView(
         Column("Severity", "severity", "badge"),
         Column("Respond", alert_deadline, "left"),
         Column("Alert", "title", link="/alerts/{id}"),
-        Column("Detail", "detail"),
+        Column("Detail", lambda alert: plain_message(alert["detail"])),
         Column("Assigned to", "assigneeId", "staff"),
         Column("Raised", "raisedAt", "ago"),
         Column("Closed", "closedAt", "ago"),
@@ -98,6 +99,7 @@ async def alert_page(visit: Visit) -> Response:
         alert=alert,
         deadline=alert_deadline(alert),
         subject_page=subject_page,
+        may_open_subject=may_open(visit, subject_page),
         runbook=find_runbook(visit, alert["runbook"], subject_page),
         names=await names_of(visit, *named),
         colleagues=[(one["id"], one["name"]) for one in colleagues if one["id"] != alert["assigneeId"]],

@@ -63,11 +63,14 @@ def find_runbook(visit: Visit, name: str, subject_page: str = "") -> Json | None
 def _button(visit: Visit, command: str, subject_page: str) -> str:
     """Return the link to the page of a step; empty where the console has none, or the person may not open it."""
     page = page_of_step(command, subject_page)
+    return f' <a class="button quiet do" href="{escape(page)}">Open here</a>' if may_open(visit, page) else ""
+
+
+def may_open(visit: Visit, page: str) -> bool:
+    """Return whether the console has the page and the person may open it."""
     path = page.partition("?")[0]
     screen = next((one for one in _pages() if _matches(one.path, path)), None)
-    if screen is None or (screen.any_of and not visit.may(*screen.any_of)):
-        return ""
-    return f' <a class="button quiet do" href="{escape(page)}">Open here</a>'
+    return screen is not None and (not screen.any_of or visit.may(*screen.any_of))
 
 
 def page_of_step(command: str, subject_page: str = "") -> str:

@@ -226,6 +226,7 @@ async def statement_page(visit: Visit) -> Response:
     month = month_of(visit)
     return visit.render(
         "vendor/statement.html",
+        title=f"Statement {month}",
         statement=await visit.api.get(f"/api/wallets/current/statements/{month}"),
         months=[(name, name) for name in latest_months()],
         columns=KIND_COLUMNS,

@@ -42,6 +42,36 @@ class Document:
         return self.number.lower()
 
 
+@dataclass(frozen=True, slots=True)
+class PaperPart:
+    """A part of a paper: rows of one cell (`heading`, `text`), of term and value (`facts`), or of a table, whose first
+    row is its head and whose columns `numbers` stand right.
+    """
+
+    kind: Literal["heading", "text", "facts", "table"]
+    rows: tuple[tuple[str, ...], ...]
+    numbers: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A page as a file: without a number, as of `made_at`."""
+
+    title: str
+    made_at: datetime
+    parts: tuple[PaperPart, ...]
+    note: str
+
+    @property
+    def cells(self) -> int:
+        """The number of its cells, which is what it costs."""
+        return sum(len(row) for part in self.parts for row in part.rows)
+
+
+PAPER_CELLS_MAX: Final = 6_000
+"""A table of 500 rows and 12 columns: some 25 pages."""
+
+
 def document_number(kind: DocumentKind, vendor_id: UUID, number: int) -> str:
     """Return the printed number: kind, the end of the vendor's id, and its number without gaps
     (`RC-9F21C0D4-000012`).

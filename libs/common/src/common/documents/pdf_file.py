@@ -6,6 +6,8 @@ joins.
 """
 
 import re
+from collections.abc import Iterable
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -15,7 +17,7 @@ from fpdf import FPDF
 from fpdf.enums import TableBordersLayout, VAlign, XPos, YPos
 from fpdf.fonts import FontFace
 
-from common.documents.document import Document, local_time
+from common.documents.document import Document, Paper, PaperPart, local_time
 
 _FONTS: Final = Path(__file__).with_name("fonts")
 _REGULAR, _BOLD = "DejaVuSans.ttf", "DejaVuSans-Bold.ttf"
@@ -46,34 +48,34 @@ def _coverage(font: str) -> frozenset[int]:
 class _Pages(FPDF):
     """A4 pages with the document's number at the foot of each."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, name: str, title: str, made_at: datetime, texts: Iterable[str]) -> None:
         super().__init__(format="A4")
-        self._number = document.number
+        self._name = name
         # Without it the file would name the instant of its rendering.
-        self.set_creation_date(document.issued_at)
-        self.set_title(f"{document.title} {document.number}")
+        self.set_creation_date(made_at)
+        self.set_title(title)
         self.set_lang("en")
         self.set_margins(18, 18, 18)
         self.set_auto_page_break(True, margin=22)
         self.add_font("text", "", _FONTS / _REGULAR)
         self.add_font("text", "B", _FONTS / _BOLD)
         self.set_text_shaping(True)
+        fallbacks = _needed_fallbacks(texts)
+        for number, font in enumerate(fallbacks):
+            self.add_font(f"fallback{number}", "", _FONTS / font)
+        self.set_fallback_fonts([f"fallback{number}" for number in range(len(fallbacks))], exact_match=False)
+        self.add_page()
 
     def footer(self) -> None:
         self.set_y(-14)
         self.set_font("text", "", 8)
         self.set_text_color(_GRAY)
-        self.cell(0, 5, f"{self._number} · page {self.page_no()}", align="R")
+        self.cell(0, 5, f"{_printable(self._name)} · page {self.page_no()}", align="R")
 
 
 def render_pdf(document: Document) -> bytes:
-    """Return the file: the same bytes for the same document."""
-    pages = _Pages(document)
-    fallbacks = _needed_fallbacks(document)
-    for number, font in enumerate(fallbacks):
-        pages.add_font(f"fallback{number}", "", _FONTS / font)
-    pages.set_fallback_fonts([f"fallback{number}" for number in range(len(fallbacks))], exact_match=False)
-    pages.add_page()
+    """Return the file of a numbered document: the same bytes for the same document."""
+    pages = _Pages(document.number, f"{document.title} {document.number}", document.issued_at, _texts(document))
     _print(pages, document.title, "B", 20)
     _print(pages, f"No. {document.number}")
     _print(pages, f"{local_time(document.issued_at)} (Africa/Lagos)")
@@ -91,6 +93,49 @@ def render_pdf(document: Document) -> bytes:
     pages.ln(4)
     _print(pages, document.note, "", 8, gray=True)
     return bytes(pages.output())
+
+
+def render_paper(paper: Paper) -> bytes:
+    """Return the file of a paper: headings, texts, facts and tables in their order. Its parts have at most
+    `PAPER_CELLS_MAX` cells in all, which is the caller's to check.
+    """
+    cells = [cell for part in paper.parts for row in part.rows for cell in row]
+    pages = _Pages(paper.title, paper.title, paper.made_at, [paper.title, paper.note, *cells])
+    _print(pages, paper.title, "B", 18)
+    pages.ln(2)
+    for part in paper.parts:
+        if part.kind == "table":
+            _print_table(pages, part)
+        for row in () if part.kind == "table" else part.rows:
+            if part.kind == "heading":
+                pages.ln(2)
+            _print(pages, ": ".join(row), "B" if part.kind == "heading" else "", 12 if part.kind == "heading" else 10)
+        pages.ln(1.5)
+    pages.ln(3)
+    _print(pages, paper.note, "", 8, gray=True)
+    return bytes(pages.output())
+
+
+def _print_table(pages: FPDF, part: PaperPart) -> None:
+    """Print a table: columns of amounts stand right. Its head is repeated on each page."""
+    width = max(len(row) for row in part.rows)
+    longest = [max(len(row[column]) if column < len(row) else 0 for row in part.rows) for column in range(width)]
+    pages.set_font("text", "", 9 if width <= 5 else 7.5 if width <= 8 else 6)
+    pages.set_text_color(_BLACK)
+    pages.set_draw_color(200)
+    with pages.table(
+        borders_layout=TableBordersLayout.HORIZONTAL_LINES,
+        col_widths=tuple(min(max(length, 6), 26) for length in longest),
+        headings_style=FontFace(emphasis="BOLD", color=_GRAY),
+        line_height=4.6,
+        padding=(1, 0.8),
+        text_align=tuple("RIGHT" if column in part.numbers else "LEFT" for column in range(width)),
+        v_align=VAlign.T,
+    ) as table:
+        for line in part.rows:
+            row = table.row()
+            for column in range(width):
+                row.cell(_printable(line[column]) if column < len(line) else "")
 
 
 def _print(pages: FPDF, text: str, style: str = "", size: float = 10, *, gray: bool = False) -> None:
@@ -124,9 +169,9 @@ def _print_lines(pages: FPDF, document: Document) -> None:
             row.cell(amount)
 
 
-def _needed_fallbacks(document: Document) -> list[str]:
-    """Return the fallback fonts that have a character of the document that no font before them has."""
-    missing = {ord(sign) for text in _texts(document) for sign in text} - _coverage(_REGULAR)
+def _needed_fallbacks(texts: Iterable[str]) -> list[str]:
+    """Return the fallback fonts that have a character of the texts that no font before them has."""
+    missing = {ord(sign) for text in texts for sign in text} - _coverage(_REGULAR)
     needed = []
     for font in _FALLBACKS:
         if found := missing & _coverage(font):

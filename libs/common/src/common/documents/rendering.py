@@ -5,16 +5,20 @@ Its libraries need 40 MiB, so a process imports them with its first document.
 """
 
 import asyncio
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final
+from typing import Final, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.documents.document import Document
+from common.documents.document import PAPER_CELLS_MAX, Document, Paper
 from common.documents.media_types import accepted_type
-from common.primitives.problems import Unavailable
+from common.primitives.problems import Unavailable, ValidationFailed
 from common.web.endpoints import Responses
+
+_Source = TypeVar("_Source")
+_Rendered = TypeVar("_Rendered")
 
 _PDF, _HTML = "application/pdf", "text/html"
 _TYPES: Final = (_PDF, _HTML)
@@ -36,6 +40,10 @@ class DocumentRendererBusy(Unavailable):
     detail = "Too many documents are being rendered. Try again."
 
 
+class PaperTooLong(ValidationFailed):
+    detail = "The page is too long for a PDF. Narrow it by its filters, or take the CSV."
+
+
 class DocumentRenderer:
     """Renders documents on a thread of its own; at most `waiting_max` requests wait for it."""
 
@@ -47,14 +55,7 @@ class DocumentRenderer:
     async def respond(self, request: Request, document: Document) -> Response:
         """Return the document in the media type that the client prefers. Raises NotAcceptable, DocumentRendererBusy."""
         accepted = accepted_type(request.headers.get("accept"), _TYPES)
-        if self._under_way >= self._under_way_max:
-            raise DocumentRendererBusy
-        self._under_way += 1
-        try:
-            render = _render_pdf if accepted == _PDF else _render_html
-            content, headers = await asyncio.get_running_loop().run_in_executor(self._thread, render, document)
-        finally:
-            self._under_way -= 1
+        content, headers = await self._run(_render_pdf if accepted == _PDF else _render_html, document)
         suffix = "pdf" if accepted == _PDF else "html"
         headers |= {
             "X-Document-Number": document.number,
@@ -64,6 +65,22 @@ class DocumentRenderer:
         }
         return Response(content, headers=headers, media_type=accepted)
 
+    async def respond_paper(self, paper: Paper, name: str) -> Response:
+        """Return the paper as a PDF named `name`. Raises PaperTooLong, DocumentRendererBusy."""
+        if paper.cells > PAPER_CELLS_MAX:
+            raise PaperTooLong
+        headers = {"Content-Disposition": f'inline; filename="{name}.pdf"', "Cache-Control": "private, no-store"}
+        return Response(await self._run(_render_paper, paper), headers=headers, media_type=_PDF)
+
+    async def _run(self, render: Callable[[_Source], _Rendered], source: _Source) -> _Rendered:
+        if self._under_way >= self._under_way_max:
+            raise DocumentRendererBusy
+        self._under_way += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, render, source)
+        finally:
+            self._under_way -= 1
+
     def close(self) -> None:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
@@ -72,6 +89,12 @@ def _render_pdf(document: Document) -> tuple[bytes, dict[str, str]]:
     from common.documents.pdf_file import render_pdf
 
     return render_pdf(document), {}
+
+
+def _render_paper(paper: Paper) -> bytes:
+    from common.documents.pdf_file import render_paper
+
+    return render_paper(paper)
 
 
 def _render_html(document: Document) -> tuple[bytes, dict[str, str]]:

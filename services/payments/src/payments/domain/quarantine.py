@@ -31,7 +31,7 @@ def evaluate_acceptance(amount_minor: int, currency: str, expected: ExpectedPaym
         raise ChargeCannotBeAccepted("No order is known under the charge's reference: it can only be returned.")
     if amount_minor < expected.total_minor:
         raise ChargeCannotBeAccepted(
-            f"The charge of {amount_minor} kobo is below the order's total of {expected.total_minor}: "
+            f"The charge of {amount_minor} kobo is below the order's total of {expected.total_minor} kobo: "
             "it can only be returned."
         )
     return Acceptance(expected.unpaid_minor, amount_minor - expected.unpaid_minor)

@@ -165,12 +165,17 @@ def alert_quarantine(
         uow,
         "SEV-2",
         f"Charge in quarantine: {reason}",
-        f"{about}, charge {charge.reference}: {charge.amount_minor} {charge.currency} in minor units, "
+        f"{about}, charge {charge.reference}: {_amount(charge)}, "
         f"{_QUARANTINE.get(reason, reason)}. Two people of finance accept or return it.",
         runbook="quarantined-charge",
         key=alert_key(quarantined_id),
         about=str(quarantined_id),
     )
+
+
+def _amount(charge: Charge) -> str:
+    """Return the amount; another currency than the naira has its code."""
+    return f"{charge.amount_minor} kobo" if charge.currency == "NGN" else f"{charge.amount_minor} {charge.currency}"
 
 
 def clear_quarantine_alert(uow: UnitOfWork, quarantined_id: UUID, outcome: Literal["accepted", "returned"]) -> None:
