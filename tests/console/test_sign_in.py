@@ -1,6 +1,7 @@
 """Sign-in, expiry, step-up and the protection of forms, in a real browser."""
 
 import asyncio
+import re
 
 import httpx
 import pyotp
@@ -51,6 +52,35 @@ async def test_a_wrong_password_is_refused_with_its_request_id(visitor: Arrival)
     assert await one.page.get_by_label("Mail address").input_value() == "support@campus.example"
     assert await one.page.get_by_label("Password").input_value() == ""
     await one.check_page()
+
+
+async def test_a_forgotten_password_is_replaced_by_a_mailed_code(visitor: Arrival, market: Marketplace) -> None:
+    owner = await newcomer(market)
+    one = await visitor()
+    await one.open("/sign-in")
+    assert "Campus Marketplace" in await one.text()
+    await one.click("Forgotten password", "link")
+    await one.check_page()
+    await one.fill("Mail address", owner.email)
+    await one.click("Send the code")
+    assert await one.notice() == (
+        "If an account has this address, a mail with a code is on its way. The code works for 30 minutes."
+    )
+    await one.check_page()
+    await one.fill("Code of the mail", "not-the-code")
+    await one.fill("New password", "a new long password 7")
+    await one.click("Change the password")
+    assert "The token is wrong" in await one.page.get_by_role("alert").inner_text()
+
+    async def mailed() -> str | None:
+        newest = str((await market.messages(owner.email, "email"))[0])
+        found = re.search("[A-Za-z0-9_-]{40,}", newest) if "reset your password" in newest else None
+        return found and found[0]
+
+    await one.fill("Code of the mail", f" {await market.until('the mail', mailed, 60)} ")
+    await one.fill("New password", "a new long password 7")
+    await one.click("Change the password")
+    assert await one.notice() == "The password is changed. Sign in with it."
 
 
 async def test_a_wrong_code_is_refused_and_opens_no_page(visitor: Arrival, system: System) -> None:

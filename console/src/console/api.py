@@ -237,6 +237,17 @@ class Api:
         self._session.accept(tokens, self._cookies.now())
         self._session.is_mfa_due = tokens.mfa_required
 
+    async def request_password_reset(self, email: str) -> None:
+        """Have a code sent to a known address; an unknown one gets the same response. Raises ApiProblem."""
+        await self._without_session("/api/auth/password/forgot", {"email": email})
+
+    async def reset_password(self, code: str, password: str) -> None:
+        """Set the password of the account of a mailed code, which ends its sessions. Raises ApiProblem."""
+        await self._without_session("/api/auth/password/reset", {"token": code, "password": password})
+
+    async def _without_session(self, path: str, body: Json) -> None:
+        _data_of(await self._connection.send("POST", path, headers=self._forwarded, json=body))
+
     async def sign_in_providers(self) -> list[str]:
         """Return the names of the identity providers; none while the API does not name them: passwords go on."""
         try:

@@ -35,6 +35,33 @@ async def sign_in(visit: Visit) -> Response:
     return _show_code(visit, path, held) if visit.session.is_mfa_due else await _enter(visit, path, held)
 
 
+@SCREENS.page("/forgotten-password", title="Forgotten password", is_open=True)
+async def forgotten_password_page(visit: Visit) -> Response:
+    return visit.render("everyone/forgotten_password.html", is_sent=False)
+
+
+@SCREENS.action("/forgotten-password", is_open=True)
+async def request_password_reset(visit: Visit) -> Response:
+    """Have a code mailed, and show the form for it: also for an unknown address, which nothing reveals."""
+    try:
+        await visit.api.request_password_reset(visit.form["email"])
+    except ApiProblem as problem:
+        visit.error = problem
+    is_sent = visit.error is None
+    return visit.render("everyone/forgotten_password.html", title="Forgotten password", is_sent=is_sent)
+
+
+@SCREENS.action("/forgotten-password/reset", is_open=True)
+async def reset_password(visit: Visit) -> Response:
+    """Set the new password. The second factor stays as it is."""
+    try:
+        await visit.api.reset_password("".join(visit.form["token"].split()), visit.form["password"])
+    except ApiProblem as problem:
+        visit.error = problem
+        return visit.render("everyone/forgotten_password.html", title="Forgotten password", is_sent=True)
+    return visit.go("/sign-in", "The password is changed. Sign in with it.")
+
+
 @SCREENS.page("/sign-in/provider/{name}", title="Sign in", is_open=True)
 async def start_provider_sign_in(visit: Visit) -> Response:
     """Lead to the identity provider. The value in the cookie proves that this browser started the sign-in."""
