@@ -46,6 +46,7 @@ _BAD: Final = frozenset(
         "bounced",
         "lost",
         "suspended",
+        "sold out",
         "sev-1",
         "dead",
         "open_dispute",
@@ -54,6 +55,7 @@ _BAD: Final = frozenset(
 )
 _WAITING: Final = frozenset(
     [
+        "low",
         "processing",
         "pending",
         "proposed",
@@ -109,6 +111,11 @@ def element(name: str, content: object, **attributes: str) -> Markup:
     # A keyword of Python ends with an underscore as a parameter: `class_`.
     written = "".join(f' {key.rstrip("_")}="{escape(value)}"' for key, value in attributes.items())
     return Markup(f"<{name}{written}>{escape(content)}</{name}>")  # noqa: S704 - every part is escaped here
+
+
+def thumbnail(url: str | None) -> Markup:
+    """Return the small form of a product's image, beside the product's name."""
+    return Markup(f'<img class="thumbnail" src="{escape(url)}/thumbnail" alt="" loading="lazy">')  # noqa: S704
 
 
 def lagos(text: str | None, shown: str = "%-d %b %Y, %H:%M") -> Markup:

@@ -21,7 +21,7 @@ ROWS_PER_PAGE: Final = 50
 Complete = Callable[[Json], Awaitable[None]]
 """Adds to a row what its list lacks."""
 
-Kind = Literal["text", "naira", "time", "ago", "left", "badge", "id", "number", "staff", "code"]
+Kind = Literal["text", "naira", "time", "ago", "left", "badge", "id", "number", "staff", "code", "image"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,7 @@ _SHOWN: Final[dict[Kind, Callable[[Any], Any]]] = {
     "id": formats.short_id,
     "staff": str,
     "code": formats.reference,
+    "image": formats.thumbnail,
 }
 
 

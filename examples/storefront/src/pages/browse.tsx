@@ -107,7 +107,7 @@ function Categories(filter: Filter) {
       <a href={address({ ...filter, category: "" })} aria-current={chosen === "" ? "true" : undefined}>
         All
       </a>
-      {categories.data?.map(({ category }) => (
+      {categories.data?.filter(({ category }) => isIcon(category) || category === chosen).map(({ category }) => (
         <a
           key={category}
           href={address({ ...filter, category })}

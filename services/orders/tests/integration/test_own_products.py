@@ -63,7 +63,9 @@ async def test_a_new_product_is_listed_and_published(shop) -> None:
     assert (product["status"], product["revision"], product["images"]) == ("published", 1, [])
     shown = (await shop.client.get(f"/api/products/{product['id']}")).json()["data"]
     assert shown == {
-        name: value for name, value in product.items() if name not in ("status", "updatedAt", "hiddenBecause")
+        name: value
+        for name, value in product.items()
+        if name not in ("status", "updatedAt", "hiddenBecause", "lowStock")
     }
     assert await events(shop) == [(100_000, True, False)]
 
@@ -179,6 +181,19 @@ async def test_what_was_removed_stays_removed_and_removing_it_again_is_no_error(
     assert (await change(shop, product, stock=1)).status_code == 409
     mine = await shop.client.get("/api/products/mine", params={"status": "removed"}, headers=headers)
     assert [(one["id"], one["status"]) for one in mine.json()["data"]] == [(product["id"], "removed")]
+
+
+async def test_own_products_are_found_by_a_part_of_the_name_and_by_low_stock(shop) -> None:
+    few = await offer(shop, name="Puff puff 100%", stock=5)
+    many = await offer(shop, name="Chin chin", stock=6)
+
+    async def found(**query):
+        response = await shop.client.get("/api/products/mine", params=query, headers=shop.as_merchant())
+        return [(one["id"], one["lowStock"]) for one in response.json()["data"]]
+
+    assert await found(q="PUFF") == await found(lowStock="true") == await found(q="100%") == [(few["id"], True)]
+    assert await found(lowStock="false") == await found(q="n c") == [(many["id"], False)]
+    assert await found(q="100_") == await found(q="puff", lowStock="false") == []
 
 
 async def test_who_may_not_write_changes_nothing(shop) -> None:

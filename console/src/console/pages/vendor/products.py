@@ -17,6 +17,20 @@ SCREENS = Screens()
 
 CATALOG: Final = ("catalog:own",)
 PRODUCT_STATES: Final = (("published", "published"), ("draft", "draft (only you see it)"))
+CATEGORIES: Final = choices(
+    "meals",
+    "snacks",
+    "drinks",
+    "groceries",
+    "phone-accessories",
+    "power",
+    "audio",
+    "computing",
+    "stationery",
+    "hostel",
+    "other",
+)
+"""Those that the shop lists and draws; a product of the API or of a file keeps another."""
 CONDITIONS: Final = choices("new", "like_new", "good", "fair")
 VARIANT_COLUMNS: Final = (
     Column("Variant", lambda variant: ", ".join(variant["values"].values())),
@@ -31,19 +45,30 @@ def rating_of(product: Json) -> str:
     return f"{product['rating']:.1f} ({product['ratingCount']})" if product.get("ratingCount") else ""
 
 
+def _stock_state(product: Json) -> str:
+    """Return the warning about the stock; empty where enough is left."""
+    return "" if not product["lowStock"] else "low" if product["stock"] else "sold out"
+
+
 PRODUCTS = ListView(
     "/api/products/mine",
     columns=(
+        Column("Photo", lambda product: next(iter(product["images"]), None), "image"),
         Column("Product", "name", link="/products/{id}"),
         Column("Price", "priceMinor", "naira"),
         Column("Stock", "stock", "number"),
+        Column("Left", _stock_state, "badge"),
         Column("Status", "status", "badge"),
         Column("Category", "category"),
         Column("Rating", rating_of),
         Column("Condition", lambda product: spoken(product["condition"])),
         Column("Images", lambda product: len(product["images"]), "number"),
     ),
-    filters=(Filter("status", "Status", choices("published", "draft", "removed")),),
+    filters=(
+        Filter("q", "Name", kind="search"),
+        Filter("status", "Status", choices("published", "draft", "removed")),
+        Filter("lowStock", "Stock", (("true", "low or sold out"), ("false", "enough"))),
+    ),
     empty="No product yet. Add the first one: buyers see it at once.",
 )
 
@@ -55,13 +80,22 @@ async def products_page(visit: Visit) -> Response:
 
 @SCREENS.page("/products/new", title="New product", any_of=CATALOG)
 async def new_product_page(visit: Visit) -> Response:
-    return visit.render("vendor/new_product.html", states=PRODUCT_STATES, conditions=CONDITIONS)
+    return visit.render("vendor/new_product.html", states=PRODUCT_STATES, conditions=CONDITIONS, categories=CATEGORIES)
 
 
 @SCREENS.action("/products/new", any_of=CATALOG, page=new_product_page)
 async def create_product(visit: Visit) -> Response:
     product = await visit.api.post("/api/products", {**_product_fields(visit.form), "stock": _stock(visit.form)})
-    return visit.go(f"/products/{product['id']}", "The product is saved. Add images now.")
+    page = f"/products/{product['id']}"
+    if "file" not in visit.form.files:
+        return visit.go(page, "The product is saved. Add images now.")
+    try:
+        await visit.api.post(f"/api{page}/images", files={"file": await visit.form.image("file")})
+    except ApiProblem as problem:
+        if problem.status >= 500:
+            raise
+        return visit.go(page, f"The product is saved. Its photo was refused: {problem.detail or problem.title}")
+    return visit.go(page, "The product is saved with its photo.")
 
 
 @SCREENS.page("/products/{id:uuid}", title="Product", any_of=CATALOG)
@@ -78,9 +112,15 @@ async def product_page(visit: Visit) -> Response:
         reviews=reviews or [],
         states=PRODUCT_STATES,
         conditions=CONDITIONS,
+        categories=_categories_with(product["category"]),
         columns=VARIANT_COLUMNS,
         read=_details_hash(product),
     )
+
+
+def _categories_with(current: str) -> tuple[tuple[str, str], ...]:
+    """Return the choice with the product's own category, which may be none of the list."""
+    return CATEGORIES if current in dict(CATEGORIES) else ((current, current), *CATEGORIES)
 
 
 _NOT_YOURS: Final = "The product is another vendor's, or does not exist."

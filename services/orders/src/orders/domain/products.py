@@ -18,6 +18,8 @@ CATEGORY_CHARACTERS_MAX: Final = 60
 # Ten million naira: above any campus price, and 99 units stay far below a 64-bit sum.
 PRICE_MINOR_MAX: Final = 1_000_000_000
 STOCK_MAX: Final = 1_000_000
+# A vendor is warned from here on: some days of an ordinary product.
+STOCK_LOW_MAX: Final = 5
 # Keeps a page of products small.
 IMAGES_MAX: Final = 8
 _SEARCH_WORDS_MAX: Final = 8

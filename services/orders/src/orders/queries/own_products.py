@@ -1,6 +1,7 @@
 """A vendor's own products: published, drafts and removed ones (contract section 11)."""
 
 from collections.abc import Mapping
+from dataclasses import astuple, dataclass
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -9,8 +10,10 @@ from uuid import UUID
 from asyncpg import Record
 from msgspec import UNSET, UnsetType
 
+from common.database.parameters import Parameters
 from common.database.unit_of_work import UnitOfWork
 from common.web.pages import CursorPage, CursorRequest
+from orders.domain.products import STOCK_LOW_MAX
 from orders.queries.pages import newest_page
 from orders.queries.product_views import (
     PRODUCT_COLUMNS,
@@ -45,6 +48,15 @@ _WITH_STATUS: Final[Mapping[str | None, str]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class OwnProductFilter:
+    """`text` is a part of the name; None of a field means all."""
+
+    status: str | None
+    text: str | None
+    low_stock: bool | None
+
+
 async def find_own_product(
     uow: UnitOfWork, product_id: UUID, vendor_id: UUID, *, now: datetime, media_url: str
 ) -> OwnProduct | None:
@@ -70,20 +82,27 @@ async def page_of_own_products(
     uow: UnitOfWork,
     requested: CursorRequest,
     vendor_id: UUID,
-    status: str | None,
+    narrowed: OwnProductFilter,
     *,
     now: datetime,
     media_url: str,
 ) -> CursorPage[OwnProduct]:
     """One page of the vendor's products, newest first."""
-    scope = ["own products", status, vendor_id]
-    position = requested.time_position(scope) or ()
-    beyond = " AND (created_at, id) < ($2, $3)" if position else ""
+    scope = ["own products", *astuple(narrowed), vendor_id]
+    position = requested.time_position(scope)
+    values = Parameters(vendor_id)
+    conditions = [f"vendor_id = $1{_WITH_STATUS[narrowed.status]}"]
+    if narrowed.text:
+        conditions.append(values.condition("strpos(lower(name), lower({})) > 0", narrowed.text))
+    if narrowed.low_stock is not None:
+        sign = "<=" if narrowed.low_stock else ">"
+        conditions.append(values.condition(f"stock {sign} {{}}", STOCK_LOW_MAX))
+    if position:
+        conditions.append(values.condition("(created_at, id) < ({}, {})", *position))
     records = await uow.fetch(
-        f"SELECT {_COLUMNS} FROM products WHERE vendor_id = $1{_WITH_STATUS[status]}{beyond} "
+        f"SELECT {_COLUMNS} FROM products WHERE {' AND '.join(conditions)} "
         f"ORDER BY created_at DESC, id DESC LIMIT {requested.limit + 1}",
-        vendor_id,
-        *position,
+        *values.values,
     )
     return newest_page(records, requested, scope, partial(_product, media_url=media_url, now=now))
 
@@ -93,6 +112,7 @@ def _product(
 ) -> OwnProduct:
     return OwnProduct.from_row(
         record,
+        low_stock=record["stock"] <= STOCK_LOW_MAX,
         flash_sale=running_sale(record["flash_sales"], now),
         vendor_away=current_absence(record["vendor_absence"], now),
         images=image_urls(record["images"], media_url),

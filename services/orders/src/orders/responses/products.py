@@ -81,6 +81,7 @@ class Product(FeedProduct):
     ] = UNSET
     status: Annotated[ProductStatus | UnsetType | None, Meta(description="Only for the vendor of a draft.")] = UNSET
     updated_at: Annotated[Timestamp | UnsetType | None, Meta(description="Only for the vendor of a draft.")] = UNSET
+    low_stock: Annotated[bool | UnsetType | None, Meta(description="Only for the vendor of a draft.")] = UNSET
     hidden_because: Annotated[
         str | UnsetType | None, Meta(description="Only for the vendor and for staff: why staff hid the product.")
     ] = UNSET
@@ -89,6 +90,7 @@ class Product(FeedProduct):
 class OwnProduct(Product):
     status: ProductStatus
     updated_at: Timestamp
+    low_stock: Annotated[bool, Meta(description="Whether at most 5 are left.")]
     hidden_because: Annotated[
         str | None, Meta(description="Why staff hid the product from buyers; null while they see it.")
     ]

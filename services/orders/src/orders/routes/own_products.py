@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import Query
+from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -14,7 +14,7 @@ from common.primitives.problems import ValidationFailed
 from common.primitives.revisions import IfMatch, revision_meant
 from common.web.endpoint_table import Media
 from common.web.endpoints import Endpoints
-from common.web.http import CurrentCaller, dependencies_of, ok, or_not_found
+from common.web.http import CurrentCaller, QueryText, dependencies_of, ok, or_not_found
 from common.web.pages import RequestedPage, respond_page
 from common.web.uploads import read_image
 from orders.dependencies import Dependencies
@@ -22,7 +22,7 @@ from orders.domain.errors import NoVendor
 from orders.domain.images import image_id_of, image_name, thumbnail_name
 from orders.domain.products import normalize_category
 from orders.domain.variants import Option, RequestedVariant
-from orders.queries.own_products import find_own_product, page_of_own_products
+from orders.queries.own_products import OwnProductFilter, find_own_product, page_of_own_products
 from orders.responses.products import OwnProduct, ProductImage
 from orders.schemas.own_products import (
     CreateProductRequest,
@@ -72,6 +72,18 @@ async def create_product(request: Request, caller: CurrentCaller, body: CreatePr
     return ok(request, or_not_found(product), status=201)
 
 
+def _filter_of(
+    status: Annotated[Literal["published", "draft", "removed"] | None, Query()] = None,
+    text: Annotated[
+        QueryText | None, Query(alias="q", min_length=1, max_length=100, description="A part of the name.")
+    ] = None,
+    low_stock: Annotated[
+        bool | None, Query(alias="lowStock", description="Whether at most 5 are left; without it all products.")
+    ] = None,
+) -> OwnProductFilter:
+    return OwnProductFilter(status, text, low_stock)
+
+
 @endpoint(
     "GET", "/api/products/mine", id="products.listMine", returns=list[OwnProduct], allow=permission("catalog:own")
 )
@@ -79,14 +91,14 @@ async def list_own_products(
     request: Request,
     caller: CurrentCaller,
     requested: RequestedPage,
-    status: Annotated[Literal["published", "draft", "removed"] | None, Query()] = None,
+    narrowed: Annotated[OwnProductFilter, Depends(_filter_of)],
 ) -> Response:
     """Return the merchant's products, newest first, drafts and removed products included."""
     dependencies = dependencies_of(request, Dependencies)
     vendor_id, media_url = _vendor_of(caller), dependencies.media_url
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         now = dependencies.clock.now()
-        page = await page_of_own_products(uow, requested, vendor_id, status, now=now, media_url=media_url)
+        page = await page_of_own_products(uow, requested, vendor_id, narrowed, now=now, media_url=media_url)
     return respond_page(request, page)
 
 
