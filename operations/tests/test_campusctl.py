@@ -7,6 +7,7 @@ import stat
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
 from pathlib import Path
@@ -374,7 +375,65 @@ def test_a_lost_response_is_requested_again_under_the_same_key(signed_in: Gatewa
     assert len(set(keys)) == 1
 
 
+STOP = {"reason": "Wrong prices", "message": "Checkout is back at noon."}
+STOP_TEXTS = ("--reason", STOP["reason"], "--message", STOP["message"])
+
+
+def test_a_stop_of_checkout_is_confirmed_and_has_an_end(signed_in: Gateway) -> None:
+    signed_in.responses["/api/stops/checkout"] = (201, {"id": ID})
+    assert call("stop", "checkout", "--for", "30m", *STOP_TEXTS, input="n\n")[0] == 1
+    assert signed_in.bodies("/api/stops/checkout") == []
+    before = datetime.now(UTC).replace(microsecond=0)
+    assert call("stop", "checkout", "--for", "30m", *STOP_TEXTS, input="y\n")[0] == 0
+    [body] = signed_in.bodies("/api/stops/checkout")
+    expires_at = datetime.fromisoformat(body.pop("expiresAt"))
+    assert before + timedelta(minutes=30) <= expires_at <= datetime.now(UTC) + timedelta(minutes=30)
+    assert body == STOP
+
+
+@pytest.mark.parametrize("duration", ["30", "0m", "m", "1d", "-5m"])
+def test_a_stop_without_a_valid_duration_is_wrong_usage(signed_in: Gateway, duration: str) -> None:
+    code, _ = call_json("stop", "dispatch", f"--for={duration}", *STOP_TEXTS, "--yes")
+    assert code == 2
+    assert signed_in.requests == []
+
+
+def test_stops_are_listed_by_state_and_ended(signed_in: Gateway) -> None:
+    stop = {
+        "id": ID,
+        **STOP,
+        "stoppedBy": OTHER,
+        "stoppedAt": "",
+        "expiresAt": "",
+        "liftedAt": None,
+        "liftReason": None,
+    }
+    signed_in.responses["/api/stops/checkout"] = (200, {"current": stop, "earlier": [{**stop, "liftedAt": "x"}]})
+    signed_in.responses["/api/stops/dispatch"] = (200, {"current": None, "earlier": [stop]})
+    code, document = call_json("stop", "list")
+    assert code == 0
+    assert [(one["operation"], one["state"]) for one in document["data"]] == [
+        ("checkout", "in force"),
+        ("checkout", "lifted"),
+        ("dispatch", "expired"),
+    ]
+    signed_in.responses["/api/stops/checkout/lift"] = (200, {"id": ID})
+    assert call("stop", "end", "checkout", "--reason", "Corrected", "--yes")[0] == 0
+    assert signed_in.bodies("/api/stops/checkout/lift") == [{"reason": "Corrected"}]
+
+
+def test_one_payout_is_held_and_released(signed_in: Gateway) -> None:
+    for verb in ("hold", "release"):
+        signed_in.responses[f"/api/payouts/{ID}/{verb}"] = (200, {"id": ID})
+    assert call("payouts", "hold", ID, "--reason", "A theft")[0] == 0
+    assert call("payouts", "release", ID, "--reason", "Safe", input="n\n")[0] == 1
+    assert signed_in.bodies(f"/api/payouts/{ID}/release") == []
+    assert call("payouts", "release", ID, "--reason", "Safe", "--yes")[0] == 0
+    assert signed_in.bodies(f"/api/payouts/{ID}/hold") == [{"reason": "A theft"}]
+
+
 APPROVALS = {
+    "payout-runs": (f"/api/payout-batches/{ID}", {"transfers": [{"payoutId": OTHER}], "totalMinor": 100}),
     "reconciliations": (f"/api/reconciliations/{ID}", {"kind": "restitution", "amountMinor": 100, "payoutId": OTHER}),
     "accounts": (
         f"/api/bank-detail-releases/{ID}",

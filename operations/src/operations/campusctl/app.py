@@ -27,6 +27,7 @@ from operations.campusctl.commands import (
     signing_in,
     staff,
     status,
+    stops,
     subscribers,
 )
 from operations.doctor.settings_files import read_settings
@@ -52,6 +53,7 @@ for part in (
     backup,
     dead_letters,
     payouts,
+    stops,
     refunds,
     messaging,
     subscribers,

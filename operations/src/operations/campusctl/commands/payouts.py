@@ -17,6 +17,7 @@ _REASON_FOR_CHECKER: Final = Value("reason", text="Reason; the checker reads it.
 
 def register(app: typer.Typer) -> None:
     register_group(app, "payouts", "Payouts to vendors.", PAYOUTS)
+    register_group(app, "payout-runs", "Large payout runs; two people of finance decide.", PAYOUT_RUNS)
     register_group(app, "exceptions", "Transfers that failed or contradict the ledger.", EXCEPTIONS)
     register_group(app, "reconciliations", "Reversals and recoveries of payouts; two people decide.", RECONCILIATIONS)
     register_group(app, "accounts", "Quarantined bank accounts of vendors; two people release one.", ACCOUNTS)
@@ -70,6 +71,10 @@ def _reconciliation(prepared: dict[str, Any]) -> str:
     return f"Post the {prepared['kind']} of {naira(prepared['amountMinor'])} for payout {prepared['payoutId']}?"
 
 
+def _run(run: dict[str, Any]) -> str:
+    return f"Send {len(run['transfers'])} payouts, {naira(run['totalMinor'])}?"
+
+
 def _release(release: dict[str, Any]) -> str:
     return f"Release account …{release['accountLast4']} at bank {release['bankCode']} ({release['reason']})?"
 
@@ -85,6 +90,44 @@ PAYOUTS: Final[Commands] = {
     "show": Call("GET /api/payouts/{payout_id}", "Show a payout with its last transfer."),
     "dispatch": Own(dispatch, ("--dry-run", f"{ID} --yes")),
     "reset": Own(reset, (f"{ID} --reason 'The bank was down'",)),
+    "hold": Call(
+        "POST /api/payouts/{payout_id}/hold",
+        "Hold a payout: no dispatch sends it before its release.",
+        (REASON,),
+        examples=(f"{ID} --reason 'The vendor reports a theft'",),
+    ),
+    "release": Call(
+        "POST /api/payouts/{payout_id}/release",
+        "Release a payout that finance held. The next dispatch may send it.",
+        (REASON,),
+        examples=(f"{ID} --reason 'The vendor is safe'",),
+        confirmation="Release the payout {payout_id}?",
+    ),
+}
+PAYOUT_RUNS: Final[Commands] = {
+    "list": Call(
+        "GET /api/payout-batches",
+        "List payout runs that were sent.",
+        columns=("batchId", "dispatchedBy", "createdAt", "payouts", "totalMinor", "successful", "failed"),
+    ),
+    "show": Call("GET /api/payout-batches/{batch_id}", "Show a run or its preview, with payees and hash."),
+    "prepare": Call(
+        "POST /api/payout-batches/{batch_id}/prepare",
+        "Prepare a preview for a second person. Nothing is sent before a checker approves it.",
+        (Value("hash", text="Hash of the list that you read.", required=True),),
+        examples=(f"{ID} --hash 9f86d081884c7d65",),
+    ),
+    "approve": Call(
+        "POST /api/payout-batches/{batch_id}/approve",
+        "Approve and send a run that another user prepared.",
+        question=_run,
+    ),
+    "reject": Call(
+        "POST /api/payout-batches/{batch_id}/reject",
+        "Reject a run that another user prepared. Nothing is sent.",
+        (REASON,),
+        examples=(f"{ID} --reason 'Wrong vendor'",),
+    ),
 }
 EXCEPTIONS: Final[Commands] = {
     "list": Call(
