@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from common.database.outbox import Writes
+from common.database.outbox import Writes, alone
 from common.ledger.posting import POST, Account, Posting, credit, debit, with_posting
 from common.messaging import inbox
 from common.primitives.ids import new_id
@@ -114,10 +114,11 @@ async def fails_with(error: Exception) -> Any:
 async def test_a_statement_that_commits_itself_is_recorded_unless_it_was_rolled_back(
     recording: Recording, error: Exception | None, is_recorded: bool
 ) -> None:
-    event_id, statement = new_id(), inbox._with_inbox(Writes("saved AS (SELECT $1)", "true AS is_saved"), 1)
+    event_id, saved = new_id(), Writes("saved AS (SELECT $1)", "true AS is_saved", final="true")
+    statement = alone((inbox._FIRST_WRITES, 2), (saved, 1))
     run = returns([]) if error is None else partial(fails_with, error)
     with nullcontext() if error is None else pytest.raises(type(error)):
-        await recording.run(Connection(), statement, [5, event_id, "on_escrow_held"], run)  # type: ignore[arg-type]
+        await recording.run(Connection(), statement, [[event_id], ["on_escrow_held"], 5], run)  # type: ignore[arg-type]
     expected = [RecordedUnit([event_id], is_certain=error is None)] if is_recorded else []
     assert recording.units.get("payouts", []) == expected
 

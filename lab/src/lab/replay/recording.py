@@ -19,7 +19,7 @@ from lab.stepped.effects import CURRENT
 _INBOX: Final = "; INSERT INTO inbox (event_id, consumer) VALUES"
 _INBOX_EVENT: Final = re.compile(r"\('([0-9a-f-]{36})', ")
 # Of a message whose only write contains its inbox row, and commits itself.
-_WRITTEN_ONCE: Final = "WITH received AS (INSERT INTO inbox"
+_WRITTEN_ONCE: Final = "received AS (INSERT INTO inbox"
 # A posting, also as a part of a larger statement: its id is the value of the first place.
 _POST: Final = re.compile(r"ledger_post\(\$(?P<place>\d+)")
 # Of messages that are partly new.
@@ -155,8 +155,8 @@ class Recording:
     async def _write_once(self, values: Sequence[Any], run: Callable[[], Awaitable[Any]]) -> Any:
         """Record a statement that commits itself, when it ends: it waits for the locks of earlier commits."""
         process = CURRENT.get()
-        # Event and consumer are the last values.
-        unit = RecordedUnit([values[-2]])
+        # The ids of the events are the first value.
+        unit = RecordedUnit(list(dict.fromkeys(values[0])))
         try:
             result = await run()
             unit.is_certain = True

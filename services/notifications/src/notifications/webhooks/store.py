@@ -80,6 +80,7 @@ event AS MATERIALIZED (
 )
 """,
     "(SELECT count(*) FROM recorded_event) AS webhook_events",
+    final="true",
 )
 _INSERT_TEST: Final = """
 WITH event AS (

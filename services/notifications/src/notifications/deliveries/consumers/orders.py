@@ -83,7 +83,7 @@ async def on_delivery_pin_issued(
         uow.require_alone()
     secret = EncryptedValue(event.pin_sealed, str(event.order_id))
     shared = _shared_pin(event, secret)
-    if event.issue == 1 and shared is None and not uow.is_started and not uow.is_shared:
+    if event.issue == 1 and shared is None and not uow.is_started:
         watch_first_pin(uow, delivery_context, notification_id, event.order_id, channel)
     elif not await watch_pin(uow, delivery_context, notification_id, event.order_id, event.issue, channel):
         return Outcome.STALE

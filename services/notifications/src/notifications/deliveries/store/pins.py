@@ -28,16 +28,22 @@ WITH locked AS MATERIALIZED (
 )
 SELECT issue, is_over FROM locked
 """
-# Without a lock: the transaction starts again where the order has a watch.
-_FIRST: Final = "(SELECT count(*) = 1 FROM first_watch) AND NOT EXISTS (SELECT FROM pin_watches WHERE order_id = $2)"
+# Without a lock: the transaction starts again where an order has a watch.
+_ARE_FIRST: Final = """
+(SELECT count(*) FROM first_watch) = cardinality($1::uuid[])
+    AND NOT EXISTS (SELECT FROM pin_watches WHERE order_id = ANY ($2::uuid[]))
+"""
 _START_FIRST: Final = Writes(
     f"""
 first_watch AS (
-    {_INSERT} VALUES ($1, $2, 1, $3, $4, false) ON CONFLICT (notification_id) DO NOTHING RETURNING 1
+    {_INSERT}
+    SELECT notification_id, order_id, 1, channel, due_at, false
+    FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[]) AS w (notification_id, order_id, channel, due_at)
+    ORDER BY order_id, notification_id ON CONFLICT (notification_id) DO NOTHING RETURNING 1
 )
 """,
-    f"{_FIRST} AS is_first_watch",
-    final=_FIRST,
+    f"{_ARE_FIRST} AS are_first_watches",
+    final=_ARE_FIRST,
 )
 _CLOSING: Final = """
 WITH locked AS MATERIALIZED (
@@ -154,16 +160,25 @@ async def lock_watches_or_start(
     return [PinWatch(*row) for row in rows]
 
 
-def start_first_watch(uow: UnitOfWork, notification_id: UUID, order_id: UUID, channel: str, due_at: datetime) -> None:
-    """Start the watch of an order's first PIN with the next statement that takes further writes, which raises
-    TransactionRequired where the order has a watch.
+class FirstWatch(NamedTuple):
+    """The watch of an order's first PIN."""
+
+    notification_id: UUID
+    order_id: UUID
+    channel: str
+    due_at: datetime
+
+
+def start_first_watches(uow: UnitOfWork, watches: Sequence[FirstWatch]) -> None:
+    """Start the watches with the next statement that takes further writes, which raises TransactionRequired where one
+    of the orders has a watch.
     """
 
     def check(row: asyncpg.Record) -> None:
-        if not row["is_first_watch"]:
+        if not row["are_first_watches"]:
             raise TransactionRequired
 
-    uow.attach(_START_FIRST, notification_id, order_id, channel, due_at, then=check)
+    uow.attach(_START_FIRST, *map(list, zip(*watches, strict=True)), then=check)
 
 
 async def start_watch(
