@@ -8,11 +8,12 @@ import sys
 import tomllib
 from collections.abc import Iterable
 from functools import cache
-from importlib.metadata import packages_distributions
+from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 
 from campus_tools.supply.bill import IMAGES
 from campus_tools.supply.lock import part_for, requirements_in
@@ -138,6 +139,21 @@ def test_an_image_contains_what_its_code_imports(image: str) -> None:
     installed = {line.name for line in requirements_in(part_for(IMAGES[image]))}
     ours = {"campus-common", project_of(IMAGES[image])["name"]}
     assert {root for root, found in imported.items() if found.isdisjoint(installed | ours)} == set()
+
+
+@pytest.mark.parametrize("image", IMAGES)
+def test_an_image_contains_what_its_packages_require(image: str) -> None:
+    """The lock names the dependents of each package, also after a change by hand."""
+    lines = requirements_in(part_for(IMAGES[image]))
+    needed = {
+        (line.name, normalized(requirement.name))
+        for line in lines
+        if not line.marker
+        for requirement in map(Requirement, requires(line.name) or [])
+        if requirement.marker is None or requirement.marker.evaluate({"extra": "", "sys_platform": "linux"})
+    }
+    installed = {line.name for line in lines}
+    assert {(name, requirement) for name, requirement in needed if requirement not in installed} == set()
 
 
 @pytest.mark.parametrize("image", IMAGES)

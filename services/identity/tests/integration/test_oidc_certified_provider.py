@@ -65,18 +65,28 @@ async def browser(app: IdentityApp, port: int) -> AsyncIterator[httpx.AsyncClien
         yield client
 
 
-async def sign_in(app: IdentityApp, browser: httpx.AsyncClient) -> dict[str, Any]:
-    """Follow the redirects from the start to the page, and exchange the code there."""
+async def call_back_of(app: IdentityApp, browser: httpx.AsyncClient) -> httpx.URL:
+    """Follow the redirects from the start, and return the address of the callback that the provider sends."""
     response = await app.get(f"{PATH}/start", returnTo=RETURN_TO)
     address = response.headers["location"]
     while not address.startswith(BASE_URL):
         response = await browser.get(address)
         assert response.is_redirect, response.text
         address = str(response.next_request.url) if response.next_request else ""
-    returned = await app.client.get(address.removeprefix(BASE_URL))
-    page = httpx.URL(returned.headers["location"])
-    assert set(page.params) == {"code"}, page
-    return data_of(await app.post("/api/auth/oidc/exchange", {"code": page.params["code"]}))
+    return httpx.URL(address)
+
+
+async def return_from(app: IdentityApp, call_back: httpx.URL) -> dict[str, str]:
+    """Open the callback, and return the parameters of the page that the user returns to."""
+    returned = await app.client.get(call_back.raw_path.decode())
+    return dict(httpx.URL(returned.headers["location"]).params)
+
+
+async def sign_in(app: IdentityApp, browser: httpx.AsyncClient) -> dict[str, Any]:
+    """Sign in at the provider, and exchange the code of the page."""
+    parameters = await return_from(app, await call_back_of(app, browser))
+    assert set(parameters) == {"code"}, parameters
+    return data_of(await app.post("/api/auth/oidc/exchange", {"code": parameters["code"]}))
 
 
 async def test_a_user_of_a_certified_provider_signs_in_at_aal2(app: IdentityApp, browser: httpx.AsyncClient) -> None:
@@ -103,3 +113,26 @@ async def test_the_sign_out_of_a_certified_provider_ends_the_session(
         return (await app.get("/api/auth/sessions", token=tokens["accessToken"])).status_code == 401
 
     await eventually(is_ended)
+
+
+async def in_another_sign_in(app: IdentityApp, call_back: httpx.URL) -> httpx.URL:
+    """Return the callback of a sign-in that was started later, with the code of this one."""
+    response = await app.get(f"{PATH}/start", returnTo=RETURN_TO)
+    return call_back.copy_set_param("state", httpx.URL(response.headers["location"]).params["state"])
+
+
+async def test_a_certified_provider_rejects_the_code_of_another_sign_in(
+    app: IdentityApp, browser: httpx.AsyncClient
+) -> None:
+    """A stolen code in a flow of the thief's own: the verifier of that flow does not match (PKCE)."""
+    await app.sign_up(EMAIL)
+    stolen = await in_another_sign_in(app, await call_back_of(app, browser))
+    assert await return_from(app, stolen) == {"error": "invalid_response"}
+    assert await app.count("oidc_links") == await app.count("oidc_codes") == 0
+
+
+async def test_a_certified_provider_redeems_a_code_once(app: IdentityApp, browser: httpx.AsyncClient) -> None:
+    await app.sign_up(EMAIL)
+    used = await call_back_of(app, browser)
+    assert set(await return_from(app, used)) == {"code"}
+    assert await return_from(app, await in_another_sign_in(app, used)) == {"error": "invalid_response"}
