@@ -93,6 +93,11 @@ async def test_support_replies_to_a_ticket_and_closes_it(visitor: Arrival, marke
     await support.page.get_by_label("Priority").select_option("urgent")
     await support.click("Change the priority")
     assert await support.notice() == "The priority is changed."
+    await support.fill("Note", "Called twice")
+    await support.click("Keep the note")
+    assert await support.notice() == "The note is kept. The customer does not see it."
+    assert "Called twice" in await support.text()
+    await support.check_page()
     await support.click("Close the ticket")
     output = await market.get(f"/api/support-tickets/{ticket['id']}/messages", users.buyer)
     (response,) = [one["text"] for one in output if one["author"] == "staff" and one["text"]]

@@ -647,6 +647,28 @@ CREATE POLICY support_messages_written ON support_messages FOR INSERT
             ELSE app_may('tickets:manage'::text)
         END)))));
 
+CREATE TABLE support_notes (
+    id uuid NOT NULL,
+    ticket_id uuid NOT NULL,
+    author_id uuid NOT NULL,
+    body text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT support_notes_pkey PRIMARY KEY (id),
+    CONSTRAINT support_notes_ticket FOREIGN KEY (ticket_id) REFERENCES support_tickets(id)
+);
+CREATE INDEX support_notes_of_ticket ON support_notes USING btree (ticket_id, created_at, id);
+ALTER TABLE support_notes ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT ON support_notes TO campus_notifications_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON support_notes TO campus_notifications_service;
+CREATE POLICY support_notes_for_staff ON support_notes FOR SELECT
+    USING (((app_may('tickets:manage'::text) OR app_may('tickets:read'::text)) AND (EXISTS ( SELECT
+   FROM support_tickets t
+  WHERE ((t.id = support_notes.ticket_id) AND (t.user_id IS DISTINCT FROM app_user_id()))))));
+CREATE POLICY support_notes_written ON support_notes FOR INSERT
+    WITH CHECK (((author_id = app_user_id()) AND app_may('tickets:manage'::text) AND (EXISTS ( SELECT
+   FROM support_tickets t
+  WHERE ((t.id = support_notes.ticket_id) AND (t.user_id IS DISTINCT FROM app_user_id()))))));
+
 CREATE TABLE support_tickets (
     id uuid NOT NULL,
     user_id uuid,

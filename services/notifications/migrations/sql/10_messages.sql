@@ -75,6 +75,23 @@ CREATE POLICY support_messages_written ON support_messages FOR INSERT
         )
     );
 
+ALTER TABLE support_notes ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT ON support_notes TO campus_notifications_api;
+CREATE POLICY support_notes_for_staff ON support_notes FOR SELECT
+    USING (
+        (app_may('tickets:manage') OR app_may('tickets:read'))
+        AND EXISTS (
+            SELECT FROM support_tickets t WHERE t.id = ticket_id AND t.user_id IS DISTINCT FROM app_user_id()
+        )
+    );
+CREATE POLICY support_notes_written ON support_notes FOR INSERT
+    WITH CHECK (
+        author_id = app_user_id() AND app_may('tickets:manage')
+        AND EXISTS (
+            SELECT FROM support_tickets t WHERE t.id = ticket_id AND t.user_id IS DISTINCT FROM app_user_id()
+        )
+    );
+
 ALTER TABLE support_attachments ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, INSERT ON support_attachments TO campus_notifications_api;
 CREATE POLICY support_attachments_seen ON support_attachments FOR SELECT

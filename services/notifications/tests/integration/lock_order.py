@@ -16,6 +16,7 @@ LOCK_ORDER: Final = LockOrder(
         {"messaging_items": "id"},
         {"support_tickets": "id"},
         {"support_messages": "id"},
+        {"support_notes": "id"},
         {"support_attachments": "id"},
         # Events of orders share a transaction, sorted by order.
         {"order_summaries": "order_id", "pin_watches": "order_id"},
@@ -41,6 +42,7 @@ LOCK_ORDER: Final = LockOrder(
     guarded={
         "notification_delivery_logs": "notification_deliveries",
         "support_messages": "support_tickets",
+        "support_notes": "support_tickets",
         "support_attachments": "support_tickets",
         "webhook_deliveries": "webhook_endpoints",
     },

@@ -63,15 +63,16 @@ async def tickets_page(visit: Visit) -> Response:
 @SCREENS.page("/support-tickets/{id:uuid}", title="Ticket", any_of=TICKET_READERS)
 async def ticket_page(visit: Visit) -> Response:
     path = f"/api/support-tickets/{visit['id']}"
-    ticket, messages, attachments, agents = await asyncio.gather(
+    ticket, notes, messages, attachments, agents = await asyncio.gather(
         visit.api.get(path),
+        rows_of_part(visit, f"{path}/notes", limit=100),
         visit.api.page(f"{path}/messages", limit=100),
         rows_of_part(visit, f"{path}/attachments"),
         rows_of_part(visit, "/api/staff-names", role="support_agent", order="asc", limit=STAFF_NAMES_MAX),
     )
     names = {one["id"]: one["name"] for one in agents}
-    if ticket["assigneeId"] not in names:
-        names |= await names_of(visit, ticket["assigneeId"])
+    unnamed = {ticket["assigneeId"], *(note["authorId"] for note in notes)} - names.keys()
+    names |= await names_of(visit, *unnamed)
     if visit.may("tickets:manage") and ticket["unread"] and visit.error is None:
         await visit.api.post(f"{path}/read")
     return visit.render(
@@ -79,6 +80,7 @@ async def ticket_page(visit: Visit) -> Response:
         title=ticket["subject"],
         ticket=ticket,
         messages=sorted(messages.items, key=lambda message: message["createdAt"]),
+        notes=notes,
         is_longer=messages.next_cursor is not None,
         attachments=attachments,
         priorities=PRIORITIES,
@@ -92,6 +94,11 @@ async def ticket_page(visit: Visit) -> Response:
 @SCREENS.action("/support-tickets/{id:uuid}/messages", any_of=("tickets:manage",), page=ticket_page)
 async def reply_to_ticket(visit: Visit) -> Response:
     return await command(visit, {"text": visit.form["text"]}, "The answer is sent.")
+
+
+@SCREENS.action("/support-tickets/{id:uuid}/notes", any_of=("tickets:manage",), page=ticket_page)
+async def note_on_ticket(visit: Visit) -> Response:
+    return await command(visit, {"text": visit.form["note"]}, "The note is kept. The customer does not see it.")
 
 
 @SCREENS.action("/support-tickets/{id:uuid}/assign", any_of=("tickets:manage",), page=ticket_page)

@@ -30,6 +30,10 @@ class WriteTicketMessageRequest(RequestBody):
     text: Text
 
 
+class WriteTicketNoteRequest(RequestBody):
+    text: Text
+
+
 class AssignTicketRequest(RequestBody):
     """A member of staff, or null to remove the assignee."""
 

@@ -124,6 +124,18 @@ sa.Table(
     sa.Index("support_messages_of_ticket", "ticket_id", "created_at", "id"),
 )
 
+# A note of staff to staff about a ticket. Its customer never sees it, even as a member of staff.
+sa.Table(
+    "support_notes",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("ticket_id", sa.Uuid, sa.ForeignKey("support_tickets.id", name="support_notes_ticket"), nullable=False),
+    sa.Column("author_id", sa.Uuid, nullable=False),
+    sa.Column("body", sa.Text, nullable=False),
+    sa.Column("created_at", INSTANT, nullable=False),
+    sa.Index("support_notes_of_ticket", "ticket_id", "created_at", "id"),
+)
+
 # The image itself is in the media store, under the id. Visible with its ticket.
 sa.Table(
     "support_attachments",

@@ -175,6 +175,53 @@ async def try_actions(scenario: Scenario, who):
         assert len(await scenario.fetch("SELECT 1 FROM support_attachments")) == 1
 
 
+async def note(scenario: Scenario, ticket, who, words="Calls often."):
+    return await request(scenario, "POST", f"{TICKETS}/{ticket['id']}/notes", who, json={"text": words})
+
+
+async def test_notes_are_for_staff_only(scenario: Scenario) -> None:
+    ticket = await open_ticket(scenario)
+    url = f"{TICKETS}/{ticket['id']}"
+    before = await scenario.fetch("SELECT * FROM support_tickets")
+    written = (await note(scenario, ticket, "staff", "Called 0803 123 4567, no reply.")).json()["data"]
+    assert (written["authorId"], written["text"]) == (str(STAFF), "Called ••••, no reply.")
+    for who, status in {"owner": 403, "stranger": 403, "auditor": 403, "ops": 403}.items():
+        assert (await note(scenario, ticket, who)).status_code == status
+    for who, status in {"owner": 403, "stranger": 403, "ops": 403, "staff": 200, "auditor": 200}.items():
+        listed = await request(scenario, "GET", f"{url}/notes", who)
+        assert listed.status_code == status
+        assert status != 200 or listed.json()["data"] == [written]
+    # It is no message, notifies no one and is in no response to the customer.
+    assert await scenario.fetch("SELECT * FROM support_tickets") == before
+    for path in (url, f"{url}/messages", TICKETS, "/api/notifications", "/api/personal-records/notifications"):
+        assert "no reply" not in (await request(scenario, "GET", path)).text
+    # Its search would reveal it too.
+    assert (await request(scenario, "GET", f"{TICKETS}?q=no reply")).json()["data"] == []
+    await request(scenario, "POST", f"{url}/close", "staff")
+    assert (await note(scenario, ticket, "staff", "Closed by phone.")).status_code == 201
+    assert (await note(scenario, ticket, "staff", " ")).status_code == 422
+    unknown = f"{TICKETS}/{uuid4()}/notes"
+    assert (await request(scenario, "GET", unknown, "staff")).status_code == 404
+
+
+async def test_staff_do_not_see_the_notes_of_their_own_ticket(scenario: Scenario, app: OpenService) -> None:
+    ticket = await open_ticket(scenario, "staff")
+    colleague = scenario.headers(new_id(), roles=["support_agent"])
+    url = f"{TICKETS}/{ticket['id']}/notes"
+    assert (await scenario.client.post(url, headers=colleague, json={"text": "Own case"})).status_code == 201
+    for method, more in (("GET", {}), ("POST", {"json": {"text": "Mine"}})):
+        refused = await request(scenario, method, url, "staff", **more)
+        assert (refused.status_code, "your own ticket" in refused.json()["detail"]) == (403, True)
+    owner = Caller(user_id=STAFF, roles=frozenset({"support_agent"}), permissions=permissions_of({"support_agent"}))
+    async with scenario.unit_of_work(owner) as uow:
+        assert await uow.fetch("SELECT id FROM support_notes") == []
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):
+        async with scenario.unit_of_work(owner) as uow:
+            await uow.execute(
+                "INSERT INTO support_notes VALUES ($1, $2, $3, 'forged', now())", new_id(), ticket["id"], STAFF
+            )
+
+
 async def test_row_policies_limit_tickets_to_their_readers(scenario: Scenario, app: OpenService) -> None:
     ticket = await open_ticket(scenario)
     await write(scenario, ticket, "staff")
@@ -489,6 +536,7 @@ async def test_an_erasure_empties_tickets(scenario: Scenario, clock: ManualClock
     await process(scenario, {"messages": [text("wamid.1", "My name is Chidi")]})
     [ticket] = (await request(scenario, "GET", TICKETS)).json()["data"]
     await write(scenario, ticket, "staff", "Hello Chidi")
+    await note(scenario, ticket, "staff", "Chidi called")
     await app.work(QUEUE)
     file = {"files": {"file": ("photo.png", png_image(), "image/png")}}
     await request(scenario, "POST", f"{TICKETS}/{ticket['id']}/attachments", "owner", **file)
@@ -506,7 +554,14 @@ async def test_an_erasure_empties_tickets(scenario: Scenario, clock: ManualClock
         "SELECT status, recipient, sealed FROM notification_deliveries WHERE template <> 'account_erased'"
     )
     assert [(one["status"], one["recipient"][:7], one["sealed"]) for one in rows] == [("failed", "erased:", {})] * 2
-    tables = ("support_tickets", "support_messages", "messaging_items", "processed_webhook_events", "outbox")
+    tables = (
+        "support_tickets",
+        "support_messages",
+        "support_notes",
+        "messaging_items",
+        "processed_webhook_events",
+        "outbox",
+    )
     for table in (*tables, "notification_deliveries", "notifications"):
         stored = str([dict(one) for one in await scenario.fetch(f"SELECT * FROM {table}")])
         assert "Chidi" not in stored

@@ -1,6 +1,6 @@
 """Expected errors of support."""
 
-from common.primitives.problems import Conflict, InvalidParam, StaleRevision, ValidationFailed
+from common.primitives.problems import Conflict, Forbidden, InvalidParam, StaleRevision, ValidationFailed
 
 
 class WebhookUnknown(Exception):
@@ -9,6 +9,10 @@ class WebhookUnknown(Exception):
 
 class TicketClosed(Conflict):
     detail = "The ticket is closed. Open a new one."
+
+
+class OwnTicket(Forbidden):
+    detail = "This is your own ticket. Its notes are for the staff who answer it."
 
 
 class TicketChanged(StaleRevision):

@@ -13,7 +13,7 @@ from notifications.deliveries import Contact, masked
 from notifications.support.domain.cart_replies import CartLinks
 from notifications.support.domain.incoming_texts import shown_kind
 from notifications.support.domain.tickets import may_write_freely
-from notifications.support.responses.tickets import Ticket, TicketAttachment, TicketCustomer, TicketMessage
+from notifications.support.responses.tickets import Ticket, TicketAttachment, TicketCustomer, TicketMessage, TicketNote
 
 _TICKET: Final = """
 SELECT id, user_id, source, subject, order_id, status, priority, assignee_id, revision, unread_by_customer,
@@ -48,6 +48,12 @@ ORDER BY created_at, id LIMIT $4
 _MESSAGE: Final = """
 SELECT id, ticket_id, author, author_id, source, kind, body AS text, created_at FROM support_messages WHERE id = $1
 """
+_NOTES: Final = """
+SELECT id, ticket_id, author_id, body AS text, created_at FROM support_notes
+WHERE ticket_id = $1 AND ($2::timestamptz IS NULL OR (created_at, id) > ($2, $3))
+ORDER BY created_at, id LIMIT $4
+"""
+_NOTE: Final = "SELECT id, ticket_id, author_id, body AS text, created_at FROM support_notes WHERE id = $1"
 _ATTACHMENTS: Final = """
 SELECT id, ticket_id, author, author_id, byte_count, created_at FROM support_attachments
 WHERE ticket_id = $1 ORDER BY created_at, id
@@ -128,6 +134,20 @@ async def find_ticket_message(uow: UnitOfWork, message_id: UUID) -> TicketMessag
     """Return a message that was just written."""
     [row] = await uow.fetch(_MESSAGE, message_id)
     return _message(row)
+
+
+async def list_ticket_notes(
+    uow: UnitOfWork, ticket_id: UUID, after: tuple[datetime, UUID] | None, rows_max: int
+) -> list[TicketNote]:
+    """Return the notes of a ticket that the caller may see, oldest first, after a cursor position."""
+    at, note_id = after or (None, None)
+    return [TicketNote.from_row(row) for row in await uow.fetch(_NOTES, ticket_id, at, note_id, rows_max)]
+
+
+async def find_ticket_note(uow: UnitOfWork, note_id: UUID) -> TicketNote:
+    """Return a note that was just written."""
+    [row] = await uow.fetch(_NOTE, note_id)
+    return TicketNote.from_row(row)
 
 
 async def list_attachments(uow: UnitOfWork, ticket_id: UUID) -> list[TicketAttachment]:

@@ -56,6 +56,16 @@ class TicketMessage(ResponseModel):
     created_at: Timestamp
 
 
+class TicketNote(ResponseModel):
+    """A note of staff to staff; its customer and vendors never see it."""
+
+    id: UUID
+    ticket_id: UUID
+    author_id: Annotated[UUID, Meta(description="The member of staff who wrote it.")]
+    text: Annotated[str, Meta(description="The note; runs of digits are masked.")]
+    created_at: Timestamp
+
+
 class TicketAttachment(ResponseModel):
     """An image of a ticket; `url` is a path of this API and needs the reader's token."""
 

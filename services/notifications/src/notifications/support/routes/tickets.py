@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE, Caller
-from common.auth.guards import SIGNED_IN, permission
+from common.auth.guards import SIGNED_IN, one_of, permission
 from common.media.cleanup import expect_image
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
@@ -25,19 +25,22 @@ from notifications.dependencies import Dependencies
 from notifications.support.domain.attachments import image_name
 from notifications.support.domain.tickets import Priority, Status
 from notifications.support.queries import tickets as queries
-from notifications.support.responses.tickets import Ticket, TicketAttachment, TicketMessage
+from notifications.support.responses.tickets import Ticket, TicketAttachment, TicketMessage, TicketNote
 from notifications.support.schemas import (
     AssignTicketRequest,
     OpenTicketRequest,
     UpdateTicketRequest,
     WriteTicketMessageRequest,
+    WriteTicketNoteRequest,
 )
 from notifications.support.use_cases.tickets.assign_ticket import assign_ticket
 from notifications.support.use_cases.tickets.attach_image import attach_image
 from notifications.support.use_cases.tickets.change_ticket_priority import change_ticket_priority
 from notifications.support.use_cases.tickets.check_assignee import check_assignee
+from notifications.support.use_cases.tickets.check_note_access import check_note_access
 from notifications.support.use_cases.tickets.check_own_order import check_own_order
 from notifications.support.use_cases.tickets.close_ticket import close_ticket
+from notifications.support.use_cases.tickets.note_on_ticket import note_on_ticket
 from notifications.support.use_cases.tickets.open_ticket import open_ticket
 from notifications.support.use_cases.tickets.read_ticket import read_ticket
 from notifications.support.use_cases.tickets.write_to_ticket import write_to_ticket
@@ -199,13 +202,7 @@ async def list_ticket_messages(
         if await queries.find_ticket(uow, ticket_id) is None:
             raise NotFound
         messages = await queries.list_ticket_messages(uow, ticket_id, after, requested.limit + 1)
-    page = cursor_page(
-        requested,
-        scope,
-        messages,
-        position_of=lambda message: (message.created_at, message.id),
-        item_of=lambda message: message,
-    )
+    page = cursor_page(requested, scope, messages, position_of=_written, item_of=lambda message: message)
     return respond_page(request, page)
 
 
@@ -226,6 +223,46 @@ async def add_ticket_message(
         message_id = await write_to_ticket(uow, caller, ticket_id, body.text, dependencies.clock.now())
         message = await queries.find_ticket_message(uow, message_id)
     return ok(request, message, status=201)
+
+
+@endpoint(
+    "GET",
+    "/api/support-tickets/{ticket_id}/notes",
+    id="tickets.listNotes",
+    returns=list[TicketNote],
+    allow=one_of(*_STAFF),
+)
+async def list_ticket_notes(
+    request: Request, caller: CurrentCaller, ticket_id: UUID, requested: RequestedPage
+) -> Response:
+    """Return the internal notes of a ticket, oldest first; never to its customer."""
+    dependencies = dependencies_of(request, Dependencies)
+    scope = ["ticket-notes", ticket_id, caller.id]
+    after = requested.time_position(scope)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        await check_note_access(uow, caller, ticket_id)
+        notes = await queries.list_ticket_notes(uow, ticket_id, after, requested.limit + 1)
+    page = cursor_page(requested, scope, notes, position_of=_written, item_of=lambda note: note)
+    return respond_page(request, page)
+
+
+@endpoint(
+    "POST",
+    "/api/support-tickets/{ticket_id}/notes",
+    id="tickets.addNote",
+    returns=TicketNote,
+    status=201,
+    allow=permission("tickets:manage"),
+)
+async def add_ticket_note(
+    request: Request, caller: CurrentCaller, ticket_id: UUID, body: WriteTicketNoteRequest
+) -> Response:
+    """Write an internal note, which staff and auditors read. Runs of digits are masked."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        note_id = await note_on_ticket(uow, caller, ticket_id, body.text, dependencies.clock.now())
+        note = await queries.find_ticket_note(uow, note_id)
+    return ok(request, note, status=201)
 
 
 @endpoint(
@@ -287,6 +324,10 @@ async def get_ticket_image(request: Request, caller: CurrentCaller, ticket_id: U
     if content is None:
         raise NotFound
     return Response(content, headers={"Cache-Control": "private, no-store"}, media_type=_WEBP)
+
+
+def _written(row: TicketMessage | TicketNote) -> Sequence[str]:
+    return str(row.created_at), str(row.id)
 
 
 def _is_staff(caller: Caller) -> bool:

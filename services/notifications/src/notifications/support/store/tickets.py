@@ -45,6 +45,7 @@ _MESSAGE: Final = """
 INSERT INTO support_messages (id, ticket_id, author, author_id, source, kind, body, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 """
+_NOTE: Final = "INSERT INTO support_notes (id, ticket_id, author_id, body, created_at) VALUES ($1, $2, $3, $4, $5)"
 _CLOSE: Final = f"""
 UPDATE support_tickets SET status = 'closed', closed_at = $2, updated_at = $2, revision = revision + 1
 WHERE id = $1 AND status IN {states_before(TICKET, "close")}
@@ -84,6 +85,7 @@ SET subject = '', phone_key = NULL, phone_sealed = NULL, phone_masked = NULL, ap
 WHERE id = ANY ($1) AND status IN {states_before(TICKET, "erase")}
 """
 _EMPTY_MESSAGES: Final = "UPDATE support_messages SET body = '', kind = 'erased' WHERE ticket_id = ANY ($1)"
+_DROP_NOTES: Final = "DELETE FROM support_notes WHERE ticket_id = ANY ($1)"
 _DROP_ATTACHMENTS: Final = "DELETE FROM support_attachments WHERE ticket_id = ANY ($1) RETURNING id, ticket_id"
 _STAFF_REPLIES: Final = "SELECT id FROM support_messages WHERE ticket_id = ANY ($1) AND author = 'staff'"
 _REPLY: Final = """
@@ -191,6 +193,12 @@ async def save_ticket_message(uow: UnitOfWork, message: NewTicketMessage, at: da
     await uow.execute(_MESSAGE, *message, at)
 
 
+async def save_ticket_note(
+    uow: UnitOfWork, note_id: UUID, ticket_id: UUID, author_id: UUID, body: MaskedText, now: datetime
+) -> None:
+    await uow.execute(_NOTE, note_id, ticket_id, author_id, body, now)
+
+
 async def save_ticket_closed(uow: UnitOfWork, ticket_id: UUID, now: datetime) -> None:
     await change_state(uow, _CLOSE, ticket_id, now)
 
@@ -234,9 +242,10 @@ async def list_address_keys(uow: UnitOfWork, user_id: UUID, phone_key: str | Non
 
 
 async def empty_tickets(uow: UnitOfWork, ticket_ids: Sequence[UUID], now: datetime) -> None:
-    """Close the tickets, empty their texts and schedule the deletion of their images."""
+    """Close the tickets, empty their texts, delete their notes and schedule the deletion of their images."""
     await uow.execute(_EMPTY_TICKETS, list(ticket_ids), now)
     await uow.execute(_EMPTY_MESSAGES, list(ticket_ids))
+    await uow.execute(_DROP_NOTES, list(ticket_ids))
     dropped = await uow.fetch(_DROP_ATTACHMENTS, list(ticket_ids))
     await schedule_image_removal(uow, [(image_id, ticket_id) for image_id, ticket_id in dropped], now)
 

@@ -22,6 +22,9 @@ encrypted; staff see it masked.
 between them become `••••`, and so do two or more in a text without letters (`domain/ticket_texts.py`, decision 35).
 No text is compared with a PIN, so responses reveal nothing about one.
 
+**A note** is from staff to staff. No customer and no vendor sees it, nor does a member of staff who is the ticket's
+customer: row security refuses it. It is no part of the export of personal data, and erasure deletes it.
+
 **Erasure** closes a user's tickets, empties subjects, texts, numbers and webhook bodies, and schedules the deletion
 of images (`common.media.cleanup`); an unattached image is deleted after a day. The empty tickets stay. A last mail
 confirms the erasure: its delivery belongs to no user, its recipient is `erased:` and an id, and its encrypted address
@@ -34,9 +37,11 @@ __all__ = [
     "change_ticket_priority",
     "check_assignee",
     "check_message_key",
+    "check_note_access",
     "check_own_order",
     "close_ticket",
     "erase_tickets",
+    "note_on_ticket",
     "notify_reply",
     "open_ticket",
     "read_ticket",
