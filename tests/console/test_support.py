@@ -6,6 +6,7 @@ from uuid import uuid4
 from PIL import Image
 
 from campus_tools.launcher.system import System
+from console.formats import naira
 from operations.journey import Marketplace, SignedInUser
 from tests.console.browser import IMAGES_ARE_LOADED, wait_until
 from tests.console.conftest import Arrival
@@ -104,6 +105,42 @@ async def test_support_replies_to_a_ticket_and_closes_it(visitor: Arrival, marke
     assert response.startswith("It is on its way </textarea><svg")
     assert (await market.get(f"/api/support-tickets/{ticket['id']}", users.buyer))["status"] == "closed"
     assert await support.page.evaluate("window.broken") is None
+
+
+async def test_a_persons_page_has_what_the_reader_may_see(visitor: Arrival, market: Marketplace, users: Users) -> None:
+    order = await paid_order(market, users)
+    await market.post(f"/api/orders/{order['id']}/cancel", {"reason": "Too late"}, users.buyer)
+    ticket = await market.post("/api/support-tickets", {"subject": "Where is it?", "message": "Hello"}, users.buyer)
+
+    async def refunded() -> bool | None:
+        rows = await market.get("/api/refunds", users.support, params={"buyerId": order["buyerId"]})
+        return order["id"] in [one["orderId"] for one in rows] or None
+
+    await market.until("the refund to open", refunded, 30, every=0.5)
+    support = await visitor("support")
+    await support.open(f"/search?q={users.buyer.email}")
+    assert support.page.url.endswith(f"/people/{order['buyerId']}")
+    column = await support.page.locator(".timeline").inner_text()
+    for shown in (
+        f"Order {order['number']}",
+        naira(order["totalMinor"]),
+        f"Ticket {ticket['number']}",
+        f"Refund of {order['number']}",
+        "Message ",
+    ):
+        assert shown in column
+    assert "Payout" not in column
+    await support.check_page()
+    await support.click("Tickets", "link")
+    assert ticket["number"] in await support.text()
+    await support.open(f"/support-tickets/{ticket['id']}")
+    await support.click("All about the customer", "link")
+    await support.click(f"Order {order['number']}", "link")
+    await support.click("All about the buyer", "link")
+    assert f"Ticket {ticket['number']}" in await support.text()
+    # A person without a role for orders and money has no such page.
+    campus = await visitor("campus")
+    assert (await campus.open(f"/people/{order['buyerId']}")).status == 403
 
 
 async def test_a_ticket_is_assigned_to_a_colleague_by_name(

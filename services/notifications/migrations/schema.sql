@@ -433,6 +433,7 @@ CREATE TABLE notification_delivery_logs (
 CREATE INDEX notification_delivery_logs_newest ON notification_delivery_logs USING btree (attempted_at DESC, id DESC);
 CREATE INDEX notification_delivery_logs_of_delivery ON notification_delivery_logs USING btree (delivery_id);
 CREATE INDEX notification_delivery_logs_of_notification ON notification_delivery_logs USING btree (notification_id);
+CREATE INDEX notification_delivery_logs_of_user ON notification_delivery_logs USING btree (user_id, attempted_at);
 CREATE INDEX notification_delivery_logs_told_of ON notification_delivery_logs USING btree (channel, provider_message_id) WHERE (provider_message_id IS NOT NULL);
 ALTER TABLE notification_delivery_logs ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON notification_delivery_logs TO campus_notifications_api;

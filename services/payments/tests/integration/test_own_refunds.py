@@ -93,5 +93,7 @@ async def test_refunds_are_filtered_by_date_and_reference(app: PaymentsApp) -> N
     assert await found(reference=f"re-{uuid4().hex}") == []
     assert await found(**{"from": first["createdAt"]}) == [first["id"], second["id"]]
     assert await found(to=first["createdAt"]) == []
+    assert await found(buyerId=str(app.buyer)) == [first["id"], second["id"]]
+    assert await found(buyerId=str(uuid4())) == []
     refused = await app.client.get("/api/refunds?reference=x", headers=app.headers(uuid4(), roles=("auditor",)))
     assert refused.json()["invalid_params"] == [{"name": "reference", "reason": "must be `re-` and 32 hex digits"}]

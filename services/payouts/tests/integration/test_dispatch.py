@@ -284,6 +284,9 @@ async def test_a_batch_names_the_payee_of_each_line(scenario: Scenario, sandbox:
         params = {"vendorName": typed}
         listed = await scenario.client.get("/api/payouts", params=params, headers=reader)
         assert listed.json()["meta"]["total"] == found, typed
+    for owner, count in ((str(vendor.owner), 1), (str(new_id()), 0)):
+        listed = await scenario.client.get("/api/payouts", params={"ownerId": owner}, headers=reader)
+        assert len(listed.json()["data"]) == count
     payee = {name: payout[name] for name in ("vendorName", "bankName", "accountName", "accountLast4", "bankCode")}
 
     async def read(batch_id: str) -> dict:

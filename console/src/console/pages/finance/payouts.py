@@ -9,9 +9,10 @@ from console.api import DISPATCH_SECONDS_MAX, ApiProblem, Json
 from console.families import Screens
 from console.formats import days_since, spoken
 from console.lists import Column, Filter, ListView, account, choices, show_list, vendor_name
+from console.money import payout_state
 from console.pages.finance.decisions import is_outdated
 from console.pages.oncall.stops import present_stops
-from console.pages.vendor.money import latest_months, payout_state
+from console.pages.vendor.money import latest_months
 from console.parts import command, names_of
 from console.visit import Visit
 
@@ -67,6 +68,7 @@ PAYOUTS = ListView(
         Filter("number", "Number", kind="search"),
         Filter("vendorName", "Vendor", kind="search"),
         Filter("vendorId", "Vendor", kind="hidden"),
+        Filter("ownerId", "Owner", kind="hidden"),
     ),
     empty="No payout was requested yet. Vendors request them from their wallet.",
 )

@@ -49,6 +49,7 @@ REFUNDS = ListView(
         Filter("reference", "Reference", kind="search"),
         Filter("from", "Owed from", kind="date"),
         Filter("to", "Before", kind="date"),
+        Filter("buyerId", "Buyer", kind="hidden"),
     ),
     empty="No refund is here. They appear when money goes back to a buyer.",
 )

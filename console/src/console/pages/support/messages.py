@@ -25,6 +25,7 @@ DELIVERIES = ListView(
         Filter("channel", "Channel", choices("push", "messaging", "sms", "email")),
         Filter("status", "Status", choices("sending", "unknown", "sent", "delivered", "read", "failed", "bounced")),
         Filter("notificationId", "Notification id"),
+        Filter("userId", "Person", kind="hidden"),
     ),
     empty="No message has been sent yet.",
 )

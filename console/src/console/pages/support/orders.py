@@ -43,6 +43,7 @@ ORDERS = ListView(
         Filter("q", "Number, mail or phone", kind="search"),
         Filter("status", "Status", ORDER_STATES),
         Filter("awaiting", "Awaiting", choices("resolution")),
+        Filter("buyerId", "Buyer", kind="hidden"),
     ),
     empty="No order has been placed yet.",
 )

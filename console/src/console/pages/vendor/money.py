@@ -14,6 +14,7 @@ from console.api import ApiProblem, Json
 from console.families import Screens
 from console.formats import LAGOS, instant
 from console.lists import Column, Filter, ListView, account, choices, csv_response, load_list
+from console.money import payout_state
 from console.pages.vendor.orders import LINE_NAMES, share_of
 from console.visit import InvalidField, Visit
 
@@ -115,12 +116,6 @@ async def _held_orders(visit: Visit, status: str) -> list[Json]:
 
 
 # ---- Payouts ---------------------------------------------------------------------------------------------------------
-
-
-def payout_state(payout: Json) -> str:
-    """Return the payout's state; `reversed` where the bank sent paid money back."""
-    signs = ((payout["transfer"] or {}).get("status"), (payout["openException"] or {}).get("cause"))
-    return "reversed" if payout["status"] == "processed" and "reversed" in signs else str(payout["status"])
 
 
 def paid_at(payout: Json) -> str | None:

@@ -155,6 +155,7 @@ sa.Table(
     sa.Index("notification_delivery_logs_newest", sa.text("attempted_at DESC"), sa.text("id DESC")),
     sa.Index("notification_delivery_logs_of_delivery", "delivery_id"),
     sa.Index("notification_delivery_logs_of_notification", "notification_id"),
+    sa.Index("notification_delivery_logs_of_user", "user_id", "attempted_at"),
     # A provider reports on a message by its own id.
     sa.Index(
         "notification_delivery_logs_told_of",

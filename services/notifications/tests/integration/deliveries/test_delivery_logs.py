@@ -31,6 +31,9 @@ async def test_staff_find_the_messages_of_an_order(full_scenario: Scenario, role
     narrowed = await logs(full_scenario, role, orderId=str(other.order_id), status="sent")
     assert {row["template"] for row in narrowed} == {"order_dispatched"}
     assert await logs(full_scenario, role, orderId=str(other.order_id), channel="sms", status="bounced") == []
+    to_buyer = await logs(full_scenario, role, userId=str(full_scenario.buyer_id))
+    assert {row["userId"] for row in to_buyer} == {str(full_scenario.buyer_id)}
+    assert await logs(full_scenario, role, userId=str(new_id())) == []
 
 
 async def test_a_user_without_the_permission_reads_no_messages_of_an_order(full_scenario: Scenario) -> None:

@@ -40,7 +40,7 @@ _FILTER: Final = f"""
 {_OWN} AND ($1::text IS NULL OR f.status = $1) AND ($2::text IS NULL OR f.kind = $2)
     AND ($3::uuid IS NULL OR f.order_id = $3)
     AND ($4::timestamptz IS NULL OR f.created_at >= $4) AND ($5::timestamptz IS NULL OR f.created_at < $5)
-    AND ($6::uuid IS NULL OR f.attempt_id = $6)
+    AND ($6::uuid IS NULL OR f.attempt_id = $6) AND ($7::uuid IS NULL OR f.buyer_id = $7)
 """
 AWAITING_REFUNDS: Final[Mapping[RefundStep, str]] = {
     "preparation": "f.status = 'failed' AND f.kind <> 'outside'",
@@ -62,6 +62,7 @@ class RefundFilter:
     start: datetime | None = None
     end: datetime | None = None
     attempt_id: UUID | None = None
+    buyer_id: UUID | None = None
 
 
 async def page_of_refunds(
@@ -72,7 +73,7 @@ async def page_of_refunds(
     where = f"WHERE {_FILTER} AND {AWAITING_REFUNDS[awaiting] if awaiting else 'true'}"
     total = await uow.fetch_value(f"SELECT count(*) FROM refunds f {where}", *filters)
     order = page.order_by(_SORTS[page.sort], "f.id")
-    rows = await uow.fetch(f"{_REFUND} {where} {order} LIMIT $7 OFFSET $8", *filters, page.limit, page.offset)
+    rows = await uow.fetch(f"{_REFUND} {where} {order} LIMIT $8 OFFSET $9", *filters, page.limit, page.offset)
     return [_refund(row) for row in rows], total
 
 

@@ -43,12 +43,13 @@ async def refund_filter(
     reference: Annotated[
         QueryText | None, Query(max_length=100, description="The reference of its newest attempt at the gateway.")
     ] = None,
+    buyer_id: Annotated[UUID | None, Query(alias="buyerId", description="Refunds of this buyer's orders.")] = None,
 ) -> RefundFilter:
     """Return the filters of the list of refunds. Raises ValidationFailed for what is no reference of a refund."""
     attempt_id = attempt_of_reference(reference)
     if reference is not None and attempt_id is None:
         raise ValidationFailed.of("reference", "must be `re-` and 32 hex digits")
-    return RefundFilter(status, kind, order_id, start, end, attempt_id)
+    return RefundFilter(status, kind, order_id, start, end, attempt_id, buyer_id)
 
 
 @endpoint("GET", REFUNDS, id="refunds.list", returns=list[Refund], allow=SIGNED_IN)

@@ -46,12 +46,13 @@ WHERE ($1::text IS NULL OR p.status = $1) AND ($2::uuid IS NULL OR p.vendor_id =
   AND ($5::timestamptz IS NULL OR p.created_at >= $5) AND ($6::timestamptz IS NULL OR p.created_at < $6)
   AND ($7::text IS NULL OR p.id IN (SELECT payout_id FROM payout_transfers WHERE reference = $7 OR transfer_code = $7))
   AND ($8::uuid IS NULL OR p.id IN (SELECT payout_id FROM payout_transfers WHERE batch_id = $8))
+  AND ($9::uuid IS NULL OR p.vendor_id IN (SELECT id FROM vendors WHERE owner_user_id = $9))
 """
 _LIST_READY: Final = f"SELECT p.id {READY} ORDER BY p.created_at, p.id LIMIT {COUNT_MAX}"
 _COUNT_PAYOUTS: Final = f"SELECT count(*) FROM payout_requests AS p {_PAYOUT_FILTER}"
 _PAYOUT_SORTS: Final = {"created_at": "p.created_at", "amount": "p.amount"}
 _PAGES_OF_PAYOUTS: Final = {
-    (sort, descending): f"{_PAYOUT_COLUMNS} {_PAYOUT_FILTER} ORDER BY {column} {way}, p.id {way} LIMIT $9 OFFSET $10"
+    (sort, descending): f"{_PAYOUT_COLUMNS} {_PAYOUT_FILTER} ORDER BY {column} {way}, p.id {way} LIMIT $10 OFFSET $11"
     for sort, column in _PAYOUT_SORTS.items()
     for descending, way in ((True, "DESC"), (False, "ASC"))
 }
@@ -72,6 +73,8 @@ class PayoutFilter:
     # The reference or the code of a transfer of it.
     reference: str | None = None
     batch_id: UUID | None = None
+    # The owner of the vendor.
+    owner_id: UUID | None = None
 
 
 async def find_payout(uow: UnitOfWork, payout_id: UUID) -> Payout | None:

@@ -67,13 +67,23 @@ async def create_payout(
     return ok(request, or_not_found(payout), status=201)
 
 
-async def payout_filter(
-    status: Literal["pending", "processed", "failed"] | None = None,
+async def payee_filter(
     vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
     vendor_name: Annotated[
         QueryText | None,
         Query(alias="vendorName", min_length=1, max_length=100, description="A part of the vendor's legal name."),
     ] = None,
+    owner_id: Annotated[
+        UUID | None, Query(alias="ownerId", description="Payouts of the vendor that this user owns.")
+    ] = None,
+) -> PayoutFilter:
+    """Return the filters by vendor."""
+    return PayoutFilter(vendor_id=vendor_id, vendor_name=vendor_name, owner_id=owner_id)
+
+
+async def payout_filter(
+    payee: Annotated[PayoutFilter, Depends(payee_filter)],
+    status: Literal["pending", "processed", "failed"] | None = None,
     start: Annotated[QueryInstant | None, Query(alias="from", description="Requested at or after this.")] = None,
     end: Annotated[QueryInstant | None, Query(alias="to", description="Requested before this.")] = None,
     reference: Annotated[
@@ -82,7 +92,8 @@ async def payout_filter(
     batch_id: Annotated[UUID | None, Query(alias="batchId", description="Payouts that this batch sent.")] = None,
 ) -> PayoutFilter:
     """Return the filters of the list of payouts."""
-    return PayoutFilter(status, vendor_id, None, vendor_name, start, end, reference, batch_id)
+    dated = replace(payee, status=status, created_from=start, created_before=end)
+    return replace(dated, reference=reference, batch_id=batch_id)
 
 
 @endpoint(

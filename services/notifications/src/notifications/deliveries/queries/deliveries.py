@@ -19,6 +19,7 @@ _DELIVERY_OF_ATTEMPT: Final = "SELECT delivery_id FROM notification_delivery_log
 LOG_FILTERS: Final[Mapping[str, str]] = {
     "notificationId": "notification_id = {}",
     "orderId": "notification_id IN (SELECT notifications_of_order({}))",
+    "userId": "user_id = {}",
     "channel": "channel = {}",
     "status": "status = {}",
 }

@@ -23,6 +23,18 @@ endpoint = Endpoints("notifications")
 Status = Literal["sending", "unknown", "sent", "delivered", "read", "failed", "bounced"]
 
 
+async def log_filters(
+    notification_id: Annotated[UUID | None, Query(alias="notificationId")] = None,
+    order_id: Annotated[UUID | None, Query(alias="orderId", description="Messages about this order.")] = None,
+    user_id: Annotated[UUID | None, Query(alias="userId", description="Messages to this user.")] = None,
+    channel: Channel | None = None,
+    status: Status | None = None,
+) -> dict[str, UUID | str]:
+    """Return the given filters by their public names."""
+    given = {"notificationId": notification_id, "orderId": order_id, "userId": user_id}
+    return {name: value for name, value in {**given, "channel": channel, "status": status}.items() if value is not None}
+
+
 @endpoint(
     "GET",
     "/api/notification-delivery-logs",
@@ -34,15 +46,10 @@ async def list_delivery_logs(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page(*LOG_SORTS))],
-    notification_id: Annotated[UUID | None, Query(alias="notificationId")] = None,
-    order_id: Annotated[UUID | None, Query(alias="orderId", description="Messages about this order.")] = None,
-    channel: Channel | None = None,
-    status: Status | None = None,
+    filters: Annotated[dict[str, UUID | str], Depends(log_filters)],
 ) -> Response:
     """Delivery attempts, newest first, for auditors and for staff who may resend."""
     dependencies = dependencies_of(request, Dependencies)
-    given = {"notificationId": notification_id, "orderId": order_id, "channel": channel, "status": status}
-    filters = {name: value for name, value in given.items() if value is not None}
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_delivery_logs(uow, page, filters)
     return respond_offset_page(request, page, found)
