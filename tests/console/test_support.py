@@ -107,7 +107,7 @@ async def test_support_replies_to_a_ticket_and_closes_it(visitor: Arrival, marke
     assert await support.page.evaluate("window.broken") is None
 
 
-async def test_a_persons_page_has_what_the_reader_may_see(visitor: Arrival, market: Marketplace, users: Users) -> None:
+async def test_a_users_page_has_what_the_reader_may_see(visitor: Arrival, market: Marketplace, users: Users) -> None:
     order = await paid_order(market, users)
     await market.post(f"/api/orders/{order['id']}/cancel", {"reason": "Too late"}, users.buyer)
     ticket = await market.post("/api/support-tickets", {"subject": "Where is it?", "message": "Hello"}, users.buyer)
@@ -119,7 +119,7 @@ async def test_a_persons_page_has_what_the_reader_may_see(visitor: Arrival, mark
     await market.until("the refund to open", refunded, 30, every=0.5)
     support = await visitor("support")
     await support.open(f"/search?q={users.buyer.email}")
-    assert support.page.url.endswith(f"/people/{order['buyerId']}")
+    assert support.page.url.endswith(f"/users/{order['buyerId']}")
     column = await support.page.locator(".timeline").inner_text()
     for shown in (
         f"Order {order['number']}",
@@ -140,7 +140,33 @@ async def test_a_persons_page_has_what_the_reader_may_see(visitor: Arrival, mark
     assert f"Ticket {ticket['number']}" in await support.text()
     # A person without a role for orders and money has no such page.
     campus = await visitor("campus")
-    assert (await campus.open(f"/people/{order['buyerId']}")).status == 403
+    assert (await campus.open(f"/users/{order['buyerId']}")).status == 403
+
+
+async def test_support_prepares_a_reset_of_second_factors_that_waits_for_an_admin(
+    visitor: Arrival, system: System, market: Marketplace, users: Users
+) -> None:
+    user_id, _ = await colleague(system, market, users, "support_agent")
+    support = await visitor("support")
+    await support.open(f"/users/{user_id}")
+    await support.check_page()
+    await support.open_section("Reset lost second factors")
+    await support.fill("Reason", "Called back on the number of record")
+    await support.click("Prepare the reset")
+    assert "the person is notified" in await support.notice()
+    await support.check_page()
+    (reset,) = await market.get("/api/factor-resets", users.admin, params={"userId": user_id})
+    assert (reset["status"], reset["reason"]) == ("prepared", "Called back on the number of record")
+    admin = await visitor("admin")
+    await admin.open("/factor-resets?awaiting=approval")
+    assert "Called back on the number of record" in await admin.text()
+    await admin.open(f"/factor-resets/{reset['id']}")
+    assert "Can be approved from" in await admin.text()
+    assert await admin.page.get_by_role("button", name="Remove the second factors").count() == 0
+    await admin.open_section("Reject")
+    await admin.click("Reject the reset")
+    assert "The second factors stay" in await admin.notice()
+    await admin.check_page()
 
 
 async def test_a_ticket_is_assigned_to_a_colleague_by_name(

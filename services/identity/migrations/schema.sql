@@ -215,6 +215,31 @@ CREATE POLICY erasure_verdicts_own ON erasure_verdicts FOR SELECT
    FROM erasure_requests asked
   WHERE ((asked.id = erasure_verdicts.request_id) AND (asked.user_id = app_user_id())))));
 
+CREATE TABLE factor_resets (
+    id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    reason text NOT NULL,
+    status text DEFAULT 'prepared'::text NOT NULL,
+    prepared_by uuid NOT NULL,
+    prepared_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    decided_by uuid,
+    decided_at timestamp with time zone,
+    CONSTRAINT factor_resets_pkey PRIMARY KEY (id),
+    CONSTRAINT factor_resets_profile FOREIGN KEY (user_id) REFERENCES profiles(id),
+    CONSTRAINT factor_resets_by_others CHECK (((user_id <> prepared_by) AND (user_id IS DISTINCT FROM decided_by))),
+    CONSTRAINT factor_resets_by_two CHECK (((status <> 'approved'::text) OR (decided_by <> prepared_by))),
+    CONSTRAINT factor_resets_decided_whole CHECK ((((status = ANY (ARRAY['approved'::text, 'rejected'::text])) = (decided_by IS NOT NULL)) AND ((decided_by IS NULL) = (decided_at IS NULL)))),
+    CONSTRAINT factor_resets_status_known CHECK ((status = ANY (ARRAY['prepared'::text, 'approved'::text, 'rejected'::text, 'expired'::text])))
+);
+CREATE INDEX factor_resets_newest ON factor_resets USING btree (prepared_at, id);
+CREATE UNIQUE INDEX factor_resets_one_open ON factor_resets USING btree (user_id) WHERE (status = 'prepared'::text);
+ALTER TABLE factor_resets ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON factor_resets TO campus_identity_api;
+GRANT SELECT, INSERT, UPDATE (reason, status, decided_by, decided_at) ON factor_resets TO campus_identity_service;
+CREATE POLICY factor_resets_read ON factor_resets FOR SELECT
+    USING ((app_may('factor_resets:prepare'::text) OR app_may('factor_resets:approve'::text) OR app_may('staff:read'::text)));
+
 CREATE TABLE hash_keys (
     name text NOT NULL,
     key_encrypted text NOT NULL,

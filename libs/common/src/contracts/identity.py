@@ -97,6 +97,8 @@ class CredentialsChanged(Event, frozen=True, kw_only=True):
         "password_reset",
         "factor_added",
         "factor_removed",
+        "factor_reset_prepared",
+        "factors_reset",
         "recovery_codes_renewed",
         "recovery_code_used",
         "phone_changed",

@@ -28,6 +28,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "reviews:moderate",
             "tickets:manage",
             "disputes:prepare",
+            "factor_resets:prepare",
             "notifications:resend",
             "payments:read",
             "refunds:read",
@@ -138,6 +139,8 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
         {
             "staff:manage",
             "staff:read",
+            "factor_resets:prepare",
+            "factor_resets:approve",
             "settings:manage",
             "vendors:commission",
             "campuses:manage_all",

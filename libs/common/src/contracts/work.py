@@ -11,6 +11,7 @@ WorkKindName = Literal[
     "dead_webhooks",
     "dispute_resolutions_to_approve",
     "disputes_to_resolve",
+    "factor_resets_to_approve",
     "flash_sales_to_approve",
     "orders_to_dispatch",
     "payout_exceptions",

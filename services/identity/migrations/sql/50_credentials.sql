@@ -44,3 +44,11 @@ ALTER TABLE oidc_codes ENABLE ROW LEVEL SECURITY;
 ALTER TABLE oidc_sessions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE oidc_logouts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE factor_resets ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON factor_resets TO campus_identity_api;
+-- Written once: the service may change only the columns named here.
+REVOKE UPDATE, DELETE ON factor_resets FROM campus_identity_service;
+GRANT UPDATE (status, reason, decided_by, decided_at) ON factor_resets TO campus_identity_service;
+CREATE POLICY factor_resets_read ON factor_resets FOR SELECT
+    USING (app_may('factor_resets:prepare') OR app_may('factor_resets:approve') OR app_may('staff:read'));

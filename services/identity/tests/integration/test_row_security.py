@@ -149,6 +149,7 @@ GRANTS: dict[str, dict[str, set[str]]] = {
     "staff_grants": {"SELECT": ALL},
     "staff_acts": {"SELECT": ALL, "INSERT": ALL},
     "commission_changes": {"SELECT": ALL},
+    "factor_resets": {"SELECT": ALL},
     "erasure_requests": {"SELECT": ALL},
     "erasure_verdicts": {"SELECT": ALL},
     # Tables of the library: an event is stored in the transaction of its cause.
@@ -176,6 +177,7 @@ OWNERS = {
     "staff_grants": "user_id",
     "staff_acts": "actor_id",
     "commission_changes": "prepared_by",
+    "factor_resets": "prepared_by",
     "erasure_requests": "user_id",
     "erasure_verdicts": "(SELECT user_id FROM erasure_requests WHERE id = request_id)",
 }

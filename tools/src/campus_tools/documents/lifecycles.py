@@ -38,6 +38,7 @@ LIFECYCLES: Final[dict[Lifecycle[Any, Any], tuple[str, ...]]] = {
         "payouts.dispatch_approvals",
         "orders.dispute_resolutions",
         "identity.commission_changes",
+        "identity.factor_resets",
     ),
     STAFF_GRANT: ("identity.staff_grants",),
     PAYOUT: ("payouts.payout_requests",),

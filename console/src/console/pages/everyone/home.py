@@ -49,7 +49,7 @@ async def _found(visit: Visit, text: str) -> tuple[list[Match], list[str]]:
         return await _search(visit, "payouts", _payouts, number=text)
     if kind is NumberKind.TICKET:
         return await _search(visit, "tickets", _tickets, number=text)
-    finder = _people if _ADDRESS.fullmatch(text) and visit.may("orders:read") else _orders
+    finder = _buyers if _ADDRESS.fullmatch(text) and visit.may("orders:read") else _orders
     found, hidden = await _search(visit, "orders", finder, q=_international(text))
     # An id names a resource of any kind; a name may be a vendor's.
     if not found and kind is None and visit.may("payouts:read", "wallet:own"):
@@ -98,13 +98,13 @@ async def _orders(visit: Visit, **parameters: str) -> list[Match]:
     ]
 
 
-async def _people(visit: Visit, **parameters: str) -> list[Match]:
+async def _buyers(visit: Visit, **parameters: str) -> list[Match]:
     """Return the buyers with this mail address or phone number, by their newest order."""
     newest: dict[str, Json] = {}
     for one in (await visit.api.page("/api/campus-orders", **parameters)).items:
         newest.setdefault(one["buyerId"], one)
     return [
-        Match(f"/people/{user_id}", one["buyerName"] or "Person", "", None, (one["number"],), one["createdAt"])
+        Match(f"/users/{user_id}", one["buyerName"] or "Person", "", None, (one["number"],), one["createdAt"])
         for user_id, one in newest.items()
     ]
 

@@ -28,6 +28,7 @@ from console.pages.oncall.exceptions import EXCEPTIONS
 from console.pages.oncall.stops import READERS as STOP_READERS
 from console.pages.oncall.stops import present_stops
 from console.pages.platform.commissions import CHANGES
+from console.pages.platform.factor_resets import RESETS
 from console.pages.platform.grants import GRANTS
 from console.pages.support.orders import ORDERS
 from console.pages.support.reports import REPORTS
@@ -53,6 +54,7 @@ WORK: Final[dict[str, tuple[str, ListView]]] = {
     "dead_webhooks": ("Dead webhooks", WEBHOOKS),
     "dispute_resolutions_to_approve": ("Dispute resolutions to approve", RESOLUTIONS),
     "disputes_to_resolve": ("Disputes to resolve", ORDERS),
+    "factor_resets_to_approve": ("Resets of second factors to approve", RESETS),
     "flash_sales_to_approve": ("Flash sales to approve", FLASH_SALES),
     "orders_to_dispatch": ("Orders to dispatch", OWN_ORDERS),
     "payout_exceptions": ("Payout exceptions", EXCEPTIONS),

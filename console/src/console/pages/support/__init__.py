@@ -1,7 +1,7 @@
 """Support's screens, in the order of the menu."""
 
 from console.families import Family
-from console.pages.support import messages, orders, payments, people, reports, returns, reviews, tickets
+from console.pages.support import messages, orders, payments, reports, returns, reviews, tickets, users
 
 FAMILIES = (
     Family(
@@ -14,6 +14,6 @@ FAMILIES = (
         reviews.SCREENS,
         reports.SCREENS,
         payments.SCREENS,
-        people.SCREENS,
+        users.SCREENS,
     ),
 )

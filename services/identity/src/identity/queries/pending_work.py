@@ -4,6 +4,7 @@ from typing import Final
 
 from common.standard_endpoints.pending_work import WorkKind
 from identity.queries.commission_changes import AWAITING_CHANGE
+from identity.queries.factor_resets import AWAITING_RESET
 from identity.queries.staff import AWAITING_GRANT, AWAITING_PREPARATION
 from identity.queries.vendor_applications import AWAITING_APPLICATION
 
@@ -31,5 +32,11 @@ PENDING_WORK: Final = (
         ("vendors:commission",),
         "/api/commission-changes?awaiting=approval",
         f"SELECT prepared_at AS since, expires_at AS due FROM commission_changes WHERE {AWAITING_CHANGE}",
+    ),
+    WorkKind(
+        "factor_resets_to_approve",
+        ("factor_resets:approve",),
+        "/api/factor-resets?awaiting=approval",
+        f"SELECT prepared_at AS since, expires_at AS due FROM factor_resets WHERE {AWAITING_RESET}",
     ),
 )

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from common.database.state_changes import StateChanged, allows_change, change_state, states_before
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.decisions import DECISION
 from contracts.permissions import STAFF_ROLES
 from identity.domain.erasure import ERASURE, EVALUATING_SERVICES, Status
 from identity.domain.staff import STAFF_GRANT
@@ -60,6 +61,9 @@ _DELETE: Final = (
     "DELETE FROM role_grants WHERE user_id = $1",
     "UPDATE staff_grants SET status = 'expired' "
     f"WHERE user_id = $1 AND status IN {states_before(STAFF_GRANT, 'expired')}",
+    "UPDATE factor_resets SET status = 'expired' "
+    f"WHERE user_id = $1 AND status IN {states_before(DECISION, 'expired')}",
+    "UPDATE factor_resets SET reason = '' WHERE user_id = $1",
     # The suspension stays. Its reason remains only in the audit trail.
     "UPDATE suspensions SET reason = NULL WHERE user_id = $1",
     # The referral stays counted. The stored hash prevents a second reward for the mailbox.

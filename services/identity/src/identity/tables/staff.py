@@ -72,3 +72,30 @@ sa.Table(
     sa.Column("reason", sa.Text),
     sa.CheckConstraint("suspended_by <> user_id", name="suspensions_never_of_oneself"),
 )
+
+# All second factors of a user who lost them, removed by two people.
+sa.Table(
+    "factor_resets",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("user_id", sa.Uuid, sa.ForeignKey("profiles.id", name="factor_resets_profile"), nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("status", sa.Text, nullable=False, server_default=sa.text("'prepared'")),
+    sa.Column("prepared_by", sa.Uuid, nullable=False),
+    sa.Column("prepared_at", INSTANT, nullable=False),
+    sa.Column("expires_at", INSTANT, nullable=False),
+    sa.Column("decided_by", sa.Uuid),
+    sa.Column("decided_at", INSTANT),
+    sa.CheckConstraint("status <> 'approved' OR decided_by <> prepared_by", name="factor_resets_by_two"),
+    sa.CheckConstraint(
+        "user_id <> prepared_by AND user_id IS DISTINCT FROM decided_by", name="factor_resets_by_others"
+    ),
+    sa.CheckConstraint(
+        "(status IN ('approved', 'rejected')) = (decided_by IS NOT NULL) AND (decided_by IS NULL) = "
+        "(decided_at IS NULL)",
+        name="factor_resets_decided_whole",
+    ),
+    sa.CheckConstraint("status IN ('prepared', 'approved', 'rejected', 'expired')", name="factor_resets_status_known"),
+    sa.Index("factor_resets_one_open", "user_id", unique=True, postgresql_where=sa.text("status = 'prepared'")),
+    sa.Index("factor_resets_newest", "prepared_at", "id"),
+)

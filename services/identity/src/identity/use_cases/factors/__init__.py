@@ -18,11 +18,18 @@ rotations leave them valid. Wrong ones count together with wrong TOTP codes.
 self-attestation are parsed. A challenge is valid for five minutes in one session and for one valid response; a
 rejected response changes nothing. A signature counter that does not increase is rejected and logged. A credential id
 belongs to one user, who has at most ten factors of a kind.
+
+**A lost factor is reset by two people.** Support or a platform_admin prepares it, which notifies the user at once;
+another platform_admin approves it, 24 hours later at the earliest. A factor that was used since, and the user's own
+hand, refuse it. The approval removes every factor and recovery code and ends all sessions (decision 194).
 """
 
 __all__ = [
+    "approve_factor_reset",
     "enroll_factor",
+    "prepare_factor_reset",
     "register_passkey",
+    "reject_factor_reset",
     "remove_factor",
     "renew_recovery_codes",
     "start_passkey_assertion",

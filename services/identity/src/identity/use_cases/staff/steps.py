@@ -8,7 +8,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound
 from identity.domain.errors import NoLongerAdmin
 from identity.domain.staff import PreparedGrant, StaffUser, check_not_own_grant
-from identity.store import commission_changes, staff
+from identity.store import commission_changes, factor_resets, staff
 
 
 async def lock_staff_as_admin(uow: UnitOfWork, caller: Caller) -> None:
@@ -70,6 +70,16 @@ async def reject_prepared_by(uow: UnitOfWork, preparer_id: UUID, *, by: UUID, no
             "vendor",
             change.vendor_id,
             {"changeId": str(change.id), "preparedBy": str(preparer_id)},
+            by=by,
+            now=now,
+        )
+    for reset in await factor_resets.reject_resets_of(uow, preparer_id, by=by, now=now):
+        await staff.record_staff_action(
+            uow,
+            "factor_reset_rejected",
+            "person",
+            reset.user_id,
+            {"resetId": str(reset.id), "preparedBy": str(preparer_id)},
             by=by,
             now=now,
         )

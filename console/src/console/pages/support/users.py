@@ -17,7 +17,7 @@ from console.visit import Visit
 
 SCREENS = Screens()
 
-READERS: Final = ("orders:read", "tickets:manage", "tickets:read", "payouts:read")
+READERS: Final = ("orders:read", "tickets:manage", "tickets:read", "payouts:read", "factor_resets:prepare")
 NEWEST: Final = 20
 """Rows of each kind; the list of the kind has all of them."""
 
@@ -84,8 +84,8 @@ KINDS: Final = (
 )
 
 
-@SCREENS.page("/people/{id:uuid}", title="Person", any_of=READERS)
-async def person_page(visit: Visit) -> Response:
+@SCREENS.page("/users/{id:uuid}", title="Person", any_of=READERS)
+async def user_page(visit: Visit) -> Response:
     """Return the newest records of each kind in one column. A kind that the reader may not see is left out."""
     user_id = str(visit["id"])
     parts = await asyncio.gather(
@@ -96,7 +96,7 @@ async def person_page(visit: Visit) -> Response:
     name = customer.get("name") or next((one["buyerName"] for one in orders if one["buyerName"]), None)
     entries = [kind.entry(row) for kind, rows in zip(KINDS, parts, strict=True) for row in rows]
     return visit.render(
-        "support/person.html",
+        "support/user.html",
         title=name or "Person without a name",
         user_id=user_id,
         customer=customer,

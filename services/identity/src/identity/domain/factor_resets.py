@@ -1,0 +1,69 @@
+"""Resets of lost second factors, which need two people and a waiting time (contract section 5.5)."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+from uuid import UUID
+
+from common.primitives.decisions import PreparedDecision, content_hash
+from identity.domain.errors import FactorUsedSince, OwnFactorReset, ResetWaits
+from identity.domain.second_factors import Factor
+
+Status = Literal["prepared", "approved", "rejected", "expired"]
+
+# The owner of a mailbox reads the notice within a day, and objects by using the factor.
+RESET_WAIT: Final = timedelta(hours=24)
+# Who lost a factor has it again or has written by then.
+RESET_LIFE: Final = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True)
+class FactorReset:
+    """A prepared reset of all second factors of a user."""
+
+    id: UUID
+    user_id: UUID
+    reason: str
+    prepared_by: UUID
+    prepared_at: datetime
+    expires_at: datetime
+    status: Status
+
+    @property
+    def hash(self) -> str:
+        return content_hash(
+            {
+                "id": self.id,
+                "userId": self.user_id,
+                "reason": self.reason,
+                "preparedBy": self.prepared_by,
+                "expiresAt": self.expires_at,
+            }
+        )
+
+    @property
+    def waits_until(self) -> datetime:
+        """The instant from which it may be approved."""
+        return self.prepared_at + RESET_WAIT
+
+    def status_at(self, now: datetime) -> Status:
+        return "expired" if self.status == "prepared" and self.expires_at <= now else self.status
+
+    def decision_at(self, now: datetime) -> PreparedDecision:
+        return PreparedDecision(self.status_at(now), self.prepared_by, self.hash)
+
+    def check_not_own(self, decider_id: UUID) -> None:
+        """Raise OwnFactorReset (403) for the user whose factors it removes."""
+        if decider_id == self.user_id:
+            raise OwnFactorReset
+
+    def check_due(self, factors: list[Factor], now: datetime, *, used_code: bool) -> None:
+        """Raise ResetWaits (409) before the waiting time ends, FactorUsedSince (409) when the user has used a factor or
+        a recovery code since.
+        """
+        if now < self.waits_until:
+            raise ResetWaits(self.waits_until)
+        if used_code or any(
+            factor.last_used_at is not None and factor.last_used_at >= self.prepared_at for factor in factors
+        ):
+            raise FactorUsedSince
