@@ -50,7 +50,7 @@ WRITTEN_BY_USERS = {
     "identity": (
         "accounts", "campuses", "hubs", "vendor_applications", "vendors", "role_grants", "staff_grants", "staff_acts",
         "totp_factors", "passkeys", "recovery_codes", "suspensions", "one_time_codes", "commission_changes",
-        "sign_up_passwords",
+        "factor_resets", "sign_up_passwords",
     ),
     "orders": (
         "orders", "order_items", "products", "cart_items", "reviews", "return_requests", "order_disputes",
