@@ -355,6 +355,55 @@ def test_a_withdrawal_debits_the_requested_amount_once(gateway: GatewayRecord, r
         rewarded.of_key(f"withdrawal_settled:{subject}:2", UNIT)
 
 
+def requested_withdrawal(ledger: PaymentsLedger) -> str:
+    """Return the reference of the transfer of a withdrawal of 5,000 kobo."""
+    request = Command("/api/balance/withdrawals", "", {"amountMinor": 5_000}, None, "b")
+    ledger.of_key(f"balance_withdrawal:{RELEASE}", RecordedUnit(request=request))
+    return "wd-018cc251f40070038000000000000001"
+
+
+@pytest.mark.parametrize(("status", "kind"), [("failed", "withdrawal_returned"), ("success", "withdrawal_settled")])
+def test_an_ended_transfer_of_a_withdrawal_is_due(
+    gateway: GatewayRecord, rewarded: PaymentsLedger, status: str, kind: str
+) -> None:
+    reference = requested_withdrawal(rewarded)
+    gateway.transfers[reference] = {"status": status, "fee_charged": 0}
+    gateway.succeeded[reference] = gateway.returned[reference] = {"amount": 5_000}
+    [unposted] = rewarded.unposted()
+    assert unposted.startswith(f"withdrawal {RELEASE} is open in the ledger")
+    rewarded.of_key(f"{kind}:{RELEASE}", UNIT)
+    assert rewarded.unposted() == []
+
+
+def test_a_withdrawal_that_two_people_return_is_due(rewarded: PaymentsLedger, commands: list[Command]) -> None:
+    requested_withdrawal(rewarded)
+    path = f"/api/withdrawals/{RELEASE}"
+    commands.append(Command(f"{path}/prepare", "", {"outcome": "return"}, {}))
+    assert rewarded.unposted() == []
+    commands.append(Command(f"{path}/approve", "", {}, {}))
+    [unposted] = rewarded.unposted()
+    assert unposted.startswith(f"withdrawal {RELEASE} is open in the ledger")
+    rewarded.of_key(f"withdrawal_returned:{RELEASE}", UNIT)
+    assert rewarded.unposted() == []
+
+
+def test_the_fee_of_a_withdrawal_is_due(gateway: GatewayRecord, rewarded: PaymentsLedger) -> None:
+    reference = requested_withdrawal(rewarded)
+    gateway.transfers[reference] = {"status": "success", "fee_charged": 1_000}
+    gateway.succeeded[reference] = {"amount": 5_000, "fee_charged": 1_000}
+    rewarded.of_key(f"withdrawal_settled:{RELEASE}", UNIT)
+    assert rewarded.unposted() == [f"the fee of transfer {reference} is 1000 kobo, and 0 are posted"]
+    rewarded.of_key(f"transfer_fee:{RELEASE}", UNIT)
+    assert rewarded.unposted() == []
+
+
+def test_a_lost_chargeback_is_posted_once(gateway: GatewayRecord, paid: PaymentsLedger) -> None:
+    dispute_is_lost(gateway, 10_000)
+    paid.of_key(f"chargeback:{CHARGEBACK}", UNIT)
+    with pytest.raises(NoInput, match="the loss of chargeback c is posted"):
+        paid.of_key(f"chargeback:{CHARGEBACK}:2", UNIT)
+
+
 def test_a_late_resolution_of_a_dispute_releases_nothing(paid: PaymentsLedger) -> None:
     paid.of_event(event("order_disputed", 5))
     assert entries_after(paid, event("dispute_resolved", 4, releaseMinor=20_000)) == []

@@ -12,8 +12,8 @@ from lab.replay.recording import Command, RecordedEvent
 
 INTENT: Final = "/api/payments/intent"
 _WITHDRAWALS: Final = "/api/balance/withdrawals"
-# A transfer that ended more often is no transfer of a plan.
-_ROUNDS_MAX: Final = 5
+# By the last status of the transfer.
+_ENDS: Final = {"success": "settled", "failed": "returned", "reversed": "returned"}
 
 
 class Origins(NamedTuple):
@@ -63,7 +63,6 @@ class BuyerBalances:
         self._holds: dict[str, _Hold] = {}
         self._withdrawals: dict[str, _Withdrawal] = {}
         self._rewarded: set[str] = set()
-        self._fees: dict[str, int] = {}
 
     def reward(self, event: RecordedEvent) -> DerivedPosting | None:
         """Credit the reward of a new user, once."""
@@ -172,8 +171,8 @@ class BuyerBalances:
         withdrawal = subject.partition(":")[0]
         before: Literal["open", "settled"] = "settled" if kind == "withdrawal_reversed" else "open"
         one, reference = self._withdrawal(withdrawal, before), _reference(withdrawal)
-        is_approved = any(one.path == f"/api/withdrawals/{withdrawal}/approve" for one in self._commands)
-        if reference not in self._gateway.returned and (kind == "withdrawal_reversed" or not is_approved):
+        is_approved = kind == "withdrawal_returned" and self._is_returned(withdrawal)
+        if reference not in self._gateway.returned and not is_approved:
             raise NoInput(f"the gateway returned no transfer {reference}, and no approval returned it")
         one.state = "returned"
         self._add(one.user_id, one.debited)
@@ -186,31 +185,26 @@ class BuyerBalances:
         return derived(f"{kind}:{subject}", kind, {origin: one.amount_minor}, credits_, source)
 
     def due(self) -> list[tuple[str, tuple[str, ...]]]:
-        """Return the inputs of withdrawals, and the keys of which one must be posted."""
-        due: list[tuple[str, tuple[str, ...]]] = []
-        for withdrawal in self._withdrawals:
-            reference = _reference(withdrawal)
-            if reference in self._gateway.transfers and self._gateway.transfers[reference]["status"] == "success":
-                rounds = ("", *(f":{number}" for number in range(2, _ROUNDS_MAX)))
-                keys = tuple(f"withdrawal_settled:{withdrawal}{suffix}" for suffix in rounds)
-                due.append((f"successful transfer {reference}", keys))
-        for command in self._commands:
-            if command.path == _WITHDRAWALS and command.data is not None:
-                withdrawal = command.data["id"]
-                due.append((f"accepted request of withdrawal {withdrawal}", (f"balance_withdrawal:{withdrawal}",)))
-        return due
+        """Return the accepted requests of withdrawals, and their keys."""
+        requests = [command.data["id"] for command in self._commands if command.path == _WITHDRAWALS and command.data]
+        return [(f"accepted request of withdrawal {one}", (f"balance_withdrawal:{one}",)) for one in requests]
 
-    def transfer_fee(self, subject: str, reference: str) -> DerivedPosting:
-        """Return a fee that the gateway deducted with a transfer, or returned with its money; then the two follow each
-        other.
-        """
-        transfer = subject.partition(":")[0]
-        charged_minor = int(found(self._gateway.succeeded, reference, "successful transfer")["fee_charged"])
-        posted_minor = self._fees.get(transfer, 0)
-        self._fees[transfer] = charged_minor - posted_minor
-        added_minor, source = charged_minor - 2 * posted_minor, f"the fee of transfer {reference}"
-        key = f"transfer_fee:{subject}"
-        return derived(key, "transfer_fee", {"transfer_fees": added_minor}, {"gateway_cash": added_minor}, source)
+    def unposted(self) -> list[str]:
+        """Return the withdrawals whose end at the gateway, or whose approved return, has no posting."""
+        unposted = []
+        for withdrawal, one in self._withdrawals.items():
+            row = self._gateway.transfers.get(_reference(withdrawal))
+            end = "returned" if row is None and self._is_returned(withdrawal) else None
+            end = _ENDS.get(row["status"]) if row is not None else end
+            if end is not None and one.state != end:
+                unposted.append(f"withdrawal {withdrawal} is {one.state} in the ledger, and {end} by its inputs")
+        return unposted
+
+    def _is_returned(self, withdrawal: str) -> bool:
+        """Return whether two people returned the withdrawal."""
+        path = f"/api/withdrawals/{withdrawal}"
+        outcomes = [command.body["outcome"] for command in self._commands if command.path == f"{path}/prepare"]
+        return outcomes[-1:] == ["return"] and any(command.path == f"{path}/approve" for command in self._commands)
 
     def _withdrawal(self, withdrawal: str, state: str) -> _Withdrawal:
         """Return a withdrawal in this state. Raises NoInput otherwise."""

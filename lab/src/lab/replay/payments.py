@@ -10,7 +10,10 @@ from lab.replay.balances import INTENT, BuyerBalances, Origins, refund_to_balanc
 from lab.replay.gateway import GatewayRecord, charge_of
 from lab.replay.postings import NAIRA, DerivedPosting, NoInput, Parts, Rules, derived, found, shares_of
 from lab.replay.recording import Command, RecordedEvent, RecordedUnit
+from lab.replay.transfer_fees import TransferFees
 
+# Transfers of refunds and of withdrawals.
+_TRANSFERS: Final = ("re-", "wd-")
 _NAMESPACE: Final = UUID("6f1c7a0e-53d2-5c58-9c4b-2f0d9b1f6a11")
 # The payer's part of the gateway's fee: at most so much is a surcharge, more is a surplus (contract section 7.4).
 _SURCHARGE_PERCENT_MAX: Final = 2
@@ -92,6 +95,7 @@ class _Loss:
     loss_minor: int
     of_refunds: dict[str, int] = field(default_factory=dict)
     number: int = 1
+    is_posted: bool = False
 
     def count(self, refund_id: str, amount_minor: int) -> None:
         if amount_minor:
@@ -114,7 +118,7 @@ class PaymentsLedger(Rules):
         # By won chargeback: the order to which money returned.
         self._won: dict[str, str] = {}
         self._dispute_sequences: dict[str, int] = {}
-        self._balances = BuyerBalances(gateway, commands)
+        self._balances, self._fees = BuyerBalances(gateway, commands), TransferFees(gateway)
         # The parts of orders that a balance paid in the transaction of their charge.
         self._shares: dict[str, Origins] = {}
         self.by_event = {
@@ -166,12 +170,14 @@ class PaymentsLedger(Rules):
         yield from self._balances.due()
 
     def unposted(self) -> list[str]:
-        """Return accepted releases by staff that no posting used."""
-        return [
+        """Return accepted releases by staff that no posting used, and transfers whose fee or end is not posted."""
+        transfers = (name for name in self._gateway.transfers if name.startswith(_TRANSFERS))
+        releases = [
             f"{command.path} of {command.body['amountMinor']} kobo was accepted and not posted"
             for number, command in enumerate(self._commands)
             if _is_release(command) and number not in self._used_commands
         ]
+        return [*releases, *self._balances.unposted(), *self._fees.unposted(transfers)]
 
     # Events of orders
 
@@ -355,7 +361,7 @@ class PaymentsLedger(Rules):
         """Return the fee of a refund to an account, or of a withdrawal."""
         transfer = subject.partition(":")[0]
         kind = "re" if transfer in self.ids.refund_of_attempt else "wd"
-        return self._balances.transfer_fee(subject, f"{kind}-{UUID(transfer).hex}")
+        return self._fees.post(subject, f"{kind}-{UUID(transfer).hex}")
 
     def _fee(self, charge: str) -> DerivedPosting:
         fee_minor = int(found(self._gateway.charges, charge, "paid charge of the gateway")["fees"] or 0)
@@ -389,6 +395,9 @@ class PaymentsLedger(Rules):
         dispute = self._gateway.losses[dispute_id]
         if chargeback not in self._losses:
             self._record_loss(dispute_id, charge_of(dispute), int(dispute["refund_amount"]), int(number or 1))
+        if self._losses[chargeback].is_posted:
+            raise NoInput(f"the loss of chargeback {chargeback} is posted")
+        self._losses[chargeback].is_posted = True
         debits = self._losses[chargeback].debits
         source = f"lost dispute {dispute_id} of the gateway"
         cash = {"gateway_cash": sum(debits.values())}

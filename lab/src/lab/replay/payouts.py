@@ -8,6 +8,7 @@ from typing import Final
 from lab.replay.gateway import GatewayRecord
 from lab.replay.postings import DerivedPosting, NoInput, Rules, derived, found
 from lab.replay.recording import Command, RecordedEvent
+from lab.replay.transfer_fees import TransferFees
 
 _REQUEST: Final = "/api/payouts"
 
@@ -54,7 +55,7 @@ class PayoutsLedger(Rules):
         # Holds that the posting of a command causes, by key.
         self._caused: dict[str, DerivedPosting] = {}
         # The fee of each transfer as the ledger has it.
-        self._fees: dict[str, int] = {}
+        self._fees = TransferFees(gateway)
         self.by_event = {
             "payments.escrow_held.v1": self._hold_escrow,
             "payments.escrow_released.v1": self._release,
@@ -95,18 +96,10 @@ class PayoutsLedger(Rules):
             if row is not None and row["status"] == "success":
                 payout = self.ids.payout_of_transfer[transfer]
                 yield f"successful transfer {reference}", (f"payout_processed:{payout}", f"recovery:{transfer}")
-                if row["fee_charged"]:
-                    yield f"the fee of transfer {reference}", (f"transfer_fee:{transfer}",)
 
     def unposted(self) -> list[str]:
         """Return the transfers whose posted fee is not the one that the gateway has kept."""
-        unposted = []
-        for transfer, fee_minor in self._fees.items():
-            reference = self.ids.reference_of_transfer[transfer]
-            kept_minor = self._gateway.transfers[reference]["fee_charged"]
-            if kept_minor != fee_minor:
-                unposted.append(f"the fee of transfer {reference} is {kept_minor} kobo, and {fee_minor} are posted")
-        return unposted
+        return self._fees.unposted(self.ids.reference_of_transfer.values())
 
     # Events of payments
 
@@ -267,21 +260,8 @@ class PayoutsLedger(Rules):
         return self._first(self._credit("recovery_returned", key, origin, vendor_id, amount_minor, source))
 
     def _fee(self, subject: str) -> DerivedPosting:
-        """Return a fee that the gateway deducted with a transfer, or returned with its money; then the two follow each
-        other.
-        """
-        transfer, _, correction = subject.partition(":")
-        reference = found(self.ids.reference_of_transfer, transfer, "reference of transfer")
-        charged_minor = int(found(self._gateway.succeeded, reference, "successful transfer")["fee_charged"])
-        posted_minor = self._fees.get(transfer, 0)
-        if bool(correction) != (transfer in self._fees):
-            raise NoInput(f"the fee of transfer {reference} is posted once, and each later posting corrects it")
-        if correction and reference not in self._gateway.returned:
-            raise NoInput(f"the gateway did not return the fee of transfer {reference}")
-        self._fees[transfer] = charged_minor - posted_minor
-        added_minor, source = charged_minor - 2 * posted_minor, f"the fee of transfer {reference}"
-        key = f"transfer_fee:{subject}"
-        return derived(key, "transfer_fee", {"transfer_fees": added_minor}, {"gateway_cash": added_minor}, source)
+        transfer = subject.partition(":")[0]
+        return self._fees.post(subject, found(self.ids.reference_of_transfer, transfer, "reference of transfer"))
 
     def _reconciled(self, subject: str, kind: str) -> tuple[str, Command, str]:
         """Return the payout of a recovery, which is a transfer and from the second one a number, and its request."""

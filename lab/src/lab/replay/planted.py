@@ -74,15 +74,6 @@ _PLANTS: Final[Mapping[str, Plant]] = {
     "posted twice": _post_again,
     "not posted": _remove,
 }
-# What the inputs do not decide yet, so that the replay accepts it. Guarded accounts, which a plant passes by, refuse a
-# second chargeback. The rules for the others are missing.
-NOT_DERIVED: Final = frozenset(
-    {
-        ("chargeback", "posted twice"),
-        ("transfer_fee", "not posted"),
-        ("withdrawal_returned", "not posted"),
-    }
-)
 
 
 async def plant_faults(
@@ -93,8 +84,6 @@ async def plant_faults(
         connection = connections[service]
         for row in await connection.fetch(_ONE_OF_EACH_TYPE):
             for name, plant in _PLANTS.items():
-                if (row["type"], name) in NOT_DERIVED:
-                    continue
                 planted = connection.transaction()
                 await planted.start()
                 try:
