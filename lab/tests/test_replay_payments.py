@@ -356,7 +356,8 @@ def test_a_withdrawal_debits_the_requested_amount_once(gateway: GatewayRecord, r
 
 
 def requested_withdrawal(ledger: PaymentsLedger) -> str:
-    """Return the reference of the transfer of a withdrawal of 5,000 kobo."""
+    """Return the reference of the transfer of a withdrawal of 5,000 kobo, with no other money open."""
+    ledger.of_key("balance_returned:i", UNIT)
     request = Command("/api/balance/withdrawals", "", {"amountMinor": 5_000}, None, "b")
     ledger.of_key(f"balance_withdrawal:{RELEASE}", RecordedUnit(request=request))
     return "wd-018cc251f40070038000000000000001"
@@ -395,6 +396,23 @@ def test_the_fee_of_a_withdrawal_is_due(gateway: GatewayRecord, rewarded: Paymen
     assert rewarded.unposted() == [f"the fee of transfer {reference} is 1000 kobo, and 0 are posted"]
     rewarded.of_key(f"transfer_fee:{RELEASE}", UNIT)
     assert rewarded.unposted() == []
+
+
+def test_a_part_of_the_balance_is_held_until_its_payment_ends(rewarded: PaymentsLedger) -> None:
+    assert rewarded.unposted() == ["payment i holds 30000 kobo of a balance"]
+    rewarded.of_key("balance_returned:i", UNIT)
+    assert rewarded.unposted() == []
+
+
+def test_a_refund_is_due_until_it_is_settled(gateway: GatewayRecord, paid: PaymentsLedger) -> None:
+    attempt = RELEASE
+    paid.ids.refund_of_attempt = {attempt: REFUND}
+    paid.of_event(refund_requested(3, REFUND, 10_000))
+    assert paid.unposted() == [f"10000 kobo of refund {REFUND} are due"]
+    note = "re-018cc251f40070038000000000000001"
+    gateway.refunds["5"] = {"merchant_note": note, "status": "processed", "amount": 10_000}
+    paid.of_key(f"refund_settled:{attempt}", UNIT)
+    assert paid.unposted() == []
 
 
 def test_a_lost_chargeback_is_posted_once(gateway: GatewayRecord, paid: PaymentsLedger) -> None:

@@ -190,8 +190,11 @@ class BuyerBalances:
         return [(f"accepted request of withdrawal {one}", (f"balance_withdrawal:{one}",)) for one in requests]
 
     def unposted(self) -> list[str]:
-        """Return the withdrawals whose end at the gateway, or whose approved return, has no posting."""
-        unposted = []
+        """Return the holds that no payment spent or returned, and the withdrawals whose end at the gateway, or whose
+        approved return, has no posting.
+        """
+        held = {intent: hold.held.total_minor for intent, hold in self._holds.items()}
+        unposted = [f"payment {intent} holds {minor} kobo of a balance" for intent, minor in held.items() if minor]
         for withdrawal, one in self._withdrawals.items():
             row = self._gateway.transfers.get(_reference(withdrawal))
             end = "returned" if row is None and self._is_returned(withdrawal) else None

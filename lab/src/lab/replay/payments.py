@@ -170,14 +170,19 @@ class PaymentsLedger(Rules):
         yield from self._balances.due()
 
     def unposted(self) -> list[str]:
-        """Return accepted releases by staff that no posting used, and transfers whose fee or end is not posted."""
+        """Return what is open although the run has settled: accepted releases by staff, refunds, parts of balances,
+        withdrawals, and fees of transfers.
+        """
         transfers = (name for name in self._gateway.transfers if name.startswith(_TRANSFERS))
         releases = [
             f"{command.path} of {command.body['amountMinor']} kobo was accepted and not posted"
             for number, command in enumerate(self._commands)
             if _is_release(command) and number not in self._used_commands
         ]
-        return [*releases, *self._balances.unposted(), *self._fees.unposted(transfers)]
+        refunds = [
+            f"{one.due_minor} kobo of refund {key} are due" for key, one in self._refunds.items() if one.due_minor
+        ]
+        return [*releases, *refunds, *self._balances.unposted(), *self._fees.unposted(transfers)]
 
     # Events of orders
 

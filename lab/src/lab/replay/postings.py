@@ -97,7 +97,7 @@ class Rules(ABC):
         """Each input of the gateway and of users, and the keys of which one must be posted."""
 
     def unposted(self) -> list[str]:
-        """Return what no posting has, beyond the keys of `demanded`; nothing by default."""
+        """Return what no posting has ended in a run that has settled, beyond the keys of `due`; nothing by default."""
         return []
 
 
