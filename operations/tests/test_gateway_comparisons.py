@@ -31,6 +31,7 @@ TRANSFERS: Final = "every transfer at the payment gateway is ours, with its stat
 DISPUTES: Final = "every dispute has the outcome that the payment gateway reports"
 SETTLEMENTS: Final = "every settlement is posted as the payment gateway reports it"
 ID: Final = UUID("0a000000-0000-7000-8000-000000000001")
+REPLACED_ID: Final = UUID("0a000000-0000-7000-8000-000000000002")
 LONG_AGO: Final = "2026-01-01T00:00:00.000Z"
 
 
@@ -108,6 +109,20 @@ class World:
         )  # fmt: skip
         if amount_minor:
             await self.posted("refund_settled", f"refund_settled:{ID}", "gateway_cash", -amount_minor)
+
+    async def refunded_by_transfer(self, status: str) -> None:
+        """Insert a refund to a bank account, whose first attempt failed."""
+        await self.charged()
+        await self.databases["payments"].execute(
+            "INSERT INTO refunds (id, kind, charge_id, amount_minor, currency, status, reason, created_at, attempt_id, "
+            "recipient_code) VALUES ($1, 'order', $1, 5, 'NGN', $2, 'x', now(), $1, 'RCP_2')",
+            ID, status,
+        )  # fmt: skip
+        await self.databases["payments"].execute(
+            "INSERT INTO failed_refund_attempts (id, refund_id, recipient_code, replaced_at) "
+            "VALUES ($1, $2, 'RCP_1', now())",
+            REPLACED_ID, ID,
+        )  # fmt: skip
 
     async def transferred(self, status: str, fee: int | None = None) -> None:
         await self.databases["payouts"].execute(
@@ -279,6 +294,41 @@ async def test_a_transfer_is_compared_by_its_state_amount_and_fee(
     if theirs is not None:
         world.gateway.lists["transfer"] = [theirs]
         world.gateway.queried[f"transfer/verify/po-{ID.hex}"] = theirs
+    assert await world.kinds(TRANSFERS) == kinds
+
+
+@pytest.mark.parametrize(
+    ("status", "paid", "replaced", "current", "kinds"),
+    [
+        # The failed attempt paid after all, and its successor was never sent.
+        ("settled", "replaced", "success", None, []),
+        ("settled", "replaced", "failed", None, ["broken"]),
+        ("settled", "current", "failed", "success", []),
+        ("settled", "current", "success", "success", ["broken"]),
+        # A lost chargeback paid what two failed attempts were to pay.
+        ("settled", None, "failed", "failed", []),
+        ("prepared", None, "failed", "failed", []),
+        ("prepared", None, "failed", "success", ["open"]),
+        ("submitted", None, "failed", "pending", []),
+    ],
+)
+async def test_a_transfer_of_a_refund_is_compared_with_the_posting_of_its_attempt(
+    world: World, status: str, paid: str | None, replaced: str, current: str | None, kinds: list[str]
+) -> None:
+    await world.refunded_by_transfer(status)
+    attempts = {"replaced": REPLACED_ID, "current": ID}
+    if paid is not None:
+        await world.posted("refund_settled", f"refund_settled:{attempts[paid]}", "gateway_cash", -5)
+    # The replaced attempt was over more.
+    world.gateway.lists["transfer"] = [
+        transfer(
+            reference=f"re-{attempts[name].hex}", status=at_gateway, amount=5 if name == (paid or "current") else 9
+        )
+        for name, at_gateway in (("replaced", replaced), ("current", current))
+        if at_gateway is not None
+    ]
+    for row in world.gateway.lists["transfer"]:
+        world.gateway.queried[f"transfer/verify/{row['reference']}"] = row
     assert await world.kinds(TRANSFERS) == kinds
 
 

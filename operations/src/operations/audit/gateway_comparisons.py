@@ -69,18 +69,25 @@ SELECT t.reference, t.gateway, t.status, t.amount, t.currency::text AS currency,
     SELECT FROM payout_exceptions e WHERE e.payout_id = t.payout_id AND e.status = 'open') AS is_open
 FROM payout_transfers t WHERE t.gateway = ANY ($1::text[]) ORDER BY t.reference COLLATE "C"
 """
+# An attempt that its refund does not wait for any more failed, unless its payment is in the ledger: another attempt may
+# have paid the refund, or a lost chargeback. A replaced attempt may have been over more than its refund is now.
 _TRANSFERS_OF_PAYMENTS: Final = """
 SELECT * FROM (
-    SELECT 're-' || replace(r.attempt_id::text, '-', '') AS reference, c.gateway, CASE r.status WHEN 'settled'
-        THEN 'success'
-           WHEN 'submitted' THEN 'pending' WHEN 'failed' THEN 'failed' ELSE 'submitting' END AS status,
-           r.amount_minor AS amount, r.currency::text AS currency, r.transfer_fee_minor AS fee,
-           r.status = 'failed' AS is_open
-    FROM refunds r JOIN charges c ON c.id = r.charge_id WHERE r.recipient_code IS NOT NULL
-    UNION ALL SELECT 're-' || replace(f.id::text, '-', ''), c.gateway, 'failed', r.amount_minor, r.currency::text,
-           f.transfer_fee_minor, false
-    FROM failed_refund_attempts f JOIN refunds r ON r.id = f.refund_id JOIN charges c ON c.id = r.charge_id
-    WHERE f.recipient_code IS NOT NULL
+    SELECT 're-' || replace(a.id::text, '-', '') AS reference, c.gateway,
+           CASE WHEN paid.is_paid THEN 'success' ELSE a.unpaid END AS status,
+           CASE WHEN paid.is_paid OR a.is_current THEN r.amount_minor END AS amount, r.currency::text AS currency,
+           a.fee, a.is_current AND a.unpaid = 'failed' AND r.status <> 'settled' AS is_open
+    FROM (
+        SELECT id AS refund_id, attempt_id AS id, recipient_code, transfer_fee_minor AS fee, true AS is_current,
+               CASE status WHEN 'submitted' THEN 'pending' WHEN 'pending' THEN 'submitting'
+               WHEN 'submitting' THEN 'submitting' ELSE 'failed' END AS unpaid FROM refunds
+        UNION ALL SELECT refund_id, id, recipient_code, transfer_fee_minor, false, 'failed' FROM failed_refund_attempts
+    ) AS a JOIN refunds r ON r.id = a.refund_id JOIN charges c ON c.id = r.charge_id
+    CROSS JOIN LATERAL (
+        SELECT EXISTS (SELECT FROM ledger_transactions t WHERE t.posting_key = 'refund_settled:' || a.id)
+           AND NOT EXISTS (SELECT FROM ledger_transactions t WHERE t.posting_key = 'refund_reversed:' || a.id)
+           AS is_paid
+    ) AS paid WHERE a.recipient_code IS NOT NULL
     UNION ALL SELECT 'wd-' || replace(w.id::text, '-', ''), w.gateway, CASE w.status WHEN 'paid' THEN 'success'
            WHEN 'submitted' THEN 'pending' WHEN 'failed' THEN 'failed' ELSE 'submitting' END,
            w.amount_minor, 'NGN', w.transfer_fee_minor, false
@@ -255,7 +262,8 @@ async def compare_transfers(
 def _transfer_differs(ours: asyncpg.Record, theirs: Reported | None) -> bool:
     if theirs is None:
         return ours["status"] not in _MAY_BE_UNKNOWN
-    if (theirs.amount_minor, theirs.currency) != (ours["amount"], ours["currency"]) and theirs.amount_minor != 0:
+    amount_minor = theirs.amount_minor if ours["amount"] is None else ours["amount"]
+    if (theirs.amount_minor, theirs.currency) != (amount_minor, ours["currency"]) and theirs.amount_minor != 0:
         return True
     if theirs.status == "success":
         # The gateway reports some fees later than the success; the next query posts them.
@@ -270,7 +278,7 @@ def _transfer_offence(reference: str, ours: asyncpg.Record, theirs: Reported | N
     kind: Kind = "open" if ours["is_open"] else "broken"
     if kind == "broken" and theirs is not None and _is_recent(theirs.changed_at):
         kind = "waiting"
-    actual = _of_transfer(ours["status"], ours["amount"], ours["currency"], ours["fee"])
+    actual = _of_transfer(ours["status"], ours["amount"] or 0, ours["currency"], ours["fee"])
     expected = "no transfer"
     if theirs is not None:
         expected = _of_transfer(theirs.status, theirs.amount_minor, theirs.currency, theirs.fee_minor)
