@@ -1,8 +1,11 @@
 """Plans, their shrinking, and the double of the broker."""
 
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
+import httpx
 import pytest
 
 from common.messaging.bus import Outgoing
@@ -12,8 +15,10 @@ from common.primitives.retry import RetryLadder
 from lab.simulation import steps
 from lab.simulation.plans import plan_of
 from lab.simulation.shrinking import shrink
+from lab.stepped.effects import CURRENT
+from lab.stepped.reached import REACHED
 from lab.stepped.simulated_broker import Broker, SimulatedBus
-from lab.stepped.simulated_gateway import sandbox_time
+from lab.stepped.simulated_gateway import EarlyEnd, GatewayConnection, sandbox_time
 from sandbox.clock import now_text
 
 TOPOLOGY = declared_topology(RetryLadder())
@@ -129,6 +134,36 @@ def test_the_sandbox_follows_the_clock_of_each_system() -> None:
             clock.advance(timedelta(hours=1))
             assert now_text() == f"2031-01-0{day}T01:00:00.000Z"
     assert not now_text().startswith("2031-01-0")
+
+
+class CreatedRefund:
+    """A gateway that responds to each call with a refund."""
+
+    state = SimpleNamespace(world=None)
+
+    async def __call__(self, _scope: Any, _receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b'{"data": {"id": 7}}'})
+
+
+@pytest.mark.parametrize("end", ["failure", "failure and no response"])
+async def test_a_refund_ends_before_the_response_to_its_call(end: EarlyEnd) -> None:
+    connection, ended = GatewayConnection(CreatedRefund(), {}), list[Any]()
+
+    async def end_early(path: str, created: Any, is_paid: bool) -> None:
+        ended.append((path, created["id"], is_paid, CURRENT.get()))
+
+    connection.end_early, connection.creation_faults = end_early, [end]
+    worker: Any = SimpleNamespace(name="payments-worker")
+    token = CURRENT.set(worker)
+    async with httpx.AsyncClient(transport=connection, base_url="http://gateway") as client:
+        await client.get("/gateway/refund")
+        assert not ended
+        with nullcontext() if end == "failure" else pytest.raises(httpx.ReadTimeout):
+            await client.post("/gateway/refund")
+    CURRENT.reset(token)
+    assert ended == [("/gateway/refund", 7, False, None)]
+    assert f"end: {end} before the response of POST /gateway/refund" in REACHED
 
 
 def test_a_seed_gives_the_same_plan() -> None:

@@ -1,16 +1,26 @@
 """The situations that the seeds of a simulation must reach."""
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 import pytest
 
 from common.primitives.lifecycles import Lifecycle, Rejection, Rule
-from lab.simulation.situations import EXPECTED, explained, record_meanwhile, situations_report, unreachable
+from lab.simulation.situations import (
+    EXPECTED,
+    explained,
+    reaching_tests,
+    record_meanwhile,
+    situations_report,
+    unreachable,
+)
 from lab.stepped.reached import REACHED, decision_names, observe_decisions
 from testkit.state_changes import StateChange
 
+ROOT = Path(__file__).parents[2]
 LAMP = Lifecycle(
     "Lamp",
     "A lamp.",
@@ -69,8 +79,24 @@ def test_at_least_150_situations_are_expected() -> None:
     assert len(EXPECTED - explained()) >= 150
 
 
+def test_a_test_reaches_each_situation_that_only_tests_reach() -> None:
+    assert not explained("in_tests") - explained("excluded") - reaching_tests().keys()
+
+
+def test_no_test_with_a_database_reaches_an_excluded_situation() -> None:
+    reached = {name for name, test in reaching_tests().items() if "/unit/" not in test}
+    assert not explained("excluded") & reached
+
+
+def test_the_tests_that_reach_situations_exist() -> None:
+    reasons = " ".join(reason for several in unreachable().values() for reason in several)
+    for test in {*reaching_tests().values(), *re.findall(r"services/\S+::\w+", reasons)}:
+        path, _, name = test.partition("::")
+        assert f"def {name}(" in (ROOT / path).read_text(encoding="utf-8"), test
+
+
 def test_every_explanation_is_of_an_expected_situation() -> None:
-    patterns = [pattern for several in unreachable().values() for pattern in several]
+    patterns = [pattern for reasons in unreachable().values() for several in reasons.values() for pattern in several]
     assert not [one for one in patterns if not any(fnmatchcase(name, one) for name in EXPECTED)]
 
 
@@ -80,7 +106,7 @@ def test_the_report_names_what_was_never_reached() -> None:
     REACHED.update(left - {missing})
     line, wrong = situations_report()
     assert f"{len(left) - 1} of {len(left)} reached" in line
-    assert line.endswith(f"never: {missing}")
+    assert f"never: {missing} (" in line
     assert not wrong
 
 

@@ -18,8 +18,8 @@ CREATE TABLE recorded_state_changes (
 CREATE FUNCTION record_state_change() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = public AS $$
 DECLARE
     changed jsonb := to_jsonb(NEW);
-    -- A hold of a balance has the id of its payment.
-    changed_id text := coalesce(changed->>'id', changed->>'intent_id');
+    -- A hold of a balance has the id of its payment; the approvals of a day have a key of several columns.
+    changed_id text := coalesce(changed->>'id', changed->>'intent_id', TG_ARGV[0]);
 BEGIN
     INSERT INTO recorded_state_changes VALUES (
         TG_ARGV[0], to_jsonb(OLD)->>'status', NEW.status, changed_id,
@@ -75,10 +75,15 @@ class StateChanges:
         cls, owner: asyncpg.Connection, lifecycles: Mapping[str, Lifecycle[Any, Any]], others: Iterable[str] = ()
     ) -> Self:
         """Record them from now on, over a connection of the database's owner. The `others` are tables without rules."""
-        await owner.execute(_RECORD)
-        for table in (*lifecycles, *others):
-            await owner.execute(_OBSERVE.format(table))
-        return cls(owner, lifecycles)
+        changes = cls(owner, lifecycles)
+        await changes.start(others)
+        return changes
+
+    async def start(self, others: Iterable[str] = ()) -> None:
+        """Let the database record them from now on."""
+        await self._owner.execute(_RECORD)
+        for table in (*self._lifecycles, *others):
+            await self._owner.execute(_OBSERVE.format(table))
 
     async def refuse_others(self, *tables: str) -> None:
         """Let the database refuse the changes of these tables that no rule allows, from now on."""

@@ -28,12 +28,15 @@ _SCHEDULED: Final[Sequence[tuple[StepKind, int]]] = (
     (steps.drop_webhook, 1),
 )
 _REPEATED: Final[Sequence[tuple[StepKind, int]]] = (
-    (steps.duplicate_message, 12),
+    (steps.duplicate_message, 6),
+    (steps.duplicate_everything, 12),
+    (steps.deliver_present, 6),
     (steps.drop_connection, 4),
     (steps.kill_at_effect, 4),
 )
 _FAULTS: Final[Sequence[tuple[StepKind, int]]] = (
-    (steps.fail_call, 6),
+    (steps.fail_call, 4),
+    (steps.fail_creation, 4),
     (steps.kill, 2),
     (steps.kill_at_effect, 2),
     (steps.kill_twice, 3),
@@ -46,7 +49,8 @@ _SCHEDULED_MAX: Final = 4
 class Focus(NamedTuple):
     """The rates of what a plan may have more of, and the weights of 0, 1 and 2 chargebacks of an order.
 
-    `hostile`: messages twice, lost connections and deaths, in each schedule.
+    `hostile`: messages twice, lost connections and deaths, in each schedule. `unhappy`: cancellations, disputes and
+    returns.
     """
 
     refunds: float = 0.5
@@ -55,6 +59,7 @@ class Focus(NamedTuple):
     failed_calls: float = 0.2
     payouts: int = 0
     hostile: bool = False
+    unhappy: bool = False
 
 
 _FOCUSES: Final[Sequence[Focus]] = (
@@ -64,6 +69,8 @@ _FOCUSES: Final[Sequence[Focus]] = (
     Focus(second_payments=0.7, refunds=0.7),
     Focus(failed_calls=0.8, payouts=2),
     Focus(hostile=True),
+    Focus(hostile=True, chargebacks=(2, 3, 1), payouts=1),
+    Focus(unhappy=True, refunds=0.8, chargebacks=(3, 2, 1)),
 )
 _WITHDRAWAL_RATE: Final = 0.3
 _ERASURE_RATE: Final = 0.4
@@ -107,8 +114,8 @@ def plan_of(seed: int, *, has_everyone: bool = False) -> Plan:
 
 def _order(random: Random, focus: Focus, number: int) -> list[Step]:
     """One order: paid, or not; delivered, or cancelled, disputed or forgotten; and what follows."""
-    journey = [*_checkout(random, number), *_payment(random, number), *_usually(random, steps.deliver_everything())]
-    return _followed(random, focus, number, [*journey, *_fulfilment(random, number)])
+    journey = [*_checkout(random, number), *_payment(random, number), *_delivered(random)]
+    return _followed(random, focus, number, [*journey, *_fulfilment(random, focus, number)])
 
 
 def _purchase(random: Random, focus: Focus, number: int) -> list[Step]:
@@ -118,13 +125,13 @@ def _purchase(random: Random, focus: Focus, number: int) -> list[Step]:
     journey = [
         payments.place_purchase.draw(random, order=number, other=other),
         *_at(random, 0.9, [steps.deliver_everything()]),
-        *_at(random, 0.2, [cancel, *_usually(random, steps.deliver_everything())]),
+        *_at(random, 0.2, [cancel, *_delivered(random)]),
         _opened(random, number),
         *_at(random, 0.15, [cancel, *_at(random, 0.7, [steps.deliver_everything(), _opened(random, number)])]),
         *_payment(random, number),
-        *_usually(random, steps.deliver_everything()),
+        *_delivered(random),
     ]
-    follow = [_fulfilment(random, number), [*_at(random, 0.3, [cancel]), *_fulfilment(random, other)]]
+    follow = [_fulfilment(random, focus, number), [*_at(random, 0.3, [cancel]), *_fulfilment(random, focus, other)]]
     return _followed(random, focus, random.choice((number, other)), [*journey, *_interleaved(random, follow)])
 
 
@@ -135,7 +142,7 @@ def _followed(random: Random, focus: Focus, number: int, journey: list[Step]) ->
     if random.random() < focus.second_payments:
         place = random.randint(min(2, len(journey)), len(journey))
         journey[place:place] = _paid_again(random, number)
-    journey += _at(random, 0.3, _returned(random, number))
+    journey += _at(random, 0.8 if focus.unhappy else 0.3, _returned(random, number))
     for _ in range(random.choices((0, 1, 2), focus.chargebacks)[0]):
         place = random.randint(min(3, len(journey)), len(journey))
         journey[place:place] = _charged_back(random, number)
@@ -173,12 +180,12 @@ def _opened(random: Random, number: int) -> Step:
 
 def _payment(random: Random, number: int) -> list[Step]:
     terms = random.choices(("exactly", "too little", "too much", "twice", "not"), (14, 2, 2, 2, 2))[0]
-    sold_out = _at(random, 0.05, [steps.sell_out()])
+    sold_out = _at(random, 0.1, [steps.sell_out()])
     if terms == "twice":
         again = [
             *_at(random, 0.3, [payments.end_accounts()]),
             _opened(random, number),
-            *_usually(random, steps.deliver_everything()),
+            *_delivered(random),
         ]
         return [
             *_at(random, 0.5, [steps.decline(number), *again]),
@@ -211,7 +218,7 @@ def _paid_again(random: Random, number: int) -> list[Step]:
     ]
 
 
-def _fulfilment(random: Random, number: int) -> list[Step]:
+def _fulfilment(random: Random, focus: Focus, number: int) -> list[Step]:
     options: Sequence[list[Step]] = (
         [steps.dispatch(number), steps.hand_over(number)],
         [steps.hand_over(number)],
@@ -223,7 +230,7 @@ def _fulfilment(random: Random, number: int) -> list[Step]:
         [steps.dispatch(number), steps.release(number, "all"), *_at(random, 0.5, _disputed(random, number))],
         [],
     )
-    return random.choices(options, (12, 3, 2, 1, 2, 2, 1, 1, 1))[0]
+    return random.choices(options, (2, 1, 4, 3, 4, 4, 1, 2, 1) if focus.unhappy else (12, 3, 2, 1, 2, 2, 1, 1, 1))[0]
 
 
 def _at(random: Random, rate: float, journey: list[Step]) -> list[Step]:
@@ -231,8 +238,14 @@ def _at(random: Random, rate: float, journey: list[Step]) -> list[Step]:
     return journey if random.random() < rate else []
 
 
-def _usually(random: Random, step: Step) -> list[Step]:
-    return _at(random, 0.8, [step])
+def _delivered(random: Random) -> list[Step]:
+    """Return the usual delivery: of all, with the time of delayed messages, or of what is due now; or none."""
+    return random.choices(([steps.deliver_everything()], [steps.deliver_present()], []), (6, 2, 2))[0]
+
+
+def _failed_call(random: Random) -> list[Step]:
+    """Return a fault of the next call, or of the next one that creates a refund or a transfer."""
+    return [random.choice((steps.fail_call, steps.fail_creation)).draw(random)]
 
 
 def _disputed(random: Random, number: int) -> list[Step]:
@@ -267,19 +280,17 @@ def _revised(random: Random, number: int) -> list[Step]:
         steps.decide_chargeback(number, first),
         steps.deliver_everything(),
         steps.decide_chargeback(number, second),
-        *_usually(random, query),
+        *_at(random, 0.8, [query]),
     ]
 
 
 def _refunded(random: Random, focus: Focus, number: int) -> list[Step]:
     """Return the steps of refunds at the bank, sometimes with a decision about the failed ones."""
-    settled = _at(random, focus.failed_calls, [steps.fail_call.draw(random)]) + _at(
-        random, 0.5, [steps.deliver_everything()]
-    )
+    settled = _at(random, focus.failed_calls, _failed_call(random)) + _at(random, 0.5, [steps.deliver_everything()])
     settled += [steps.settle_refunds.draw(random, order=number)]
     for _ in range(random.choices((0, 1, 2), (3, 2, 1) if focus.refunds < 1 else (1, 2, 3))[0]):
-        settled += [*_usually(random, steps.deliver_everything()), steps.decide_refunds.draw(random, order=number)]
-        settled += [*_usually(random, steps.deliver_everything()), steps.settle_refunds.draw(random, order=number)]
+        settled += [*_delivered(random), steps.decide_refunds.draw(random, order=number)]
+        settled += [*_delivered(random), steps.settle_refunds.draw(random, order=number)]
         settled += _at(random, 0.7, [steps.settle_refund_transfer.draw(random, order=number)])
         settled += _at(random, 0.3, [steps.settle_refund_transfer.draw(random, order=number)])
     return settled
@@ -300,19 +311,19 @@ def _withdrawal(random: Random, focus: Focus, buyer: int) -> list[Step]:
     )
     return [
         steps.place.draw(random, order=number, buyer=buyer),
-        *_usually(random, steps.deliver_everything()),
+        *_delivered(random),
         payments.start_payment(number, "none", "page"),
         payments.pay(number, 0, "exactly"),
         steps.deliver_everything(),
         steps.cancel(number, "buyer", "to the balance"),
-        *_usually(random, steps.deliver_everything()),
+        *_delivered(random),
         *_at(random, 0.8, [payments.withdraw.draw(random, buyer=buyer)]),
         *_at(random, 0.8, [payments.decide_withdrawal.draw(random, buyer=buyer)]),
         *_at(random, 0.3, [payments.decide_withdrawal.draw(random, buyer=buyer)]),
-        *_at(random, focus.failed_calls, [steps.fail_call.draw(random)]),
-        *_usually(random, steps.deliver_everything()),
+        *_at(random, focus.failed_calls, _failed_call(random)),
+        *_delivered(random),
         *bank,
-        *_usually(random, steps.deliver_everything()),
+        *_delivered(random),
         *_at(random, 0.3, [payments.withdraw.draw(random, buyer=buyer)]),
     ]
 
@@ -320,16 +331,16 @@ def _withdrawal(random: Random, focus: Focus, buyer: int) -> list[Step]:
 def _payout(random: Random, focus: Focus, number: int) -> list[Step]:
     """One payout: sent, and what the bank does with it."""
     journey: list[Step] = [
-        *_usually(random, steps.deliver_everything()),
+        *_delivered(random),
         steps.request_payout.draw(random, payout=number),
     ]
     if random.random() < 0.1:
         return [*journey, steps.cancel_payout(number)]
     journey += [
-        *_usually(random, steps.deliver_everything()),
-        *_at(random, focus.failed_calls, [steps.fail_call.draw(random)]),
+        *_delivered(random),
+        *_at(random, focus.failed_calls, _failed_call(random)),
         steps.dispatch_payout(number),
-        *_usually(random, steps.deliver_everything()),
+        *_delivered(random),
     ]
     bank = partial(_at_bank, random, number)
     reset, reconcile = steps.reset_payout(number), steps.reconcile_payout(number)
@@ -354,7 +365,7 @@ def _at_bank(random: Random, number: int, action: str | None = None) -> list[Ste
     """Return what the bank does with an attempt of the payout, usually with its messages."""
     given = {} if action is None else {"action": action}
     step = steps.settle_transfer.draw(random, payout=number, **given)
-    return [step, *_usually(random, steps.deliver_everything())]
+    return [step, *_delivered(random)]
 
 
 def _interleaved(random: Random, sequences: Sequence[Sequence[Step]]) -> list[Step]:

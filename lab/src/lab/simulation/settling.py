@@ -47,6 +47,7 @@ async def settle(run: Run) -> dict[int, str]:
     market = run.market
     market.effects.stop()
     market.connection.faults.clear()
+    market.connection.creation_faults.clear()
     market.broker.held_until.clear()
     for process in market.processes.values():
         getattr(process.bus, "losses", set()).clear()

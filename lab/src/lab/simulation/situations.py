@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path
-from typing import Final, get_args
+from typing import Final, Literal, get_args
 
 import asyncpg
 
@@ -15,7 +15,7 @@ from contracts.topology import SUBSCRIPTIONS
 from lab.stepped.effects import KINDS
 from lab.stepped.reached import REACHED, decision_names
 from lab.stepped.simulated_broker import Loss
-from lab.stepped.simulated_gateway import CallFault
+from lab.stepped.simulated_gateway import CREATING, CallFault, EarlyEnd
 from operations.processes import CAMPUS
 from payments.clients.paystack_records import KNOWN_EVENTS
 from payments.domain.charges import QuarantineReason
@@ -30,7 +30,10 @@ from payouts.domain.wallet import LineKind
 from testkit.state_changes import StateChange
 
 _UNREACHABLE: Final = Path(__file__).with_name("unreachable.toml")
+REACHED_BY_TESTS: Final = Path(__file__).with_name("reached_by_tests.toml")
 MONEY: Final = ("orders", "payments", "payouts")
+Unreachable = Literal["excluded", "in_tests"]
+"""Of a situation that no seed can reach: no test can either, or tests of the services do."""
 _CALLS: Final = (
     "POST /gateway/transaction/initialize",
     "GET /gateway/transaction/verify",
@@ -133,6 +136,7 @@ def _expected() -> set[str]:
             names |= {f"message: {event.TYPE} {how}" for how in ("beside its duplicate", "redelivered", "early")}
     names |= {f"{change} while {state}" for change, states in _MEANWHILE.items() for state in states}
     names |= {f"call: {fault} of {call}" for fault, call in product(get_args(CallFault), _CALLS)}
+    names |= {f"end: {end} before the response of {call}" for end, call in product(get_args(EarlyEnd), CREATING)}
     names |= {f"connection: lost {loss}" for loss in get_args(Loss)}
     processes = [plan.name for plan in CAMPUS.processes if plan.service in (*MONEY, "api-gateway")]
     return names | {f"death: {process} at a {kind}" for process, kind in product(processes, KINDS)}
@@ -141,20 +145,28 @@ def _expected() -> set[str]:
 EXPECTED: Final = frozenset(_expected())
 
 
-def unreachable() -> dict[str, list[str]]:
-    """Return by reason the patterns of names that no seed can reach."""
-    return dict(tomllib.loads(_UNREACHABLE.read_text(encoding="utf-8"))["unreachable"])
+def unreachable() -> dict[Unreachable, dict[str, list[str]]]:
+    """Return the patterns of names that no seed can reach, by reason, and by whether a test can."""
+    tables = tomllib.loads(_UNREACHABLE.read_text(encoding="utf-8"))
+    return {kind: tables[kind] for kind in get_args(Unreachable)}
 
 
-def explained() -> set[str]:
-    """Return the names that no seed can reach."""
-    patterns = [pattern for several in unreachable().values() for pattern in several]
+def explained(*kinds: Unreachable) -> set[str]:
+    """Return the names that no seed can reach: of these kinds, or of all."""
+    by_reason = [unreachable()[kind] for kind in kinds or get_args(Unreachable)]
+    patterns = [pattern for reasons in by_reason for several in reasons.values() for pattern in several]
     return {name for name in EXPECTED if any(fnmatchcase(name, pattern) for pattern in patterns)}
+
+
+def reaching_tests() -> dict[str, str]:
+    """Return the test that reaches a situation, as `<file>::<function>`, where the services' own tests reach it."""
+    by_test = tomllib.loads(REACHED_BY_TESTS.read_text(encoding="utf-8"))
+    return {name: test for test, names in by_test.items() for name in names}
 
 
 async def record_rows(databases: Mapping[str, asyncpg.Connection]) -> None:
     """Record the situations that rows show."""
-    for service, name, statement, _ in _VALUES:
+    for service, name, statement, _ in (one for one in _VALUES if one[0] in databases):
         rows = await databases[service].fetch(statement.replace("SELECT", "SELECT DISTINCT"))
         REACHED.update(f"{name}: {', '.join(row.values())}" for row in rows)
 
@@ -174,12 +186,12 @@ def record_meanwhile(changes: Iterable[StateChange]) -> None:
 
 
 def situations_report() -> tuple[str, list[str]]:
-    """Return a line of figures with the names that were never reached, and the names that an explanation excludes
-    wrongly.
+    """Return a line of figures with the names that were never reached, each with its test, and the names that an
+    explanation excludes wrongly.
     """
-    excluded = explained()
+    excluded, tests = explained(), reaching_tests()
     expected = EXPECTED - excluded
-    missing = sorted(expected - REACHED)
+    missing = [f"{name} ({tests.get(name, 'no test')})" for name in sorted(expected - REACHED)]
     line = (
         f"situations: {len(expected) - len(missing)} of {len(expected)} reached, {len(excluded)} explained as "
         "unreachable"

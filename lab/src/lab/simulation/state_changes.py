@@ -24,18 +24,23 @@ class MarketStateChanges:
     @classmethod
     async def recorded(cls, databases: Mapping[str, asyncpg.Connection]) -> Self:
         """Record the changes of all lifecycles of these services from now on."""
+        observe_decisions(LIFECYCLES)
+        market = cls.of(databases)
+        for service, changes in market._by_service.items():
+            others = [_OF_RESPONSES.removeprefix(f"{service}.")] if _OF_RESPONSES.startswith(service) else []
+            await changes.start(others)
+        return market
+
+    @classmethod
+    def of(cls, databases: Mapping[str, asyncpg.Connection]) -> Self:
+        """Return the changes that these databases record already."""
         governed: dict[str, dict[str, Lifecycle[Any, Any]]] = {service: {} for service in databases}
         for lifecycle, tables in LIFECYCLES.items():
             for name in tables:
                 service, _, table = name.partition(".")
                 if service in databases and name != _OF_RESPONSES:
                     governed[service][table] = lifecycle
-        observe_decisions(LIFECYCLES)
-        recorded = {}
-        for service, lifecycles in governed.items():
-            others = [_OF_RESPONSES.removeprefix(f"{service}.")] if _OF_RESPONSES.startswith(service) else []
-            recorded[service] = await StateChanges.recorded(databases[service], lifecycles, others)
-        return cls(recorded)
+        return cls({name: StateChanges(databases[name], lifecycles) for name, lifecycles in governed.items()})
 
     async def forbidden(self) -> list[str]:
         """Return the changes since the last call that no rule allows, and record the situations of all of them."""

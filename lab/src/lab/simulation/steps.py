@@ -32,7 +32,7 @@ from lab.stepped.actions import (
 from lab.stepped.actors import CHECKER, MAKER, OPS, SUPPORT
 from lab.stepped.effects import Crash, Side
 from lab.stepped.simulated_broker import Loss, SimulatedBus
-from lab.stepped.simulated_gateway import CallFault
+from lab.stepped.simulated_gateway import CallFault, CreationFault
 
 # An ended transfer is queried for so long. A later end whose webhook is lost is a finding of the audit too.
 _QUERIED_WITHIN: Final = timedelta(days=7)
@@ -302,6 +302,17 @@ async def hold_queue(run: Run, pick: Pick, minutes: Literal[1, 20, 600]) -> str:
     return queue
 
 
+@step("everything is published, and every message is in its queue twice")
+async def duplicate_everything(run: Run) -> str:
+    for name in run.market.relays():
+        await run.market.relay(name)
+    queues = run.market.waiting_queues()
+    for queue in queues:
+        for position in range(len(run.market.broker.ready[queue])):
+            run.market.broker.duplicate(queue, position)
+    return str(len(queues))
+
+
 @step("the gateway sends a webhook {how}")
 async def send_webhook(run: Run, pick: Pick, how: Literal["once", "twice", "and again later"]) -> str:
     webhook = chosen(pick, await run.market.webhooks.waiting())
@@ -348,12 +359,24 @@ async def deliver_everything(run: Run) -> str:
     return "ok"
 
 
+@step("what is due now is published and delivered")
+async def deliver_present(run: Run) -> str:
+    await run.market.run_present()
+    return "ok"
+
+
 # Faults: calls to the gateway, processes and connections
 
 
 @step("the next call to the gateway has {fault}")
 async def fail_call(run: Run, fault: CallFault) -> str:
     run.market.connection.faults.append(fault)
+    return "ok"
+
+
+@step("the next call that creates a refund or a transfer has {fault}")
+async def fail_creation(run: Run, fault: CreationFault) -> str:
+    run.market.connection.creation_faults.append(fault)
     return "ok"
 
 

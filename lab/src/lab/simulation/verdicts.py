@@ -63,6 +63,7 @@ async def recover(market: SimulatedMarketplace) -> None:
     """End what a broken run left behind, as far as it goes."""
     market.effects.stop()
     market.connection.faults.clear()
+    market.connection.creation_faults.clear()
     await market.revive()
 
 

@@ -4,12 +4,13 @@ It is opened by its ASGI interface, with the state that its own start creates; n
 """
 
 import asyncio
+import contextvars
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast, get_args
 from unittest.mock import patch
 
 import httpx
@@ -28,7 +29,12 @@ CallFault = Literal[
     "no connection", "no response", "an error", "no response after it was processed", "an error after it was processed"
 ]
 """How a call ends: before it was sent, before the gateway processed it, or after that."""
+EarlyEnd = Literal["success", "failure", "success and no response", "failure and no response"]
+"""How a refund or a transfer ends, with its webhook, before the response to the call that creates it."""
+CreationFault = Literal[CallFault, EarlyEnd]
+CREATING: Final = ("POST /gateway/refund", "POST /gateway/transfer")
 
+_UNANSWERED: Final = ("no response after it was processed", "success and no response", "failure and no response")
 # The keys of the tokens come by the same connection, because the virtual clock ends their time in the cache so often.
 JWKS_PATH: Final = "/.well-known/jwks.json"
 _ERROR: Final = {"status": False, "message": "Internal server error"}
@@ -42,12 +48,20 @@ class GatewayConnection(httpx.AsyncBaseTransport):
         self._jwks = jwks
         self._transport = httpx.ASGITransport(app=app)
         self.faults: list[CallFault] = []
+        # Of the next calls that create a refund or a transfer.
+        self.creation_faults: list[CreationFault] = []
+        # Lets the bank end what a response describes, and delivers what follows.
+        self.end_early: Callable[[str, Mapping[str, Any], bool], Awaitable[None]] | None = None
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         if request.url.path == JWKS_PATH:
             return httpx.Response(200, json=self._jwks, request=request)
-        fault = self.faults.pop(0) if self.faults and CURRENT.get() is not None else None
-        if fault:
+        call = f"{request.method} {request.url.path}"
+        faults: list[Any] = self.creation_faults if self.creation_faults and call in CREATING else self.faults
+        fault: CreationFault | None = faults.pop(0) if faults and CURRENT.get() is not None else None
+        if fault in get_args(EarlyEnd):
+            REACHED.add(f"end: {fault} before the response of {call}")
+        elif fault:
             path = "/".join(request.url.path.split("/")[:4]) if "verify" in request.url.path else request.url.path
             REACHED.add(f"call: {fault} of {request.method} {path}")
         if fault == "no connection":
@@ -57,13 +71,25 @@ class GatewayConnection(httpx.AsyncBaseTransport):
         if fault == "an error":
             return httpx.Response(500, json=_ERROR, request=request)
         response = await self._transport.handle_async_request(request)
-        if fault == "no response after it was processed":
+        if fault in get_args(EarlyEnd):
+            await self._end(request.url.path, response, is_paid=str(fault).startswith("success"))
+        if fault in _UNANSWERED:
             raise httpx.ReadTimeout("simulated: no response", request=request)
         if fault == "an error after it was processed":
             return httpx.Response(500, json=_ERROR, request=request)
         response.request = request
         await response.aread()
         return response
+
+    async def _end(self, path: str, response: httpx.Response, *, is_paid: bool) -> None:
+        """Run what happens at the bank outside the process that waits for the response."""
+        await response.aread()
+        if self.end_early is None or not response.is_success:
+            return
+        context = contextvars.copy_context()
+        context.run(CURRENT.set, None)
+        ending = self.end_early(path, response.json()["data"], is_paid)
+        await asyncio.get_running_loop().create_task(cast("Any", ending), context=context)
 
 
 def open_sandbox(environment: Mapping[str, str], jwks: Mapping[str, Any]) -> GatewayConnection:
