@@ -39,6 +39,11 @@ def proportional_mib(pids: Sequence[int]) -> float:
     return sum(psutil.Process(pid).memory_full_info().pss for pid in pids) / MIB
 
 
+def with_children(pids: Sequence[int]) -> list[int]:
+    """Return the processes and all their children."""
+    return [*pids, *(child.pid for pid in pids for child in psutil.Process(pid).children(recursive=True))]
+
+
 def _of_children(pid: int, children: dict[int, list[psutil.Process]]) -> float:
     return sum(_spent(child) + _of_children(child.pid, children) for child in children.get(pid, ()))
 
