@@ -24,7 +24,7 @@ PAGE = """<!doctype html><html><body><header><p>Campus console</p></header><nav>
 </main><p>After it</p></body></html>"""
 
 
-def test_a_paper_has_what_the_page_says_without_its_forms() -> None:
+def test_a_paper_has_the_texts_of_its_page_without_the_forms() -> None:
     paper = paper_of(PAGE, "Made by a test", NOW)
     assert (paper.title, paper.note) == ("Batch PB-1 sent", "Made by a test")
     assert paper.parts == (

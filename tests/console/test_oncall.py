@@ -3,9 +3,12 @@ replayed.
 """
 
 import json
+from collections.abc import AsyncIterator
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
+import asyncpg
 import pytest
 import pytest_asyncio
 
@@ -146,6 +149,39 @@ async def test_an_alert_opens_the_exception_that_it_is_about(
         return shown["status"] == "closed" or None
 
     await market.until("the end of the exception", closed, 60)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def two_alerts(system: System) -> AsyncIterator[dict[str, str]]:
+    """Yield the ids of two open alerts by their titles."""
+    url = urlsplit(system.secrets["DATABASE_URL"])._replace(path="/campus_notifications").geturl()
+    connection = await asyncpg.connect(url)
+    alerts = {f"Drill {uuid4().hex[:8]}": uuid4() for _ in range(2)}
+    for title, alert_id in alerts.items():
+        await connection.execute(
+            "INSERT INTO alerts (id, severity, title, detail, runbook, dedup_key, source, raised_at, last_raised_at) "
+            "VALUES ($1, 'SEV-3', $2, 'A test', 'outbox-age', $2, 'orders', now(), now())",
+            alert_id,
+            title,
+        )
+    yield {title: str(alert_id) for title, alert_id in alerts.items()}
+    await connection.execute("UPDATE alerts SET closed_at = now() WHERE id = ANY ($1)", list(alerts.values()))
+    await connection.close()
+
+
+async def test_several_alerts_are_acknowledged_at_once(
+    visitor: Arrival, market: Marketplace, users: Users, two_alerts: dict[str, str]
+) -> None:
+    one = await visitor("ops")
+    await one.open("/alerts?status=open")
+    await one.open_section("Acknowledge several…")
+    for title in two_alerts:
+        await one.page.get_by_role("checkbox", name=title).check()
+    await one.check_page()
+    await one.click("Acknowledge the chosen alerts")
+    assert await one.notice() == "2 alerts are acknowledged."
+    for alert_id in two_alerts.values():
+        assert (await market.get(f"/api/alerts/{alert_id}", users.ops))["acknowledgedAt"] is not None
 
 
 async def test_every_runbook_is_a_page_of_the_console(visitor: Arrival) -> None:

@@ -65,12 +65,12 @@ async def test_a_new_student_searches_buys_receives_and_reviews(
     await buyer.click("Jollof Rice, regular plate", "link")
     await expect(page.get_by_text("₦1,800.00")).to_be_visible()
 
+    # What was chosen before the sign-in is in the cart after it.
+    await buyer.click("One more")
     await buyer.click("Add to cart")
     await page.wait_for_url("**/sign-in?next=*")
     await sign_up(buyer, market)
     await page.wait_for_url("**/products/*")
-    await buyer.click("One more")
-    await buyer.click("Add to cart")
     await expect(page.get_by_text("2 in your cart")).to_be_visible()
 
     await page.get_by_role("link", name="Go to the cart").click()

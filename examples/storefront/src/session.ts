@@ -1,5 +1,5 @@
 import { computed, effect, signal } from "@preact/signals";
-import type { Cart, Profile } from "campus-client";
+import { ApiError, type Cart, type Profile } from "campus-client";
 
 import { campus } from "./api.ts";
 import { hasTokens, keepTokens } from "./tokens.ts";
@@ -9,11 +9,50 @@ export const profile = signal<Profile | null | undefined>(hasTokens.value ? unde
 export const cart = signal<Cart | null>(null);
 export const itemCount = computed(() => cart.value?.items.reduce((sum, item) => sum + item.quantity, 0) ?? 0);
 
+/** Lines chosen in this tab before the sign-in. */
+interface Line {
+  productId: string;
+  variantId: string | null;
+  quantity: number;
+}
+const LINES = "quad.lines";
+/** How many of them could not be put into the cart: sold out or removed meanwhile. */
+export const linesRefused = signal(0);
+
+/** Keep a line for the cart of the buyer who signs in next in this tab. */
+export function keepLine(line: Line): void {
+  sessionStorage.setItem(LINES, JSON.stringify([...keptLines(), line]));
+}
+
+function keptLines(): Line[] {
+  return JSON.parse(sessionStorage.getItem(LINES) ?? "[]");
+}
+
+/** The quantity of a product or variant in the cart. */
+export function quantityOf(productId: string, variantId: string | null): number {
+  return cart.value?.items.find((item) => item.productId === productId && item.variantId === variantId)?.quantity ?? 0;
+}
+
+async function addKeptLines(): Promise<void> {
+  const lines = keptLines();
+  sessionStorage.removeItem(LINES);
+  for (const { productId, variantId, quantity } of lines) {
+    try {
+      const sum = Math.min(quantityOf(productId, variantId) + quantity, 99);
+      cart.value = await campus.carts.setItem(productId, { quantity: sum, variantId });
+    } catch (error) {
+      if (error instanceof ApiError && error.status < 500 && error.status !== 429) linesRefused.value += 1;
+      else keepLine({ productId, variantId, quantity });
+    }
+  }
+}
+
 /** Load who is signed in, and their cart. Raises no error: pages that need the buyer show why there is none. */
 export async function loadSession(): Promise<void> {
   if (!hasTokens.value) return;
   try {
     [profile.value, cart.value] = await Promise.all([campus.profiles.getCurrent(), campus.carts.get()]);
+    await addKeptLines();
   } catch {
     // Signed out in the meantime, or no connection: then it is tried again at the next one.
     addEventListener("online", () => void loadSession(), { once: true });

@@ -7,12 +7,17 @@ import { Page } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Quantity } from "../parts/quantity.tsx";
 import { SignedIn } from "../parts/signed-in.tsx";
-import { cart } from "../session.ts";
+import { cart, linesRefused } from "../session.ts";
 import { useAction, useResource } from "../use-resource.ts";
 
 export function Cart() {
   return (
     <Page title="Cart">
+      {linesRefused.value > 0 && (
+        <p class="notice" role="status">
+          {linesRefused.value} of what you chose before the sign-in can no longer be bought.
+        </p>
+      )}
       <SignedIn>{() => <Contents />}</SignedIn>
     </Page>
   );

@@ -1,4 +1,4 @@
-import type { CartItem, Product, ProductVariant } from "campus-client";
+import type { Product, ProductVariant } from "campus-client";
 import { useLocation, useRoute } from "preact-iso";
 import { useState } from "preact/hooks";
 
@@ -15,7 +15,7 @@ import { Quantity } from "../parts/quantity.tsx";
 import { Rating } from "../parts/rating.tsx";
 import { Report } from "../parts/report.tsx";
 import { VariantChoice, variantOf } from "../parts/variant-choice.tsx";
-import { cart, profile } from "../session.ts";
+import { cart, keepLine, profile, quantityOf } from "../session.ts";
 import { when } from "../times.ts";
 import { useAction, useResource } from "../use-resource.ts";
 import { CONDITIONS, Price } from "./browse.tsx";
@@ -67,10 +67,12 @@ function AddToCart({ product, variant }: { product: Product; variant: ProductVar
   const [quantity, setQuantity] = useState(1);
   const variantId = variant?.id ?? null;
   const { stock } = variant ?? product;
-  const isLine = (item: CartItem) => item.productId === product.id && item.variantId === variantId;
-  const inCart = cart.value?.items.find(isLine)?.quantity ?? 0;
+  const inCart = quantityOf(product.id, variantId);
   const add = useAction(async () => {
-    if (profile.value === null) return route(`/sign-in?next=${encodeURIComponent(variant ? `${path}?variant=${variant.id}` : path)}`);
+    if (profile.value === null) {
+      keepLine({ productId: product.id, variantId, quantity });
+      return route(`/sign-in?next=${encodeURIComponent(variant ? `${path}?variant=${variant.id}` : path)}`);
+    }
     cart.value = await campus.carts.setItem(product.id, { quantity: Math.min(inCart + quantity, 99), variantId });
   });
   if (product.vendorAway) return <Absence of={product.vendorAway} />;

@@ -4,13 +4,13 @@ from typing import Final
 
 from starlette.responses import Response
 
-from console.api import Json
+from console.api import ApiProblem, Json
 from console.families import Screens
 from console.formats import plain_message
 from console.lists import Column, Filter, ListView, choices, is_id, show_list
 from console.pages.oncall.runbooks import find_runbook, may_open
 from console.parts import STAFF_NAMES_MAX, command, names_of, rows_of_part
-from console.visit import Visit
+from console.visit import InvalidField, Visit
 
 SCREENS = Screens()
 
@@ -78,11 +78,35 @@ ALERTS = ListView(
 
 READERS: Final = ("alerts:read", "money_alerts:read")
 ACTORS: Final = ("alerts:acknowledge",)
+TOGETHER_MAX: Final = 50
+"""A page of the list: what a person can read before it is acknowledged."""
 
 
 @SCREENS.page("/alerts", title="Alerts", any_of=READERS, menu="Alerts")
 async def alerts_page(visit: Visit) -> Response:
-    return await show_list(visit, ALERTS, "oncall/alerts.html")
+    waiting = []
+    # The list alone is loaded again every 30 s: the choice below it stays as it is.
+    if visit.may(*ACTORS) and not visit.request.headers.get("hx-request"):
+        found = await visit.api.page("/api/alerts", status="open", sort="severity", order="desc", limit=TOGETHER_MAX)
+        waiting = [alert for alert in found.items if alert["acknowledgedAt"] is None]
+    return await show_list(visit, ALERTS, "oncall/alerts.html", waiting=waiting)
+
+
+@SCREENS.action("/alerts/acknowledge", any_of=ACTORS, page=alerts_page)
+async def acknowledge_alerts(visit: Visit) -> Response:
+    """Acknowledge each chosen alert. One that closed since the page was opened is left out and counted."""
+    chosen, closed = visit.form.every("alertId")[:TOGETHER_MAX], 0
+    if not chosen:
+        raise InvalidField("alertId", "choose at least one alert")
+    for alert_id in chosen:
+        try:
+            await visit.api.post(f"/api/alerts/{alert_id}/acknowledge")
+        except ApiProblem as problem:
+            if problem.status != 409:
+                raise
+            closed += 1
+    left_out = f" {closed} closed meanwhile." if closed else ""
+    return visit.go("/alerts?status=open", f"{len(chosen) - closed} alerts are acknowledged.{left_out}")
 
 
 @SCREENS.page("/alerts/{id:uuid}", title="Alert", any_of=READERS)
