@@ -124,7 +124,7 @@ async def in_another_sign_in(app: IdentityApp, call_back: httpx.URL) -> httpx.UR
 async def test_a_certified_provider_rejects_the_code_of_another_sign_in(
     app: IdentityApp, browser: httpx.AsyncClient
 ) -> None:
-    """A stolen code in a flow of the thief's own: the verifier of that flow does not match (PKCE)."""
+    """A stolen code in a later sign-in: the verifier of that sign-in does not match (PKCE)."""
     await app.sign_up(EMAIL)
     stolen = await in_another_sign_in(app, await call_back_of(app, browser))
     assert await return_from(app, stolen) == {"error": "invalid_response"}
