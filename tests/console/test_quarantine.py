@@ -17,6 +17,10 @@ async def test_a_quarantined_charge_is_returned_by_two_users(
     maker = await visitor("maker")
     await maker.open("/quarantined-charges?awaiting=preparation")
     await maker.click(charge["reference"], "link")
+    # The order's number arrives in payments by an event.
+    heading = await maker.heading()
+    assert heading.startswith("Quarantined charge")
+    assert "CM-" in heading or charge["reference"] in heading
     text = await maker.text()
     assert "below the order's total" in text
     assert f"quarantine:{charge['reference']}" in text

@@ -109,6 +109,7 @@ async def test_money_that_came_back_is_not_shown_as_paid(
         assert f"The bank sent {naira(AMOUNT_MINOR)} back on" in text
         assert f"{naira(AMOUNT_MINOR)} waits for two people of finance" in text
         assert "The bank confirmed it" not in text
+        assert await one.page.get_by_text("arrived", exact=True).count() == 0
         await one.check_page()
     # Audits of other tests find an undecided return.
     path = f"/api/payouts/{requested['id']}/reconciliations"

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.families import Screens
-from console.lists import ORDER_COLUMN, Column, Filter, ListView, choices, show_list
+from console.lists import ORDER_COLUMN, Column, Filter, ListView, choices, order_name, show_list
 from console.money import money, posting_rows
 from console.pages.finance.decisions import (
     AMOUNT,
@@ -60,6 +60,9 @@ async def charge_page(visit: Visit) -> Response:
     shown = {plan["outcome"]: {**plan, "rows": posting_rows(plan["entries"], currency)} for plan in plans}
     return visit.render(
         "finance/charge.html",
+        title=f"Quarantined charge of {order_name(charge)}"
+        if charge["orderNumber"]
+        else f"Quarantined charge {charge['reference']}",
         charge=charge,
         amount=money(charge["amountMinor"], currency),
         plans=shown,
