@@ -8,6 +8,7 @@ from testkit.fixtures import DatabaseFactory
 # The columns of each table that use cases change. Other columns are written once.
 HISTORY: dict[str, dict[str, str]] = {
     "payments": {
+        "dead_letter_actions": "",
         "dead_letter_closures": "",
         "ledger_transactions": "",
         "ledger_entries": "",
@@ -45,6 +46,7 @@ HISTORY: dict[str, dict[str, str]] = {
         "evidence ours_minor seen_at status theirs_minor unexplained_minor",
     },
     "payouts": {
+        "dead_letter_actions": "",
         "dead_letter_closures": "",
         "ledger_transactions": "",
         "ledger_entries": "",
@@ -75,6 +77,7 @@ HISTORY: dict[str, dict[str, str]] = {
     },
     "orders": {
         "operation_stops": "lift_reason lifted_at lifted_by",
+        "dead_letter_actions": "",
         "dead_letter_closures": "",
         "delivery_verifications": "",
         "dispute_resolutions": "decided_at decided_by refund_id release_minor status",
@@ -82,6 +85,7 @@ HISTORY: dict[str, dict[str, str]] = {
         "order_refunds": "counted reason sequence status",
     },
     "identity": {
+        "dead_letter_actions": "",
         "dead_letter_closures": "",
         "staff_acts": "",
         "staff_grants": "decided_at decided_by expires_at prepared_at prepared_by status",

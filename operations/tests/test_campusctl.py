@@ -507,13 +507,11 @@ def test_a_dead_letter_is_closed_with_its_reason(signed_in: Gateway, arguments, 
     assert signed_in.bodies(path) == [{"reason": "a test"}]
 
 
-def test_a_dead_webhook_is_found_in_the_list(signed_in: Gateway) -> None:
-    signed_in.responses["/api/dead-letter-webhooks"] = (200, [{"id": ID, "eventType": "charge.success"}])
-    assert call_json("webhooks", "dead", "show", ID)[1]["data"]["eventType"] == "charge.success"
-    assert call_json("webhooks", "dead", "show", OTHER)[0] == 1
-    event_id = "charge.success:1"
-    assert call_json("webhooks", "dead", "show", event_id)[1]["data"]["id"] == ID
-    assert "eventId=charge.success%3A1" in signed_in.requests[-1]["line"]
+def test_a_dead_webhook_is_shown_by_the_id_of_its_event(signed_in: Gateway) -> None:
+    signed_in.responses["/api/dead-letter-webhooks/charge.success%3A1"] = (200, {"id": ID, "history": []})
+    assert call_json("webhooks", "dead", "show", "charge.success:1")[1]["data"]["id"] == ID
+    code, document = call_json("webhooks", "dead", "show", OTHER)
+    assert (code, document["error"]["detail"]) == (1, f"No dead webhook or event has the id '{OTHER}'.")
 
 
 @pytest.mark.parametrize("verb", [("replay",), ("close", "--reason", "a test")])

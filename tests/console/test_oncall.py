@@ -239,24 +239,25 @@ async def test_a_dead_webhook_is_read_and_replayed(
     await market.until("the end of the work", processed, 60)
 
 
-async def test_a_dead_webhook_is_closed_with_a_reason(
+async def test_the_closure_of_a_dead_webhook_needs_a_second_approval(
     visitor: Arrival, market: Marketplace, users: Users, system: System
 ) -> None:
     letter_id = await insert_dead_webhook(system, await _unheard_webhook(market, system))
     one = await visitor("ops")
     await one.open(f"/dead-letter-webhooks/{letter_id}")
+    assert "two people close it" in await one.text()
     await one.open_section("Close without a replay…")
     await one.check_page()
     await one.fill("Reason", "<b>A test</b> of the gateway's dashboard")
     await one.click("Close")
-    assert await one.notice() == "The dead webhook is closed."
+    assert await one.notice() == "The closure is requested. Another person must close it, too."
     text = await one.text()
     assert "<b>A test</b> of the gateway's dashboard" in text
-    assert "you" in text
-    assert await one.page.get_by_role("button", name="Replay").count() == 0
+    assert "Requested by you." in text
+    assert await one.page.get_by_role("button", name="Close", exact=True).count() == 0
     await one.check_page()
     await one.open("/me/actions")
-    assert "dead letter closed" in (await one.text()).lower()
+    assert "dead letter closure requested" in (await one.text()).lower()
 
 
 async def test_every_screen_on_call_is_accessible_and_shows_no_foreign_action(visitor: Arrival) -> None:

@@ -1,6 +1,8 @@
 """Messages from the real broker to their effect, with faults."""
 
 import asyncio
+from typing import Any
+from uuid import UUID
 
 import aio_pika
 import msgspec
@@ -142,9 +144,38 @@ async def test_a_message_becomes_a_dead_letter_after_the_last_retry(mechanisms: 
         )
         assert len(await rows(mechanisms, "SELECT * FROM outbox WHERE type = 'operations.alert_raised.v1'")) == 1
         async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            await dead_letters.replay_dead_letter(uow, bus, dead_letter_rows[0]["id"])
-        assert len(await rows(mechanisms, "SELECT * FROM outbox WHERE type = 'operations.alert_cleared.v1'")) == 1
-        await eventually(lambda: rows(mechanisms, OF_OWNER, event.order_id))
+            await dead_letters.replay_dead_letter(uow, bus, event_id_of(dead_letter_rows), new_id())
+        await eventually(lambda: rows(mechanisms, CLEARED))
+        assert len(await rows(mechanisms, OF_OWNER, event.order_id)) == 1
+
+
+async def test_a_failed_replay_joins_the_alert_until_a_later_one_succeeds(mechanisms: Mechanisms, bus: Bus) -> None:
+    notebook, event = Notebook(), dispatched()
+    notebook.failures = 6
+    async with consuming(mechanisms, bus, notebook):
+        await publish(mechanisms, event)
+        for number in (1, 2):
+            dead = await eventually(lambda number=number: dead_letters_at_least(mechanisms, number))
+            assert await rows(mechanisms, CLEARED) == []
+            async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+                await dead_letters.replay_dead_letter(uow, bus, event_id_of(dead), new_id())
+        [cleared] = await eventually(lambda: rows(mechanisms, CLEARED))
+        raised = await rows(mechanisms, "SELECT payload FROM outbox WHERE type = 'operations.alert_raised.v1'")
+    keys = {msgspec.json.decode(row["payload"])["dedupKey"] for row in [*raised, cleared]}
+    assert (len(raised), len(keys)) == (2, 1)
+
+
+CLEARED = "SELECT payload FROM outbox WHERE type = 'operations.alert_cleared.v1'"
+
+
+def event_id_of(dead_letter_rows: Any) -> UUID:
+    event_id: UUID = dead_letter_rows[0]["event_id"]
+    return event_id
+
+
+async def dead_letters_at_least(mechanisms: Mechanisms, number: int) -> Any:
+    found = await rows(mechanisms, "SELECT * FROM dead_letters")
+    return found if len(found) >= number else None
 
 
 @pytest.mark.parametrize("sqlstate", ["53100", "53200", "58030"], ids=["full disk", "no memory", "failed disk"])

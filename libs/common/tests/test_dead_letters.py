@@ -1,4 +1,4 @@
-"""Staff resolve a dead letter once: by a replay, or by a closure with a reason."""
+"""Staff resolve a dead letter once: by a replay, or by a closure, of two people where money is concerned."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -12,9 +12,12 @@ from common.messaging.bus import Bus
 from common.messaging.dead_letters import (
     AlreadyClosed,
     AlreadyReplayed,
+    AlreadyRequested,
     Closure,
+    ClosureRequest,
     DeadLetter,
     close_dead_letter,
+    concerns_money,
     replay_dead_letter,
     store_dead_letter,
 )
@@ -29,20 +32,25 @@ Resolution = Callable[[UnitOfWork], Awaitable[Any]]
 STAFF, REASON = new_id(), "the order is a test's"
 
 
-async def stored(mechanisms: Mechanisms, *, is_unproven: bool = False) -> UUID:
-    dead = DeadLetter("tests.orders", "orders.order_completed.v1", None, b"{}", {}, "boom", 6, is_unproven)
+async def stored(mechanisms: Mechanisms, *, is_unproven: bool = False, queue: str = "tests.orders") -> UUID:
+    dead = DeadLetter(queue, "orders.order_completed.v1", None, b"{}", {}, "boom", 6, is_unproven)
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         return await store_dead_letter(uow, "tests", dead)
 
 
-async def close(mechanisms: Mechanisms, dead_letter_id: UUID, reason: str = REASON, by: UUID = STAFF) -> Closure:
+async def close(
+    mechanisms: Mechanisms, dead_letter_id: UUID, reason: str = REASON, by: UUID = STAFF
+) -> Closure | ClosureRequest:
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        return await close_dead_letter(uow, dead_letter_id, by, reason)
+        closed_id, result = await close_dead_letter(uow, dead_letter_id, by, reason)
+    assert closed_id == dead_letter_id
+    return result
 
 
 async def test_a_closure_is_recorded_once_and_keeps_the_message(mechanisms: Mechanisms) -> None:
     dead_letter_id = await stored(mechanisms)
     closure = await close(mechanisms, dead_letter_id)
+    assert isinstance(closure, Closure)
     assert await close(mechanisms, dead_letter_id, by=new_id()) == closure
     [kept] = await rows(mechanisms, "SELECT body, closed_at, resolved_at, replayed_at FROM dead_letters")
     assert tuple(kept) == (b"{}", closure.closed_at, closure.closed_at, None)
@@ -61,13 +69,13 @@ async def test_a_closed_dead_letter_is_neither_replayed_nor_closed_for_another_r
         await close(mechanisms, dead_letter_id, "another")
     with pytest.raises(AlreadyClosed):
         async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            await replay_dead_letter(uow, bus, dead_letter_id)
+            await replay_dead_letter(uow, bus, dead_letter_id, STAFF)
 
 
 async def test_a_replayed_or_unknown_dead_letter_is_not_closed(mechanisms: Mechanisms, bus: Bus) -> None:
     dead_letter_id = await stored(mechanisms)
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await replay_dead_letter(uow, bus, dead_letter_id)
+        await replay_dead_letter(uow, bus, dead_letter_id, STAFF)
     with pytest.raises(AlreadyReplayed):
         await close(mechanisms, dead_letter_id)
     with pytest.raises(NotFound):
@@ -91,7 +99,7 @@ async def test_of_a_concurrent_closure_and_replay_one_succeeds(
         await close_dead_letter(uow, dead_letter_id, STAFF, REASON)
 
     async def replaying(uow: UnitOfWork) -> None:
-        await replay_dead_letter(uow, bus, dead_letter_id)
+        await replay_dead_letter(uow, bus, dead_letter_id, STAFF)
 
     async def conflicts(uow: UnitOfWork) -> None:
         with pytest.raises(Conflict):
@@ -112,3 +120,38 @@ async def test_two_concurrent_closures_are_one(mechanisms: Mechanisms) -> None:
 
     assert await waits_for(mechanisms.database, closing(STAFF), closing(new_id()))
     assert [row["closed_by"] for row in await rows(mechanisms, "SELECT closed_by FROM dead_letter_closures")] == [STAFF]
+
+
+@pytest.mark.parametrize(
+    ("queue", "expected"),
+    [
+        ("payments.webhooks", True),
+        ("payments.identity", True),
+        ("payouts.orders", True),
+        ("orders.payments", True),
+        ("orders.payouts", True),
+        ("orders.identity", False),
+        ("notifications.payments", False),
+        ("identity.payments", False),
+    ],
+)
+def test_money_is_concerned_where_it_is_moved_or_decided(queue: str, expected: bool) -> None:
+    assert concerns_money(queue) is expected
+
+
+async def test_a_dead_letter_about_money_is_closed_by_two(mechanisms: Mechanisms) -> None:
+    dead_letter_id, second = await stored(mechanisms, queue="orders.payments"), new_id()
+    request = await close(mechanisms, dead_letter_id)
+    assert isinstance(request, ClosureRequest)
+    assert (request.requested_by, request.reason) == (STAFF, REASON)
+    assert await close(mechanisms, dead_letter_id) == request
+    with pytest.raises(AlreadyRequested):
+        await close(mechanisms, dead_letter_id, "another")
+    assert await rows(mechanisms, "SELECT FROM dead_letters WHERE resolved_at IS NOT NULL") == []
+    assert await rows(mechanisms, "SELECT FROM outbox WHERE type = 'operations.alert_cleared.v1'") == []
+    closure = await close(mechanisms, dead_letter_id, "the order is refunded", by=second)
+    assert isinstance(closure, Closure)
+    assert (closure.closed_by, closure.reason) == (second, "the order is refunded")
+    assert len(await rows(mechanisms, "SELECT FROM dead_letters WHERE closed_at IS NOT NULL")) == 1
+    [kept] = await rows(mechanisms, "SELECT action, acted_by, reason FROM dead_letter_actions")
+    assert tuple(kept) == ("closure_requested", STAFF, REASON)

@@ -139,6 +139,21 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON commission_changes TO campus_identity_se
 CREATE POLICY commission_changes_read ON commission_changes FOR SELECT
     USING ((app_may('vendors:commission'::text) OR app_may('vendors:read'::text)));
 
+CREATE TABLE dead_letter_actions (
+    dead_letter_id uuid NOT NULL,
+    action text NOT NULL,
+    queue text NOT NULL,
+    event_type text NOT NULL,
+    acted_by uuid NOT NULL,
+    reason text,
+    acted_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT dead_letter_actions_pkey PRIMARY KEY (dead_letter_id, action),
+    CONSTRAINT dead_letter_actions_known CHECK ((action = ANY (ARRAY['replayed'::text, 'closure_requested'::text]))),
+    CONSTRAINT dead_letter_actions_request_has_its_reason CHECK (((reason IS NULL) = (action = 'replayed'::text)))
+);
+CREATE INDEX dead_letter_actions_of_staff ON dead_letter_actions USING btree (acted_by, acted_at);
+GRANT SELECT, INSERT ON dead_letter_actions TO campus_identity_service;
+
 CREATE TABLE dead_letter_closures (
     dead_letter_id uuid NOT NULL,
     queue text NOT NULL,

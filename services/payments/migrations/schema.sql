@@ -402,6 +402,27 @@ CREATE UNIQUE INDEX charges_order_covered_once ON charges USING btree (order_id)
 CREATE INDEX charges_settled ON charges USING btree (settled_at, id);
 GRANT SELECT, INSERT, UPDATE (order_id, verdict) ON charges TO campus_payments_service;
 
+CREATE TABLE dead_letter_actions (
+    dead_letter_id uuid NOT NULL,
+    action text NOT NULL,
+    queue text NOT NULL,
+    event_type text NOT NULL,
+    acted_by uuid NOT NULL,
+    reason text,
+    acted_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT dead_letter_actions_pkey PRIMARY KEY (dead_letter_id, action),
+    CONSTRAINT dead_letter_actions_known CHECK ((action = ANY (ARRAY['replayed'::text, 'closure_requested'::text]))),
+    CONSTRAINT dead_letter_actions_request_has_its_reason CHECK (((reason IS NULL) = (action = 'replayed'::text)))
+);
+CREATE INDEX dead_letter_actions_of_staff ON dead_letter_actions USING btree (acted_by, acted_at);
+ALTER TABLE dead_letter_actions ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT ON dead_letter_actions TO campus_payments_api;
+GRANT SELECT, INSERT ON dead_letter_actions TO campus_payments_service;
+CREATE POLICY dead_letter_actions_own ON dead_letter_actions FOR INSERT
+    WITH CHECK (((acted_by = app_user_id()) AND app_may('webhooks:replay'::text)));
+CREATE POLICY dead_letter_actions_visible ON dead_letter_actions FOR SELECT
+    USING ((app_may('dead_letters:read'::text) OR app_may('webhooks:replay'::text)));
+
 CREATE TABLE dead_letter_closures (
     dead_letter_id uuid NOT NULL,
     queue text NOT NULL,
@@ -439,7 +460,7 @@ CREATE TABLE dead_letter_webhooks (
 CREATE INDEX dead_letter_webhooks_newest ON dead_letter_webhooks USING btree (failed_at, id);
 CREATE INDEX dead_letter_webhooks_of_webhook ON dead_letter_webhooks USING btree (webhook_id);
 ALTER TABLE dead_letter_webhooks ENABLE ROW LEVEL SECURITY;
-GRANT SELECT (id, webhook_id, event_type, error, attempts, failed_at, replayed_at, provider, closed_at), UPDATE (replayed_at, closed_at) ON dead_letter_webhooks TO campus_payments_api;
+GRANT SELECT (id, webhook_id, event_type, error, attempts, failed_at, replayed_at, provider, payload, closed_at), UPDATE (replayed_at, closed_at) ON dead_letter_webhooks TO campus_payments_api;
 GRANT SELECT, INSERT, UPDATE (replayed_at, closed_at) ON dead_letter_webhooks TO campus_payments_service;
 CREATE POLICY dead_letter_webhooks_replayed ON dead_letter_webhooks FOR UPDATE
     USING (app_may('webhooks:replay'::text));

@@ -308,6 +308,21 @@ CREATE INDEX chargebacks_open_of_vendor ON chargebacks USING btree (vendor_id) W
 ALTER TABLE chargebacks ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, INSERT, UPDATE (status, held_minor, sequence, uncovered_minor) ON chargebacks TO campus_payouts_service;
 
+CREATE TABLE dead_letter_actions (
+    dead_letter_id uuid NOT NULL,
+    action text NOT NULL,
+    queue text NOT NULL,
+    event_type text NOT NULL,
+    acted_by uuid NOT NULL,
+    reason text,
+    acted_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT dead_letter_actions_pkey PRIMARY KEY (dead_letter_id, action),
+    CONSTRAINT dead_letter_actions_known CHECK ((action = ANY (ARRAY['replayed'::text, 'closure_requested'::text]))),
+    CONSTRAINT dead_letter_actions_request_has_its_reason CHECK (((reason IS NULL) = (action = 'replayed'::text)))
+);
+CREATE INDEX dead_letter_actions_of_staff ON dead_letter_actions USING btree (acted_by, acted_at);
+GRANT SELECT, INSERT ON dead_letter_actions TO campus_payouts_service;
+
 CREATE TABLE dead_letter_closures (
     dead_letter_id uuid NOT NULL,
     queue text NOT NULL,

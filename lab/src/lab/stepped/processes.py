@@ -15,7 +15,8 @@ from typing import Any, Final, TypeVar, cast
 import asyncpg
 import uvicorn
 
-from common.messaging.consumers import ATTEMPT_HEADER, Consumers
+from common.messaging.consumers import Consumers
+from common.messaging.delivery_headers import ATTEMPT_HEADER
 from common.messaging.messages import Subscription
 from common.messaging.relay import Relay
 from common.observability.logging import REQUEST_ID

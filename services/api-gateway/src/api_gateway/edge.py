@@ -232,7 +232,7 @@ class Edge:
         """Respond with a merged list or a shared page of the catalog. Return False when the request must be
         forwarded.
         """
-        if route.parts:
+        if route.is_merged_list:
             await self.work.respond(call, route)
             return True
         if self.page_cache is None or not route.shared or call.is_private or call.method != "GET":

@@ -60,7 +60,7 @@ class Forwarder:
         `headers` replace the client's own, for a request on behalf of several clients. `passed` names those that are
         sent. `query` replaces the client's own.
         """
-        if route.parts and call.method == "POST":
+        if route.parts and not route.is_merged_list:
             return await self._send_until_found(call, route, body, watch_client=watch_client)
         upstream = self._upstreams[route.upstream]
         method = "GET" if call.method == "HEAD" else call.method

@@ -24,7 +24,7 @@ _ID_KEY: Final = "/\N{BULLET}"
 # Any segment in the place of a month (contract section 8), of the id of a webhook's event (section 7.8), or of the name
 # of an identity provider (section 10.6): the service validates it.
 _OTHER_SEGMENT: Final = re.compile(
-    r"(?<=/statements)/[0-9A-Za-z-]{1,32}(?=/|$)|(?<=/invoices)/[0-9A-Za-z-]{1,32}$|(?<=/dead-letter-webhooks)/[^/]{1,1203}(?=/)"
+    r"(?<=/statements)/[0-9A-Za-z-]{1,32}(?=/|$)|(?<=/invoices)/[0-9A-Za-z-]{1,32}$|(?<=/dead-letter-webhooks)/[^/]{1,1203}(?=/|$)"
     r"|(?<=/auth/oidc)/[0-9A-Za-z_-]{1,40}(?=/)",
     re.ASCII,
 )

@@ -33,7 +33,11 @@ class DeadWebhooks:
 
     def app(self) -> Starlette:
         return Starlette(
-            routes=[Route(LIST, self.page), Route(f"{LIST}/{{key}}/{{verb}}", self.resolve, methods=["POST"])]
+            routes=[
+                Route(LIST, self.page),
+                Route(f"{LIST}/{{key}}", self.resolve),
+                Route(f"{LIST}/{{key}}/{{verb}}", self.resolve, methods=["POST"]),
+            ]
         )
 
     async def page(self, request: Request) -> Response:
@@ -110,6 +114,15 @@ async def test_a_service_without_a_response_is_named(parts: Parts) -> None:
 async def test_a_rejection_of_the_services_is_the_response(parts: Parts) -> None:
     parts.payments.status = parts.notifications.status = 422
     assert (await parts.get("page=0")).status_code == 422
+
+
+@pytest.mark.parametrize("by", ["id", "eventId"])
+async def test_the_details_come_from_the_service_that_has_the_webhook(parts: Parts, by: str) -> None:
+    for part in (parts.payments, parts.notifications):
+        response = await parts.gateway.client.get(f"{LIST}/{part.rows[0][by]}", headers=parts.token)
+        assert (response.status_code, response.json()["data"]) == (200, part.rows[0])
+    missing = await parts.gateway.client.get(f"{LIST}/{uuid4()}", headers=parts.token)
+    assert missing.status_code == 404
 
 
 @pytest.mark.parametrize("by", ["id", "eventId"])

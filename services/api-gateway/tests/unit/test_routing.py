@@ -46,6 +46,8 @@ def found(method: str, path: str) -> str | None:
         ("GET", "/api/wallets/current/statements/2026%2F11", None),
         ("GET", "/api/wallets/current/statements/2026-11/pay", None),
         ("GET", f"/api/vendors/{ID}/payout-schedule", "payouts /api/vendors/:id/payout-schedule"),
+        ("GET", "/api/dead-letter-webhooks/charge.success:5", "payments /api/dead-letter-webhooks/:id"),
+        ("GET", f"/api/dead-letters/orders/{ID}", "orders /api/dead-letters/orders/:id"),
         ("POST", f"/api/dead-letter-webhooks/{ID}/replay", "payments /api/dead-letter-webhooks/:id/replay"),
         (
             "POST",

@@ -161,6 +161,7 @@ MECHANISMS = {
     "outbox_sequences",
     "inbox",
     "dead_letters",
+    "dead_letter_actions",
     "dead_letter_closures",
     "session_revocations",
     "hash_keys",

@@ -10,7 +10,7 @@ CREATE POLICY processed_webhook_events_replayed ON processed_webhook_events FOR 
 
 ALTER TABLE dead_letter_webhooks ENABLE ROW LEVEL SECURITY;
 GRANT
-    SELECT (id, webhook_id, event_type, error, attempts, failed_at, replayed_at, provider, closed_at),
+    SELECT (id, webhook_id, event_type, error, attempts, failed_at, replayed_at, provider, payload, closed_at),
     UPDATE (replayed_at, closed_at)
 ON dead_letter_webhooks TO campus_payments_api;
 -- Written once: the service may change only the columns named here.
@@ -55,3 +55,10 @@ CREATE POLICY dead_letter_closures_visible ON dead_letter_closures FOR SELECT
     USING (app_may('dead_letters:read') OR app_may('webhooks:replay'));
 CREATE POLICY dead_letter_closures_own ON dead_letter_closures FOR INSERT
     WITH CHECK (closed_by = app_user_id() AND app_may('webhooks:replay'));
+
+ALTER TABLE dead_letter_actions ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT ON dead_letter_actions TO campus_payments_api;
+CREATE POLICY dead_letter_actions_visible ON dead_letter_actions FOR SELECT
+    USING (app_may('dead_letters:read') OR app_may('webhooks:replay'));
+CREATE POLICY dead_letter_actions_own ON dead_letter_actions FOR INSERT
+    WITH CHECK (acted_by = app_user_id() AND app_may('webhooks:replay'));

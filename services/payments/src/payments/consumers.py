@@ -42,6 +42,7 @@ from payments.use_cases.refunds.submit_refund import submit_refund
 from payments.use_cases.rewards.credit_reward import credit_reward
 from payments.use_cases.webhooks.confirm_webhook import confirm_webhook
 from payments.use_cases.webhooks.dead_letter_webhook import dead_letter_webhook
+from payments.use_cases.webhooks.finish_replay import finish_replay
 from payments.use_cases.webhooks.process_webhook import WebhookAttempt, WebhookResult, process_webhook
 from payments.use_cases.withdrawals.submit_withdrawal import submit_withdrawal
 
@@ -50,6 +51,7 @@ class WebhookWork(msgspec.Struct, frozen=True, rename="camel"):
     """The work item of `payments.webhooks`: the key of a row of processed_webhook_events."""
 
     webhook_id: str
+    is_replay: bool = False
 
 
 class RefundWork(msgspec.Struct, frozen=True, rename="camel"):
@@ -183,6 +185,9 @@ async def on_webhook_queued(item: WebhookWork, received: Received, dependencies:
             result = await _process(item, received, dependencies, refunds)
     except MalformedEvent as fault:
         raise PermanentFault(str(fault)) from fault
+    if item.is_replay:
+        async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            await finish_replay(uow, item.webhook_id)
     WEBHOOKS_PROCESSED.labels(*result.metric_labels).inc()
 
 

@@ -133,6 +133,18 @@ TABLES: Final = {
             "charges_order_covered_once": ({"order_id": OURS}, {"id": OTHERS, "identity": "0123456789"}),
         },
     ),
+    "dead_letter_actions": GuardedTable(
+        row={"action": "replayed", "reason": None},
+        checks={
+            "dead_letter_actions_known": {"action": "x", "reason": "x"},
+            "dead_letter_actions_request_has_its_reason": {"action": "closure_requested"},
+        },
+        unique={"dead_letter_actions_pkey": {}},
+        policies={
+            "INSERT dead_letter_actions_own": ("user webhooks:replay",),
+            "SELECT dead_letter_actions_visible": ("dead_letters:read", "webhooks:replay"),
+        },
+    ),
     "dead_letter_closures": GuardedTable(
         unique={"dead_letter_closures_pkey": {}},
         policies={

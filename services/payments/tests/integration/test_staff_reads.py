@@ -66,10 +66,34 @@ async def test_a_replay_needs_step_up_and_puts_the_webhook_back_once(app: Paymen
     replayed = (await replay_dead_webhook(app, dead_letter_id)).json()["data"]
     assert replayed == {"id": dead_letter_id, "eventId": "charge.success:5", "outcome": "queued", "requeued": True}
     assert (await replay_dead_webhook(app, dead_letter_id)).json()["data"]["requeued"] is False
-    [alert], [cleared] = [await app.published(f"operations.alert_{word}.v1") for word in ("raised", "cleared")]
-    assert cleared["dedupKey"] == alert["dedupKey"]
     with pytest.raises(PermanentFault):
         await app.work("payments.webhooks")
+    assert await app.published("operations.alert_cleared.v1") == []
+
+
+async def test_a_failed_replay_joins_the_alert_of_its_webhook(app: PaymentsApp) -> None:
+    dead_letter_id = await dead_webhook(app)
+    await replay_dead_webhook(app, dead_letter_id)
+    async with app.unit_of_work() as uow:
+        await dead_letter_webhook(uow, "charge.success:5", "a test", 6)
+    raised = await app.published("operations.alert_raised.v1")
+    assert len(raised) == 2
+    assert len({alert["dedupKey"] for alert in raised}) == 1
+    assert await app.published("operations.alert_cleared.v1") == []
+
+
+async def test_a_successful_replay_clears_the_alert_of_its_webhook(app: PaymentsApp) -> None:
+    dead_letter_id = await dead_webhook(app)
+    mended = b'{"event": "transfer.unknown", "data": {"id": 5, "reference": "ch-5"}}'
+    await app.fetch_as_owner(
+        "UPDATE processed_webhook_events SET raw = $1, event_type = 'transfer.unknown' RETURNING 1", mended
+    )
+    await app.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
+    await replay_dead_webhook(app, dead_letter_id)
+    assert await app.work("payments.webhooks") == 1
+    [alert], [cleared] = [await app.published(f"operations.alert_{word}.v1") for word in ("raised", "cleared")]
+    assert cleared["dedupKey"] == alert["dedupKey"]
+    assert await app.outcomes() == ["ignored"]
 
 
 async def test_a_replay_of_a_processed_event_does_nothing(app: PaymentsApp) -> None:

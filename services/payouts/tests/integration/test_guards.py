@@ -100,6 +100,14 @@ TABLES: Final = {
             "SELECT issued_documents_for_finance": ("payouts:read",),
         },
     ),
+    "dead_letter_actions": GuardedTable(
+        row={"action": "replayed", "reason": None},
+        checks={
+            "dead_letter_actions_known": {"action": "x", "reason": "x"},
+            "dead_letter_actions_request_has_its_reason": {"action": "closure_requested"},
+        },
+        unique={"dead_letter_actions_pkey": {}},
+    ),
     "dead_letter_closures": GuardedTable(unique={"dead_letter_closures_pkey": {}}),
     "dead_letters": GuardedTable(
         row={"replayed_at": NOW},

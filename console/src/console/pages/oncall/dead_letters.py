@@ -10,7 +10,7 @@ from common.observability.logging import REQUEST_ID
 from console.api import ApiProblem, Json, Rows
 from console.families import Screens
 from console.lists import Column, Filter, ListView, choices, show_list
-from console.parts import command, names_of
+from console.parts import names_of
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -30,6 +30,7 @@ def dead_letters_of(service: str) -> ListView:
         f"/api/dead-letters/{service}",
         columns=(
             Column("Message", "eventType", link=f"/dead-letters/{service}/{{id}}"),
+            Column("About", "subject"),
             Column("Error", "error"),
             Column("Attempts", "attempts", "number"),
             Column("Failed", "failedAt", "time"),
@@ -45,6 +46,7 @@ WEBHOOKS = ListView(
     "/api/dead-letter-webhooks",
     columns=(
         Column("Event", "eventType", link="/dead-letter-webhooks/{id}"),
+        Column("About", "subject"),
         Column("From", "provider"),
         Column("Key", "eventId"),
         Column("Error", "error"),
@@ -80,7 +82,7 @@ async def dead_letters_page(visit: Visit) -> Response:
 @SCREENS.page("/dead-letters/{service}/{id:uuid}", title="Dead letter", any_of=DEAD_LETTER_READERS)
 async def dead_letter_page(visit: Visit) -> Response:
     service = _service_of(visit)
-    dead_letter = await _find_dead_letter(visit, f"/api/dead-letters/{service}")
+    dead_letter: Json = await visit.api.get(f"/api/dead-letters/{service}/{visit['id']}")
     return await _show(visit, dead_letter, f"/dead-letters/{service}/{dead_letter['id']}", _DEAD_LETTER_STEPS)
 
 
@@ -93,8 +95,8 @@ async def replay_dead_letter(visit: Visit) -> Response:
 
 @SCREENS.action("/dead-letters/{service}/{id:uuid}/close", any_of=("webhooks:replay",), page=dead_letter_page)
 async def close_dead_letter(visit: Visit) -> Response:
-    _service_of(visit)
-    return await command(visit, {"reason": visit.form["reason"]}, "The dead letter is closed.")
+    service = _service_of(visit)
+    return await _close(visit, f"/api/dead-letters/{service}/{visit['id']}/close", f"/dead-letters/{service}")
 
 
 @SCREENS.page("/dead-letter-webhooks", title="Dead webhooks", any_of=DEAD_LETTER_READERS)
@@ -104,7 +106,7 @@ async def webhooks_page(visit: Visit) -> Response:
 
 @SCREENS.page("/dead-letter-webhooks/{id:uuid}", title="Dead webhook", any_of=DEAD_LETTER_READERS)
 async def webhook_page(visit: Visit) -> Response:
-    dead_letter = await _find_dead_letter(visit, "/api/dead-letter-webhooks")
+    dead_letter: Json = await visit.api.get(f"/api/dead-letter-webhooks/{visit['id']}")
     steps = _WEBHOOK_STEPS if dead_letter["service"] == "payments" else _MESSAGE_STEPS
     return await _show(visit, dead_letter, f"/dead-letter-webhooks/{dead_letter['id']}", steps)
 
@@ -118,7 +120,7 @@ async def replay_webhook(visit: Visit) -> Response:
 
 @SCREENS.action("/dead-letter-webhooks/{id:uuid}/close", any_of=("webhooks:replay",), page=webhook_page)
 async def close_webhook(visit: Visit) -> Response:
-    return await command(visit, {"reason": visit.form["reason"]}, "The dead webhook is closed.")
+    return await _close(visit, f"/api/dead-letter-webhooks/{visit['id']}/close", "/dead-letter-webhooks")
 
 
 _DEAD_LETTER_STEPS: Final = (
@@ -137,17 +139,25 @@ _MESSAGE_STEPS: Final = (
 )
 
 
+async def _close(visit: Visit, path: str, screen: str) -> Response:
+    """Close the dead letter, or request it where money is concerned."""
+    result: Json = await visit.api.post(path, {"reason": visit.form["reason"]})
+    if result["status"] == "closed":
+        return visit.go(f"{screen}/{visit['id']}", "It is closed.")
+    return visit.go(f"{screen}/{visit['id']}", "The closure is requested. Another person must close it, too.")
+
+
 async def _show(visit: Visit, dead_letter: Json, path: str, steps: Sequence[str]) -> Response:
-    names = await names_of(visit, dead_letter["closedBy"])
-    return visit.render("oncall/dead_letter.html", dead_letter=dead_letter, path=path, steps=steps, names=names)
-
-
-async def _find_dead_letter(visit: Visit, path: str) -> Json:
-    """Return a dead letter by its id: the API only lists them. Raises ApiProblem (404)."""
-    async for dead_letter in visit.api.every_row(path):
-        if dead_letter["id"] == visit["id"]:
-            return dead_letter
-    raise ApiProblem(404, {"code": "RESOURCE_NOT_FOUND"}, REQUEST_ID.get())
+    names = await names_of(visit, *(line["by"] for line in dead_letter["history"]))
+    is_own_request = dead_letter["closureRequestedBy"] == visit.session.user_id
+    return visit.render(
+        "oncall/dead_letter.html",
+        dead_letter=dead_letter,
+        path=path,
+        steps=steps,
+        names=names,
+        is_own_request=is_own_request,
+    )
 
 
 def _service_of(visit: Visit) -> str:

@@ -92,6 +92,23 @@ def _attach_messaging_tables(metadata: sa.MetaData) -> None:
         sa.Column("closed_at", sa.TIMESTAMP(timezone=True), nullable=False, server_default=sa.text("now()")),
         sa.Index("dead_letter_closures_of_staff", "closed_by", "closed_at"),
     )
+    # What staff did to a dead letter before its end. `replayed` has no reason.
+    sa.Table(
+        "dead_letter_actions",
+        metadata,
+        sa.Column("dead_letter_id", sa.Uuid, primary_key=True),
+        sa.Column("action", sa.Text, primary_key=True),
+        sa.Column("queue", sa.Text, nullable=False),
+        sa.Column("event_type", sa.Text, nullable=False),
+        sa.Column("acted_by", sa.Uuid, nullable=False),
+        sa.Column("reason", sa.Text),
+        sa.Column("acted_at", sa.TIMESTAMP(timezone=True), nullable=False, server_default=sa.text("now()")),
+        sa.CheckConstraint("action IN ('replayed', 'closure_requested')", name="dead_letter_actions_known"),
+        sa.CheckConstraint(
+            "(reason IS NULL) = (action = 'replayed')", name="dead_letter_actions_request_has_its_reason"
+        ),
+        sa.Index("dead_letter_actions_of_staff", "acted_by", "acted_at"),
+    )
     sa.Table(
         "session_revocations",
         metadata,

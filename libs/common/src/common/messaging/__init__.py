@@ -7,6 +7,7 @@ __all__ = [
     "consumers",
     "dead_letters",
     "declaring",
+    "delivery_headers",
     "faults",
     "inbox",
     "messages",
@@ -14,5 +15,6 @@ __all__ = [
     "relay",
     "replaying",
     "republishing",
+    "shown_payloads",
     "topology",
 ]

@@ -32,6 +32,7 @@ from common.database.unit_of_work import Database, UnitOfWork
 from common.messaging import dead_letters
 from common.messaging.batches import Arrival, Arrivals, Batches, Channel
 from common.messaging.bus import CLOSE_SECONDS_MAX, SETTLE_SECONDS_MAX, Bus, OnMessage, Outgoing
+from common.messaging.delivery_headers import ATTEMPT_HEADER, attempt_of, own_headers, replay_of, trace_of
 from common.messaging.faults import NotYetKnown, PermanentFault
 from common.messaging.inbox import MessageKey, consuming, consuming_late
 from common.messaging.messages import Outcome, Received, Subscription, WorkItem, read_envelope, read_payload
@@ -43,7 +44,6 @@ from common.primitives.waiting import bounded, never_ending
 
 log = get_logger(__name__)
 
-ATTEMPT_HEADER: Final = "x-attempt"
 UNAVAILABLE_WAIT_SECONDS: Final = 1.0
 # Each repeats the transaction of the others. With more the cause is rarely a message.
 FAILURES_OF_BATCH_MAX: Final = 3
@@ -114,8 +114,8 @@ class Consumers:
         return self._batches.of_queue(queue)
 
     async def _process_batch(self, batch: Arrivals, is_oldest: Callable[[Channel], bool]) -> None:
-        together = [one for one in batch if one.message.type not in self._alone]
-        alone = [one for one in batch if one.message.type in self._alone]
+        alone = [one for one in batch if one.message.type in self._alone or replay_of(one.message) is not None]
+        together = [one for one in batch if one not in alone]
         alone += await self._process_together(together, is_oldest, alone) if len(together) > 1 else together
         await asyncio.gather(*(self._process(one.channel.queue, one.message) for one in alone))
 
@@ -171,7 +171,7 @@ class Consumers:
             telemetry.MESSAGES_HANDLED.labels(one.channel.queue, received.type, outcome).inc()
 
     async def _process(self, queue: str, message: AbstractIncomingMessage) -> None:
-        attempt = _attempt_of(message)
+        attempt = attempt_of(message)
         event_type = message.type or queue
         self._under_way += 1
         try:
@@ -179,7 +179,7 @@ class Consumers:
                 telemetry.span(
                     f"{queue} {event_type}",
                     SpanKind.CONSUMER,
-                    _trace_of(message),
+                    trace_of(message),
                     telemetry.message_attributes(message.exchange or "", queue, event_type, message.message_id or ""),
                 ),
                 telemetry.MESSAGE_SECONDS.labels(queue, event_type).time(),
@@ -188,6 +188,7 @@ class Consumers:
                     received, data = self._read(queue, message)
                     event_type = received.type
                     await self.handle(queue, [(received, data)])
+                    await self._clear_alert_of_replay(message)
                 except Exception as error:
                     telemetry.record_failure(error)
                     outcome = await self._after_failure(queue, message, attempt, error)
@@ -200,11 +201,17 @@ class Consumers:
 
     def _read(self, queue: str, message: AbstractIncomingMessage) -> tuple[Received, msgspec.Raw]:
         """Decode the envelope and checks its publisher. Raises PermanentFault."""
-        attempt = _attempt_of(message)
+        attempt = attempt_of(message)
         is_last_attempt = self._bus.topology.ladder.is_last(attempt)
-        received, data = read_envelope(message.body, attempt, is_last_attempt=is_last_attempt, trace=_trace_of(message))
+        received, data = read_envelope(message.body, attempt, is_last_attempt=is_last_attempt, trace=trace_of(message))
         check_publisher(queue, route_of(message), received, account_required=self._account_required)
         return received, data
+
+    async def _clear_alert_of_replay(self, message: AbstractIncomingMessage) -> None:
+        """Clear the alert of a replayed dead letter, before the acknowledgement: a repetition clears it, too."""
+        if (first_id := replay_of(message)) is not None:
+            async with self._database.unit_of_work(acting_as=THE_SERVICE) as uow:
+                dead_letters.clear_replayed_alert(uow, self._service, first_id)
 
     async def _after_failure(self, queue: str, message: AbstractIncomingMessage, attempt: int, error: Exception) -> str:
         if isinstance(error, PermanentFault):
@@ -324,7 +331,7 @@ class Consumers:
             await self._delay(queue, message, attempt + 1, delay)
 
     async def _delay(self, queue: str, message: AbstractIncomingMessage, next_attempt: int, seconds: float) -> None:
-        headers = {**_own_headers(message), ATTEMPT_HEADER: next_attempt}
+        headers = {**own_headers(message), ATTEMPT_HEADER: next_attempt}
         again = Outgoing(message.body, message.message_id or "", message.type or queue, queue, headers)
         await self._bus.delay(again, queue, seconds)
 
@@ -335,7 +342,7 @@ class Consumers:
             event_type=message.type or queue,
             message_id=message.message_id,
             body=message.body,
-            headers=_own_headers(message),
+            headers=own_headers(message),
             error=f"{type(error).__name__}: {error}"[:500],
             attempts=attempt,
             is_unproven=is_unproven,
@@ -363,7 +370,7 @@ class Consumers:
             check_publisher(queue, route, received, account_required=self._account_required)
         except PermanentFault as error:
             fault = error
-        await self._settle(message, self._dead_letter(queue, message, _attempt_of(message), fault), "dead")
+        await self._settle(message, self._dead_letter(queue, message, attempt_of(message), fault), "dead")
 
 
 def _measure_lag(queue: str, received: Received) -> None:
@@ -382,19 +389,3 @@ def _grouped(subscriptions: Sequence[Subscription[Any]]) -> dict[str, list[Subsc
     for line in subscriptions:
         by_type.setdefault(line.event.TYPE, []).append(line)
     return by_type
-
-
-def _attempt_of(message: AbstractIncomingMessage) -> int:
-    attempt = message.headers.get(ATTEMPT_HEADER)
-    return attempt if isinstance(attempt, int) and attempt > 0 else 1
-
-
-def _trace_of(message: AbstractIncomingMessage) -> dict[str, str]:
-    return {name: str(value) for name, value in message.headers.items() if name in ("traceparent", "tracestate")}
-
-
-def _own_headers(message: AbstractIncomingMessage) -> dict[str, object]:
-    """Our own headers, without the broker's `x-death`, which grows with every retry."""
-    return {
-        name: value for name, value in message.headers.items() if name in ("traceparent", "tracestate", ATTEMPT_HEADER)
-    }

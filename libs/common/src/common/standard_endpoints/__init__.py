@@ -2,6 +2,8 @@
 
 __all__ = [
     "dead_letter_routes",
+    "dead_letter_trail",
+    "dead_webhook_routes",
     "dead_webhooks",
     "own_actions",
     "pending_work",

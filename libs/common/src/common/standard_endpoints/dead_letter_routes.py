@@ -4,6 +4,7 @@ from typing import Annotated, Final, Literal, cast
 from uuid import UUID
 
 from fastapi import Depends, Query
+from msgspec import Meta
 from pydantic import StringConstraints
 from starlette.requests import Request
 from starlette.responses import Response
@@ -12,25 +13,45 @@ from common.auth.caller import THE_SERVICE
 from common.auth.guards import permission
 from common.database.unit_of_work import Database
 from common.messaging.bus import Bus
-from common.messaging.dead_letters import Closure
 from common.messaging.dead_letters import close_dead_letter as close
+from common.messaging.dead_letters import concerns_money
 from common.messaging.dead_letters import replay_dead_letter as replay
+from common.messaging.shown_payloads import show_message
+from common.standard_endpoints.dead_letter_trail import (
+    SAME_EVENT_MAX,
+    DeadLetterClosure,
+    History,
+    PayloadFields,
+    RequestedBy,
+    ServiceName,
+    Subject,
+    WithheldFields,
+    history_of,
+    respond_closure,
+)
 from common.standard_endpoints.pending_work import WorkKind
 from common.web.endpoints import Endpoints
-from common.web.http import CurrentCaller, ok
+from common.web.http import CurrentCaller, ok, or_not_found
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.response_models import ResponseModel, Timestamp
 from common.web.schemas import RequestBody
 
-_PAGE: Final = """
-SELECT id, d.event_type, error, attempts, failed_at, replayed_at, d.closed_at, c.closed_by, c.reason AS close_reason
+_COLUMNS: Final = """
+SELECT d.id, d.event_id, d.queue, d.event_type, d.body, d.error, d.attempts, d.failed_at, d.replayed_at, d.closed_at,
+       c.closed_by, c.reason AS close_reason, r.acted_by AS closure_requested_by
 FROM dead_letters AS d LEFT JOIN dead_letter_closures AS c ON c.dead_letter_id = d.id
-{where} {order_by} LIMIT $1 OFFSET $2
+LEFT JOIN dead_letter_actions AS r ON r.dead_letter_id = d.id AND r.action = 'closure_requested'
 """
+_PAGE: Final = f"{_COLUMNS} {{where}} {{order_by}} LIMIT $1 OFFSET $2"
 _COUNT: Final = "SELECT count(*) FROM dead_letters {where}"
+_FIND: Final = f"""
+{_COLUMNS} WHERE d.id = $1 OR d.event_id = $1 ORDER BY (d.id = $1) DESC, d.failed_at DESC, d.id LIMIT 1
+"""
+_OF_EVENT: Final = f"""
+SELECT id, failed_at, error, replayed_at FROM dead_letters
+WHERE id = $1 OR (event_id = $2 AND queue = $3) ORDER BY failed_at DESC LIMIT {SAME_EVENT_MAX}
+"""
 _AWAITING_REPLAY: Final = "WHERE resolved_at IS NULL"
-
-ServiceName = Literal["identity", "orders", "payments", "payouts", "notifications"]
 
 
 class DeadLetter(ResponseModel):
@@ -38,14 +59,27 @@ class DeadLetter(ResponseModel):
 
     id: UUID
     service: ServiceName
+    event_id: UUID | None
     event_type: str
+    subject: Subject
     error: str
     attempts: int
     failed_at: Timestamp
     replayed_at: Timestamp | None
+    closure_requested_by: RequestedBy
     closed_at: Timestamp | None
     closed_by: UUID | None
     close_reason: str | None
+
+
+class DeadLetterDetails(DeadLetter):
+    """A message that failed its last retry, with what staff need to resolve it."""
+
+    queue: Annotated[str, Meta(description="The queue of the service in which the message failed.")]
+    closed_by_two: Annotated[bool, Meta(description="Whether the message concerns money, so that two people close it.")]
+    payload: PayloadFields
+    withheld: WithheldFields
+    history: History
 
 
 class DeadLetterReplay(ResponseModel):
@@ -58,16 +92,8 @@ class CloseDeadLetterRequest(RequestBody):
     reason: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
 
-class ClosedDeadLetter(ResponseModel):
-    id: UUID
-    service: ServiceName
-    closed_at: Timestamp
-    closed_by: UUID
-    close_reason: str
-
-
 def dead_letter_endpoints(service: str, database: Database, bus: Bus) -> Endpoints:
-    """Endpoints to list, replay and close dead letters. Bodies are never returned: they may hold confidential data."""
+    """Endpoints to list, show, replay and close dead letters. Of bodies only the fields without free text are shown."""
     endpoint = Endpoints("operations")
 
     @endpoint(
@@ -90,8 +116,35 @@ def dead_letter_endpoints(service: str, database: Database, bus: Bus) -> Endpoin
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             total = await uow.fetch_value(_COUNT.format(where=where))
             rows = await uow.fetch(statement, page.limit, page.offset)
-        dead_letters = [DeadLetter.from_row(row, service=service) for row in rows]
+        dead_letters = [
+            DeadLetter.from_row(row, service=service, subject=show_message(row["body"], row["event_type"]).subject)
+            for row in rows
+        ]
         return respond_offset_page(request, page, (dead_letters, total))
+
+    @endpoint(
+        "GET",
+        f"/api/dead-letters/{service}/{{letter_id}}",
+        id=f"deadLetters.get{service.capitalize()}",
+        returns=DeadLetterDetails,
+        allow=permission("dead_letters:read"),
+    )
+    async def get_dead_letter(request: Request, letter_id: UUID) -> Response:
+        """Return a dead letter by its id, or the newest one of the event of this id, with its payload and history."""
+        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            row = or_not_found(await uow.fetch_row(_FIND, letter_id))
+            history = await history_of(uow, await uow.fetch(_OF_EVENT, row["id"], row["event_id"], row["queue"]))
+        shown = show_message(row["body"], row["event_type"])
+        details = DeadLetterDetails.from_row(
+            row,
+            service=service,
+            subject=shown.subject,
+            closed_by_two=concerns_money(row["queue"]),
+            payload=shown.values,
+            withheld=shown.withheld,
+            history=history,
+        )
+        return ok(request, details)
 
     @endpoint(
         "POST",
@@ -100,34 +153,34 @@ def dead_letter_endpoints(service: str, database: Database, bus: Bus) -> Endpoin
         returns=DeadLetterReplay,
         allow=permission("webhooks:replay", step_up=True),
     )
-    async def replay_dead_letter(request: Request, letter_id: UUID) -> Response:
-        """Enqueues the message again as a first attempt. The inbox ignores effects that it already had."""
+    async def replay_dead_letter(request: Request, caller: CurrentCaller, letter_id: UUID) -> Response:
+        """Enqueue the message again as a first attempt, by the id of the dead letter or of its event.
+
+        The inbox ignores effects that it already had. The alert stays open until the message is processed.
+        """
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            await replay(uow, bus, letter_id)
-        return ok(request, DeadLetterReplay(id=letter_id, service=cast("ServiceName", service), status="queued"))
+            replayed_id = await replay(uow, bus, letter_id, caller.id)
+        return ok(request, DeadLetterReplay(id=replayed_id, service=cast("ServiceName", service), status="queued"))
 
     @endpoint(
         "POST",
         f"/api/dead-letters/{service}/{{letter_id}}/close",
         id=f"deadLetters.close{service.capitalize()}",
-        returns=ClosedDeadLetter,
+        returns=DeadLetterClosure,
         allow=permission("webhooks:replay", step_up=True),
     )
     async def close_dead_letter(
         request: Request, caller: CurrentCaller, letter_id: UUID, body: CloseDeadLetterRequest
     ) -> Response:
-        """Close the dead letter without a replay, with a reason: its effect is not needed, or can never succeed."""
+        """Close the dead letter without a replay, with a reason: its effect is not needed, or can never succeed.
+
+        Where money is concerned, the first call requests the closure, and that of another person closes it.
+        """
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            closure = await close(uow, letter_id, caller.id, body.reason)
-        return respond_closed(request, service, letter_id, closure)
+            closed_id, result = await close(uow, letter_id, caller.id, body.reason)
+        return respond_closure(request, service, closed_id, result)
 
     return endpoint
-
-
-def respond_closed(request: Request, service: str, dead_letter_id: UUID, closure: Closure) -> Response:
-    """Return the response to a closed dead letter."""
-    closed = ClosedDeadLetter.from_record(closure, id=dead_letter_id, service=service, close_reason=closure.reason)
-    return ok(request, closed)
 
 
 def dead_letter_work(service: str) -> WorkKind:

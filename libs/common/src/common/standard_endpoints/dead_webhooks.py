@@ -1,4 +1,4 @@
-"""Dead-lettered webhooks of payments and notifications, which the gateway shows as one list (contract section 7.8)."""
+"""The models of dead-lettered webhooks, which the gateway shows as one list of two services (contract section 7.8)."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -6,6 +6,13 @@ from uuid import UUID
 from fastapi import Path, Query
 from msgspec import Meta
 
+from common.standard_endpoints.dead_letter_trail import (
+    History,
+    PayloadFields,
+    RequestedBy,
+    Subject,
+    WithheldFields,
+)
 from common.web.http import QueryText
 from common.web.response_models import ResponseModel, Timestamp
 from common.web.responses import OffsetMeta, Success
@@ -31,14 +38,25 @@ class DeadLetterWebhook(ResponseModel):
     ]
     event_id: str
     event_type: str
+    subject: Subject
     error: str
     attempts: int
     outcome: WebhookOutcome
     failed_at: Timestamp
     replayed_at: Timestamp | None
+    closure_requested_by: RequestedBy
     closed_at: Timestamp | None
     closed_by: UUID | None
     close_reason: str | None
+
+
+class DeadLetterWebhookDetails(DeadLetterWebhook):
+    """A dead webhook with what staff need to resolve it."""
+
+    closed_by_two: Annotated[bool, Meta(description="Whether the webhook concerns money, so that two people close it.")]
+    payload: PayloadFields
+    withheld: WithheldFields
+    history: History
 
 
 class DeadLetterWebhookMeta(OffsetMeta):

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from common.auth.caller import ServiceItself
 from common.auth.guards import permission
 from common.database.unit_of_work import Database
-from common.standard_endpoints.dead_letter_routes import ServiceName
+from common.standard_endpoints.dead_letter_trail import ServiceName
 from common.standard_endpoints.pending_work import WorkMeta
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, ok
@@ -22,13 +22,17 @@ from contracts.work import OWN_ACTIONS_MAX, OwnActionSubject
 OWN_ACTIONS_PATH: Final = "/api/staff-acts/current"
 READING: Final = ServiceItself("no caller may read these tables; the caller's id is the statement's own condition")
 
-_CLOSED_DEAD_LETTERS: Final = """
+_DEAD_LETTERS: Final = """
 SELECT 'dead_letter_closed', 'dead_letter', dead_letter_id,
     jsonb_build_object('eventType', event_type, 'reason', reason), closed_at
 FROM dead_letter_closures WHERE closed_by = $1
+UNION ALL
+SELECT 'dead_letter_' || action, 'dead_letter', dead_letter_id,
+    jsonb_strip_nulls(jsonb_build_object('eventType', event_type, 'reason', reason)), acted_at
+FROM dead_letter_actions WHERE acted_by = $1
 """
 _NEWEST: Final = f"""
-SELECT act, subject_kind, subject_id, detail, created_at FROM ({{rows}} UNION ALL {_CLOSED_DEAD_LETTERS}) AS own
+SELECT act, subject_kind, subject_id, detail, created_at FROM ({{rows}} UNION ALL {_DEAD_LETTERS}) AS own
 WHERE $2::timestamptz IS NULL OR created_at < $2 ORDER BY created_at DESC, act, subject_id LIMIT {OWN_ACTIONS_MAX}
 """
 

@@ -10,7 +10,7 @@ from common.auth.caller import THE_SERVICE
 from common.auth.guards import permission
 from common.database.unit_of_work import Database
 from common.messaging.bus import BrokerUnavailable, Bus
-from common.standard_endpoints.dead_letter_routes import ServiceName
+from common.standard_endpoints.dead_letter_trail import ServiceName
 from common.web.endpoints import Endpoints
 from common.web.http import ok
 from common.web.response_models import ResponseModel, Timestamp

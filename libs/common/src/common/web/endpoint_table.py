@@ -82,7 +82,7 @@ class Route:
     `passes_token`: the service of an endpoint with credentials in the body reads a token.
 
     `parts`: the services that each respond with a part of one list, which the edge merges; `upstream` is one of them.
-    A POST is sent to one after the other until a service has its subject: the response of the others is 404.
+    A request that names a subject is sent to one after the other until a service has it: the others respond 404.
     """
 
     method: str
@@ -108,6 +108,11 @@ class Route:
     def __post_init__(self) -> None:
         is_open = self.guard.access in (Access.SIGNATURE, Access.SERVICE_KEY)
         object.__setattr__(self, "access", Access.OPEN if is_open else self.guard.access)
+
+    @property
+    def is_merged_list(self) -> bool:
+        """Return whether the edge merges the parts of all services: a list, not an operation on one subject."""
+        return bool(self.parts) and self.method == "GET" and ":" not in self.path
 
     @property
     def name(self) -> str:

@@ -1,5 +1,6 @@
 """Dead letters, dead webhooks and alerts."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Annotated, Any, Final
@@ -7,7 +8,6 @@ from urllib.parse import quote
 
 import typer
 
-from common.primitives.ids import parse_uuid
 from operations.campusctl.api_commands import ID, Call, Commands, Own, Value, one_of, register_group
 from operations.campusctl.exits import Refused
 from operations.campusctl.registering import Key, Operator
@@ -15,9 +15,6 @@ from operations.campusctl.showing import Output
 
 _WHY: Final = "Why no replay is needed; it stays in the audit trail."
 _LIST_WEBHOOKS: Final = "List them: campusctl webhooks dead list"
-_ROWS_OF_A_PAGE: Final = 100
-# A list ends at page x limit = 10,000 (contract section 1).
-_PAGES_MAX: Final = 100
 _SERVICE: Final = one_of("service", "identity", "orders", "payments", "payouts", "notifications")
 
 WebhookId = Annotated[str, typer.Argument(metavar="ID", help="The id of the dead letter, or of its event.")]
@@ -33,18 +30,9 @@ def register(app: typer.Typer) -> None:
 
 
 def show_webhook(operator: Operator, webhook_id: WebhookId) -> Output:
-    """Show a dead webhook, of an event the newest one. The API has no endpoint for one, so the list is searched."""
-    letter_id = parse_uuid(webhook_id)
-    event_id = webhook_id if letter_id is None else None
-    for page in range(1, _PAGES_MAX + 1):
-        found = operator.api.get("/api/dead-letter-webhooks", eventId=event_id, page=page, limit=_ROWS_OF_A_PAGE)
-        rows: list[dict[str, Any]] = found.data
-        for row in rows:
-            if letter_id is None or row["id"] == str(letter_id):
-                return Output(row)
-        if page >= found.meta.get("total_pages", 0):
-            break
-    raise Refused(_unknown_webhook(webhook_id), _LIST_WEBHOOKS, status=HTTPStatus.NOT_FOUND)
+    """Show a dead webhook with its payload and history, of an event the newest one."""
+    path = f"/api/dead-letter-webhooks/{quote(webhook_id, safe='')}"
+    return Output(_of_webhook(webhook_id, lambda: operator.api.get(path).data))
 
 
 def replay_webhook(operator: Operator, webhook_id: WebhookId, key: Key = None) -> Output:
@@ -53,14 +41,19 @@ def replay_webhook(operator: Operator, webhook_id: WebhookId, key: Key = None) -
 
 
 def close_webhook(operator: Operator, webhook_id: WebhookId, reason: Reason, key: Key = None) -> Output:
-    """Close a dead webhook without a replay. It cannot be replayed afterwards."""
+    """Close a dead webhook without a replay; one of a payment gateway is closed by the second person who says so."""
     return _resolve_webhook(operator, webhook_id, "close", {"reason": reason}, key)
 
 
 def _resolve_webhook(operator: Operator, webhook_id: str, verb: str, body: dict[str, Any], key: str | None) -> Output:
     path = f"/api/dead-letter-webhooks/{quote(webhook_id, safe='')}/{verb}"
+    return Output(_of_webhook(webhook_id, lambda: operator.api.act(path, body, key).data))
+
+
+def _of_webhook(webhook_id: str, respond: Callable[[], Any]) -> Any:
+    """Return the response. Raises Refused, which names the webhook where no service has it."""
     try:
-        return Output(operator.api.act(path, body, key).data)
+        return respond()
     except Refused as refused:
         if refused.status != HTTPStatus.NOT_FOUND:
             raise
@@ -79,7 +72,7 @@ WEBHOOKS: Final[Commands] = {
             Value("outcome", text="queued, done, ignored or dead."),
             Value("event_type", text="charge.success, for example.", sent_as="eventType"),
         ),
-        ("id", "provider", "eventType", "eventId", "outcome", "attempts", "failedAt", "closedAt", "error"),
+        ("id", "provider", "eventType", "subject", "eventId", "outcome", "failedAt", "closureRequestedBy", "error"),
         ("--outcome dead",),
     ),
     "show": Own(show_webhook, (ID,)),
@@ -89,20 +82,26 @@ WEBHOOKS: Final[Commands] = {
 DEAD_LETTERS: Final[Commands] = {
     "list": Call(
         "GET /api/dead-letters/{service}",
-        "List a service's dead letters without their bodies.",
+        "List a service's dead letters with their subjects.",
         (_SERVICE,),
-        ("id", "eventType", "attempts", "failedAt", "replayedAt", "closedAt", "error"),
+        ("id", "eventType", "subject", "failedAt", "replayedAt", "closureRequestedBy", "closedAt", "error"),
         ("orders",),
+    ),
+    "show": Call(
+        "GET /api/dead-letters/{service}/{letter_id}",
+        "Show a dead letter, or that of an event, with its payload and history.",
+        (_SERVICE,),
+        examples=(f"orders {ID}",),
     ),
     "replay": Call(
         "POST /api/dead-letters/{service}/{letter_id}/replay",
-        "Requeue a dead letter as a first attempt. Effects that already happened are not repeated.",
+        "Requeue a dead letter, by its id or that of its event. Effects that already happened are not repeated.",
         (_SERVICE,),
         examples=(f"orders {ID}",),
     ),
     "close": Call(
         "POST /api/dead-letters/{service}/{letter_id}/close",
-        "Close a dead letter without a replay. It cannot be replayed afterwards.",
+        "Close a dead letter without a replay. Where money is concerned, the second person's command closes it.",
         (_SERVICE, Value("reason", text=_WHY, required=True)),
         examples=(f"orders {ID} --reason 'Forged; evidence is filed'",),
     ),

@@ -13,6 +13,7 @@ from common.observability import telemetry
 from notifications.dependencies import Dependencies
 from notifications.support.store import messaging
 from notifications.support.store.messaging import SUPPORT_QUEUE
+from notifications.support.use_cases.alerts import clear_dead_webhook
 from notifications.support.use_cases.messaging.dead_letter_webhook import dead_letter_webhook
 from notifications.support.use_cases.messaging.process_messaging_item import process_messaging_item
 from notifications.support.use_cases.messaging.split_messaging_webhook import split_messaging_webhook
@@ -25,6 +26,7 @@ class SupportTask(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     webhook_id: str | None = None
     item_id: str | None = None
     reply_id: UUID | None = None
+    is_replay: bool = False
 
 
 async def run_support_task(task: SupportTask, received: Received, dependencies: Dependencies) -> None:
@@ -41,6 +43,10 @@ async def run_support_task(task: SupportTask, received: Received, dependencies: 
     if task.reply_id is not None:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await notify_reply(uow, task.reply_id, dependencies.delivery_context())
+    event_id = task.item_id or task.webhook_id
+    if task.is_replay and event_id is not None:
+        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            await clear_dead_webhook(uow, event_id, "the replayed webhook was processed")
 
 
 async def fail_support_task(task: SupportTask, received: Received, uow: UnitOfWork, error: str) -> None:

@@ -27,6 +27,7 @@ from ..messaging_app import BUYER, QUEUE, body_of, messages, outcomes, post, pro
 PATH = "/api/dead-letter-webhooks"
 LAST = Received(new_id(), QUEUE, "/services/notifications", "x", 1, "", 6, is_last_attempt=True)
 ITEM = "message:wamid.1"
+RAISED = "operations.alert_raised.v1"
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -58,7 +59,7 @@ async def listed(scenario: Scenario, query: str = "", role: str = "ops_oncall") 
 
 
 async def replay(scenario: Scenario, key: str, **claims: Any) -> Any:
-    headers = scenario.headers(uuid4(), **{"roles": ("ops_oncall",), "stepped_up": True, **claims})
+    headers = scenario.headers(**{"user_id": uuid4(), "roles": ("ops_oncall",), "stepped_up": True, **claims})
     return await scenario.client.post(f"{PATH}/{key}/replay", headers=headers)
 
 
@@ -75,11 +76,13 @@ async def test_a_message_after_its_last_retry_is_an_alerted_dead_webhook(scenari
         "provider": "messaging_app",
         "eventId": ITEM,
         "eventType": "message",
+        "subject": None,
         "error": "PermanentFault: a test",
         "attempts": 6,
         "outcome": "dead",
         "failedAt": shown["failedAt"],
         "replayedAt": None,
+        "closureRequestedBy": None,
         "closedAt": None,
         "closedBy": None,
         "closeReason": None,
@@ -132,6 +135,24 @@ async def test_a_replayed_dead_webhook_keeps_no_message_of_the_customer(scenario
     assert [row["payload"].get("text") for row in payloads] == [None, "Where is it?"]
 
 
+async def test_a_failed_replay_joins_the_alert_of_its_message(scenario: Scenario) -> None:
+    dead = await dead_item(scenario)
+    await replay(scenario, dead["id"])
+    await fail(scenario, SupportTask(item_id=ITEM))
+    assert [alert["dedupKey"].endswith(dead["id"]) for alert in await scenario.published(RAISED)] == [True, True]
+    assert await scenario.published("operations.alert_cleared.v1") == []
+
+
+async def test_the_details_of_a_message_show_its_history_and_no_text(scenario: Scenario) -> None:
+    await dead_item(scenario)
+    staff = uuid4()
+    await replay(scenario, ITEM, user_id=staff)
+    response = await scenario.client.get(f"{PATH}/{ITEM}", headers=scenario.headers(uuid4(), roles=("auditor",)))
+    shown = response.json()["data"]
+    assert (shown["payload"], shown["closedByTwo"], "Where is it?" in response.text) == ({}, False, False)
+    assert {(line["action"], line["by"]) for line in shown["history"]} == {("failed", None), ("replayed", str(staff))}
+
+
 async def test_concurrent_replays_enqueue_a_message_once(scenario: Scenario) -> None:
     dead = await dead_item(scenario)
     responses = await asyncio.gather(*(replay(scenario, dead["id"]) for _ in range(5)))
@@ -170,6 +191,8 @@ async def test_a_closed_message_has_its_reason_and_is_not_open(scenario: Scenari
     assert closed == {
         "id": dead["id"],
         "service": "notifications",
+        "status": "closed",
+        "requestedBy": None,
         "closedAt": iso(scenario.clock.now()),
         "closedBy": str(staff),
         "closeReason": "spam",
@@ -232,7 +255,7 @@ async def test_of_a_concurrent_closure_and_replay_of_a_message_one_succeeds(
         await close_dead_webhook(uow, dead["id"], uuid4(), "spam", now)
 
     async def replaying(uow: UnitOfWork) -> None:
-        await replay_webhook(uow, ITEM, now)
+        await replay_webhook(uow, ITEM, uuid4(), now)
 
     async def conflicts(uow: UnitOfWork) -> None:
         with pytest.raises(Conflict):

@@ -6,7 +6,6 @@ import hashlib
 import json
 from dataclasses import dataclass
 from typing import Any, Final, Literal
-from uuid import UUID
 
 PROVIDER: Final = "payment_gateway"
 UNKNOWN_EVENT: Final = "unknown"
@@ -49,8 +48,3 @@ def storable_text(raw: bytes) -> str:
     stored too.
     """
     return raw.decode("utf-8", "replace").replace("\x00", "\ufffd")
-
-
-def alert_key(dead_letter_id: UUID) -> str:
-    """Return the deduplication key of a dead webhook's alert, to raise and to clear it."""
-    return f"dead-letter-webhook:{dead_letter_id}"

@@ -157,6 +157,7 @@ SELECT id, webhook_id, event_type, replayed_at, closed_at FROM dead_letter_webho
 ORDER BY (id = $1) DESC NULLS LAST, failed_at DESC, id LIMIT 1
 """
 _LOCK_OUTCOME: Final = "SELECT outcome FROM processed_webhook_events WHERE id = $1 FOR UPDATE"
+_LIST_OF_WEBHOOK: Final = "SELECT id FROM dead_letter_webhooks WHERE webhook_id = $1 ORDER BY failed_at, id"
 _MARK_REPLAYED: Final = """
 UPDATE dead_letter_webhooks SET replayed_at = $2 WHERE webhook_id = $1 AND replayed_at IS NULL AND closed_at IS NULL
 RETURNING id
@@ -195,6 +196,11 @@ async def lock_dead_webhook(uow: UnitOfWork, key: str) -> DeadWebhook | None:
     # Read again under the lock: a concurrent replay or closure may have committed in the meantime.
     locked = await uow.fetch_row(_FIND_DEAD, found["id"], "")
     return None if locked is None else DeadWebhook(**locked, outcome=outcome)
+
+
+async def list_dead_letter_ids(uow: UnitOfWork, webhook_id: str) -> list[UUID]:
+    """Return the dead letters of this webhook, the first failure first."""
+    return [row["id"] for row in await uow.fetch(_LIST_OF_WEBHOOK, webhook_id)]
 
 
 async def mark_dead_webhooks_replayed(uow: UnitOfWork, webhook_id: str, now: datetime) -> list[UUID]:

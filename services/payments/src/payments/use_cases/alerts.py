@@ -10,8 +10,9 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.messaging.alerts import Alerts
+from common.messaging.dead_letters import webhook_alert_key
 from common.primitives.clock import iso
-from payments.domain import gateway_faults, webhooks
+from payments.domain import gateway_faults
 from payments.domain.audits import ALERT_KEY, Audit
 from payments.domain.chargeback_responses import how_to_respond
 from payments.domain.chargebacks import ChargebackAllocation, DisputedCharge, Outcome, due_alert_key
@@ -277,14 +278,14 @@ def alert_unexplained(uow: UnitOfWork, cases: Sequence[UnalertedCase]) -> None:
 
 
 def alert_dead_webhook(uow: UnitOfWork, dead_letter_id: UUID, title: str, detail: str) -> None:
-    """Raise SEV-2, one alert for each dead letter."""
+    """Raise SEV-2, one alert for each webhook: `dead_letter_id` is its first dead letter."""
     _ALERTS.raise_alert(
         uow,
         "SEV-2",
         title,
         detail,
         runbook="dead-letter-webhooks",
-        key=webhooks.alert_key(dead_letter_id),
+        key=webhook_alert_key(dead_letter_id),
         about=str(dead_letter_id),
     )
 

@@ -2,5 +2,6 @@
 GRANT INSERT ON outbox TO campus_{service}_api;
 GRANT SELECT, INSERT, UPDATE ON outbox_sequences TO campus_{service}_api;
 
--- The trail of closures outlives their dead letters and never changes.
+-- The trail of replays and closures outlives their dead letters and never changes.
 REVOKE UPDATE, DELETE ON dead_letter_closures FROM campus_{service}_service;
+REVOKE UPDATE, DELETE ON dead_letter_actions FROM campus_{service}_service;

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final, Literal
-from uuid import UUID
 
 import msgspec
 
@@ -116,11 +115,6 @@ def read_body(raw: bytes | str) -> Json:
     except (ValueError, RecursionError):
         return None
     return body
-
-
-def dead_letter_alert_key(dead_letter_id: UUID) -> str:
-    """Return the deduplication key of a dead webhook's alert, to raise and to clear it."""
-    return f"dead-letter-webhook:{dead_letter_id}"
 
 
 def event_type_of(body: Json) -> str:

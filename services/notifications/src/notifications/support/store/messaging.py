@@ -50,6 +50,7 @@ _LOCK_DEAD: Final = """
 SELECT id, event_id, event_type, failed_at, replayed_at, closed_at FROM dead_letter_webhooks
 WHERE event_id IN (SELECT event_id FROM dead_letter_webhooks WHERE id = $1 OR event_id = $2) ORDER BY id FOR UPDATE
 """
+_LIST_OF_EVENT: Final = "SELECT id FROM dead_letter_webhooks WHERE event_id = $1 ORDER BY failed_at, id"
 # The payload is the message of a customer. Its item still has it, and another failure records it again.
 _MARK_REPLAYED: Final = """
 UPDATE dead_letter_webhooks SET replayed_at = $2, payload = '{}' WHERE event_id = $1 AND resolved_at IS NULL
@@ -189,6 +190,11 @@ async def lock_dead_webhook(uow: UnitOfWork, key: str) -> DeadWebhook | None:
     return max(named or rows, key=lambda dead: (dead.failed_at, dead.id), default=None)
 
 
+async def list_dead_letter_ids(uow: UnitOfWork, event_id: str) -> list[UUID]:
+    """Return the dead letters of this event, the first failure first."""
+    return [row["id"] for row in await uow.fetch(_LIST_OF_EVENT, event_id)]
+
+
 async def mark_dead_webhooks_replayed(uow: UnitOfWork, event_id: str, now: datetime) -> list[UUID]:
     """Mark and return all open dead letters of this event: one replay serves them all."""
     return [row["id"] for row in await uow.fetch(_MARK_REPLAYED, event_id, now)]
@@ -211,9 +217,9 @@ async def ignore_dead_items(uow: UnitOfWork, item_ids: Sequence[str]) -> None:
 async def requeue_dead_event(uow: UnitOfWork, event_id: str) -> bool:
     """Enqueue a dead item or webhook as a first attempt; return False for one that is not dead."""
     if await uow.execute(_REQUEUE_ITEM, event_id):
-        uow.enqueue_work(SUPPORT_QUEUE, event_id, {"itemId": event_id})
+        uow.enqueue_work(SUPPORT_QUEUE, event_id, {"itemId": event_id, "isReplay": True})
     elif await uow.execute(_REQUEUE_WEBHOOK, event_id):
-        uow.enqueue_work(SUPPORT_QUEUE, event_id, {"webhookId": event_id})
+        uow.enqueue_work(SUPPORT_QUEUE, event_id, {"webhookId": event_id, "isReplay": True})
     else:
         return False
     return True

@@ -5,24 +5,29 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.messaging.alerts import Alerts
-from notifications.support.domain.messaging_webhook import dead_letter_alert_key
+from common.messaging.dead_letters import webhook_alert_key
+from notifications.support.store import messaging
 
 _ALERTS: Final = Alerts("notifications")
 
 
 def alert_dead_webhook(uow: UnitOfWork, dead_letter_id: UUID, event_type: str, detail: str) -> None:
-    """Raise SEV-2, one alert for each dead letter."""
+    """Raise SEV-2, one alert for each webhook or item: `dead_letter_id` is its first dead letter."""
     _ALERTS.raise_alert(
         uow,
         "SEV-2",
         f"Webhook of the messaging app failed: {event_type}",
         detail,
         runbook="dead-letter-webhooks",
-        key=dead_letter_alert_key(dead_letter_id),
+        key=webhook_alert_key(dead_letter_id),
         about=str(dead_letter_id),
     )
 
 
-def clear_dead_webhook(uow: UnitOfWork, dead_letter_id: UUID, reason: str) -> None:
-    """Clear the alert of a replayed, closed or erased dead letter."""
-    _ALERTS.clear_alert(uow, dead_letter_alert_key(dead_letter_id), reason)
+async def clear_dead_webhook(uow: UnitOfWork, event_id: str, reason: str) -> None:
+    """Clear the alert of a webhook or item that was processed, closed or erased.
+
+    An earlier release raised one for each failure.
+    """
+    for dead_letter_id in await messaging.list_dead_letter_ids(uow, event_id):
+        _ALERTS.clear_alert(uow, webhook_alert_key(dead_letter_id), reason)

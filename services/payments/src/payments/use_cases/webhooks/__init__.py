@@ -20,6 +20,7 @@ __all__ = [
     "close_dead_webhook",
     "confirm_webhook",
     "dead_letter_webhook",
+    "finish_replay",
     "process_webhook",
     "query_revised_webhook",
     "receive_webhook",

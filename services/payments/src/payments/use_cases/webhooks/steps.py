@@ -7,6 +7,7 @@ from typing import Final
 from common.auth.caller import THE_SERVICE
 from common.database.outbox import OutboxRow
 from common.database.unit_of_work import Database, UnitOfWork
+from common.messaging.dead_letters import webhook_alert_key
 from common.observability.logging import get_logger
 from common.primitives.clock import iso
 from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
@@ -18,8 +19,8 @@ from payments.domain.revisions import REVISIONS_STORED_MAX, GatewaySubject, Quer
 from payments.domain.transfers import TransferOutcome, TransferUpdate
 from payments.domain.webhooks import Arrival, content_hash_of
 from payments.store import revisions
-from payments.store.webhooks import record_webhook_if_new
-from payments.use_cases.alerts import alert_revised_webhook
+from payments.store.webhooks import list_dead_letter_ids, record_webhook_if_new
+from payments.use_cases.alerts import alert_revised_webhook, clear_alert
 
 
 async def file_webhook(
@@ -107,6 +108,12 @@ def publish_transfer_update(uow: UnitOfWork, webhook_id: str, update: TransferUp
             fee_minor=update.fee_minor,
         )
     )
+
+
+async def clear_dead_webhook(uow: UnitOfWork, webhook_id: str, reason: str) -> None:
+    """Clear the alert of a webhook that was processed or closed. An earlier release raised one for each failure."""
+    for dead_letter_id in await list_dead_letter_ids(uow, webhook_id):
+        clear_alert(uow, webhook_alert_key(dead_letter_id), reason)
 
 
 async def record_revision(

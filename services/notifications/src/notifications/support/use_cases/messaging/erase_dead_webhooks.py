@@ -30,6 +30,5 @@ async def erase_dead_webhooks(
     ticket_ids = await tickets.list_tickets_of_user(uow, user_id, phone_key)
     await messaging.erase_webhook_bodies(uow, ticket_ids, event_ids)
     await messaging.ignore_dead_items(uow, event_ids)
-    for dead in named:
-        if dead.is_open:
-            clear_dead_webhook(uow, dead.id, "the user was erased")
+    for event_id in {dead.event_id for dead in named if dead.is_open}:
+        await clear_dead_webhook(uow, event_id, "the user was erased")
