@@ -376,7 +376,7 @@ def test_an_ended_transfer_of_a_withdrawal_is_due(
     assert rewarded.unposted() == []
 
 
-def test_a_withdrawal_that_two_people_return_is_due(rewarded: PaymentsLedger, commands: list[Command]) -> None:
+def test_an_approved_return_of_a_withdrawal_is_due(rewarded: PaymentsLedger, commands: list[Command]) -> None:
     requested_withdrawal(rewarded)
     path = f"/api/withdrawals/{RELEASE}"
     commands.append(Command(f"{path}/prepare", "", {"outcome": "return"}, {}))
