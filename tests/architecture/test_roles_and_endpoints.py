@@ -239,6 +239,7 @@ def test_step_up_permissions_move_money_or_are_listed() -> None:
         # The sign-in of another user (contract section 5.4).
         "factor_resets:prepare",
         "factor_resets:approve",
+        "hub_agents:manage",
         # The export of the ledger (contract section 5.4).
         "ledger:export",
         # Withdrawals of a buyer's own balance.

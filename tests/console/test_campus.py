@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest_asyncio
 
-from contracts.demo import ADA, LAGOS
+from contracts.demo import ADA, AKOKA_HUB, LAGOS
 from operations.journey import Marketplace, SignedInUser
 from tests.console.browser import Visitor
 from tests.console.conftest import Arrival
@@ -24,6 +24,9 @@ SCREENS = (
     "/campus-sales",
     "/campus-sales?groupBy=day",
     "/campus-flash-sales",
+    "/listings",
+    "/product-takedowns",
+    f"/hubs/{AKOKA_HUB.id}",
 )
 
 
@@ -167,3 +170,47 @@ async def test_no_other_user_opens_a_screen_of_the_campus(visitor: Arrival) -> N
     one = await visitor("vendor")
     for path in SCREENS:
         assert (await one.open(path)).status == 403, path
+
+
+async def test_a_product_is_delisted_with_a_reason_and_restored(
+    visitor: Arrival, market: Marketplace, users: Users, campus_admin: SignedInUser
+) -> None:
+    name = f"Rice {uuid4().hex[:8]}"
+    body = {"name": name, "description": "Jollof", "category": "meals", "priceMinor": 250_000, "stock": 5}
+    product = await market.post("/api/products", body, users.vendor)
+    one = await visitor(campus_admin)
+    await one.open(f"/listings/{product['id']}")
+    await one.check_page()
+    await one.open_section("Take the product down")
+    await one.fill("Reason", "The photo shows another product")
+    await one.click("Take the product down")
+    assert (await one.notice()).startswith("The product is taken down.")
+    assert "The photo shows another product" in await one.text()
+    await one.check_page()
+    await one.open("/product-takedowns?open=true")
+    assert product["name"] in await one.text()
+    await one.check_page()
+    await one.open(f"/listings/{product['id']}")
+    await one.open_section("Restore the product")
+    await one.fill("Note", "The photo is corrected")
+    await one.click("Restore the product")
+    assert (await one.notice()).startswith("The takedown is over.")
+    listed = await market.get(f"/api/products/{product['id']}", users.buyer)
+    assert listed["id"] == product["id"]
+
+
+async def test_an_agent_of_a_hub_is_appointed(
+    visitor: Arrival, market: Marketplace, campus_admin: SignedInUser
+) -> None:
+    address = f"agent.{uuid4().hex[:12]}@unilag.edu.ng"
+    await market.sign_up(address, "Tolu Bello", f"+234803{uuid4().int % 10**7:07d}")
+    one = await visitor(campus_admin)
+    await one.open(f"/hubs/{AKOKA_HUB.id}")
+    await one.check_page()
+    await one.open_section("Appoint an agent")
+    await one.fill("Mail address of the account", address)
+    await one.page.get_by_label("Reason").first.fill("Works at the gate")
+    await one.click("Appoint the agent")
+    assert (await one.notice()).startswith("The agent is appointed.")
+    assert address in await one.text()
+    await one.check_page()

@@ -40,6 +40,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
     "campus_admin": frozenset(
         {
             "campuses:manage",
+            "hub_agents:manage",
             "vendor_applications:decide",
             "vendors:suspend",
             "listings:delist",

@@ -32,6 +32,12 @@ HUBS: Final = (
     Column("Status", lambda one: "active" if one["active"] else "closed", "badge"),
 )
 
+AGENTS: Final = (
+    Column("Agent", lambda one: one["fullName"] or one["email"]),
+    Column("Mail", "email"),
+    Column("Since", "since", "time"),
+)
+
 
 @SCREENS.page("/campuses", title="Campuses and hubs", any_of=CAMPUS_MANAGERS, menu="Campuses and hubs")
 async def campuses_page(visit: Visit) -> Response:
@@ -83,7 +89,34 @@ async def open_hub(visit: Visit) -> Response:
 @SCREENS.page("/hubs/{id:uuid}", title="Hub", any_of=CAMPUS_MANAGERS)
 async def hub_page(visit: Visit) -> Response:
     hub: Json = await visit.api.get(f"/api/hubs/{visit['id']}")
-    return visit.render("campus/hub.html", title=hub["name"], hub=hub, may_change=_may_change(visit, hub["campusId"]))
+    manages_agents = visit.may("hub_agents:manage") and own_campus(visit) == hub["campusId"]
+    agents: list[Json] = await visit.api.get(f"/api/hubs/{hub['id']}/agents") if manages_agents else []
+    return visit.render(
+        "campus/hub.html",
+        title=hub["name"],
+        hub=hub,
+        may_change=_may_change(visit, hub["campusId"]),
+        manages_agents=manages_agents,
+        agents=agents,
+        agent_columns=AGENTS,
+        choices_of_agents=[(agent["userId"], agent["fullName"] or agent["email"]) for agent in agents],
+    )
+
+
+@SCREENS.action("/hubs/{id:uuid}/agents", any_of=("hub_agents:manage",), page=hub_page)
+async def appoint_hub_agent(visit: Visit) -> Response:
+    return await command(
+        visit,
+        {"email": visit.form["email"], "reason": visit.form["reason"]},
+        "The agent is appointed. The role holds from the next sign-in.",
+    )
+
+
+@SCREENS.action("/hubs/{id:uuid}/agents/dismiss", any_of=("hub_agents:manage",), page=hub_page)
+async def dismiss_hub_agent(visit: Visit) -> Response:
+    path = f"/api/hubs/{visit['id']}/agents/{visit.form['agent']}/dismiss"
+    await visit.api.post(path, {"reason": visit.form["reason"]})
+    return visit.go(f"/hubs/{visit['id']}", "The agent is dismissed and signed out.")
 
 
 @SCREENS.action("/hubs/{id:uuid}/change", any_of=("campuses:manage", "campuses:manage_all"), page=hub_page)

@@ -313,6 +313,23 @@ class OwnAppointment(Forbidden):
     detail = "You cannot suspend yourself or revoke your own role. Another platform_admin must."
 
 
+class OwnHubAgent(Forbidden):
+    detail = "You cannot appoint or dismiss yourself as a hub agent."
+
+
+class NoLongerCampusAdmin(Conflict):
+    detail = "You are no longer an active campus admin of this campus. Sign in again."
+
+
+class UnknownAppointee(ValidationFailed):
+    """The address belongs to no account, or is not confirmed."""
+
+    detail = "No account has confirmed this mail address."
+
+    def __init__(self) -> None:
+        super().__init__(invalid_params=[InvalidParam("email", "no account has confirmed this address")])
+
+
 class LastAdmin(Conflict):
     """Without another active platform_admin no user could appoint staff."""
 

@@ -25,6 +25,7 @@ GRANT_LIFE: Final = timedelta(hours=24)
 PROPOSAL_LIFE: Final = timedelta(days=30)
 # A rejected proposal is not repeated at each sign-in of a user whose group stays.
 REJECTION_HOLDS: Final = timedelta(days=90)
+HUB_AGENT: Final = "hub_agent"
 LOCAL_ROLES: Final = frozenset({"campus_admin", "hub_agent"})
 """Roles at one campus or hub, which a group of an identity provider does not name."""
 PROPOSABLE_ROLES: Final = STAFF_ROLES - LOCAL_ROLES

@@ -34,6 +34,11 @@ SELECT EXISTS (SELECT FROM suspensions WHERE user_id = $1) AS is_suspended,
 _LIST_APPOINTMENTS: Final = "SELECT role, campus_id, hub_id FROM role_grants WHERE user_id = $1 ORDER BY role"
 _IS_SUSPENDED: Final = "SELECT EXISTS (SELECT FROM suspensions WHERE user_id = $1)"
 _HOLDS: Final = "SELECT EXISTS (SELECT FROM role_grants WHERE user_id = $1 AND role = $2)"
+_IS_CAMPUS_ADMIN: Final = """
+SELECT EXISTS (SELECT FROM role_grants WHERE user_id = $1 AND role = 'campus_admin' AND campus_id = $2)
+"""
+_ANY_HUB_CAMPUS: Final = "SELECT campus_id FROM hubs WHERE id = $1"
+_FIND_CONFIRMED: Final = "SELECT id FROM profiles WHERE confirmed_email = $1 AND email = $1 AND erased_at IS NULL"
 _OTHERS_HOLD: Final = """
 SELECT EXISTS (
     SELECT FROM role_grants g WHERE g.role = $2 AND g.user_id <> $1
@@ -125,6 +130,22 @@ async def is_suspended(uow: UnitOfWork, user_id: UUID) -> bool:
 
 async def is_admin(uow: UnitOfWork, user_id: UUID) -> bool:
     return bool(await uow.fetch_value(_HOLDS, user_id, ADMIN))
+
+
+async def is_campus_admin(uow: UnitOfWork, user_id: UUID, campus_id: UUID) -> bool:
+    return bool(await uow.fetch_value(_IS_CAMPUS_ADMIN, user_id, campus_id))
+
+
+async def find_campus_of_hub(uow: UnitOfWork, hub_id: UUID) -> UUID | None:
+    """Return the campus of a hub, open or closed."""
+    campus_id: UUID | None = await uow.fetch_value(_ANY_HUB_CAMPUS, hub_id)
+    return campus_id
+
+
+async def find_user_by_confirmed_email(uow: UnitOfWork, email: str) -> UUID | None:
+    """Return the user who confirmed this normalized address."""
+    user_id: UUID | None = await uow.fetch_value(_FIND_CONFIRMED, email)
+    return user_id
 
 
 async def are_there_other_admins(uow: UnitOfWork, user_id: UUID) -> bool:

@@ -10,6 +10,10 @@ No user grants to, revokes from or suspends themselves (403).
 platform_admin prepares the proposed grant, another one approves it, also for a role that needs no second approver
 otherwise. One of them may reject it; the provider then repeats it after 90 days at the earliest (decision 170).
 
+**A campus admin appoints and dismisses the agents of the hubs of the own campus.** The role moves no money. The
+agent's account needs a confirmed address; the reason is in the audit trail. An admin neither appoints nor dismisses
+themselves (403).
+
 **Conflicting roles.** `finance_maker` and `finance_checker`, and `platform_admin` and any money role, are never held
 by one user (409, and two unique indexes). All appointments of a user are at one campus (409), because a token names
 one campus. `merchant` comes from an application, `buyer` from a sign-up; neither is granted (422).
@@ -31,7 +35,9 @@ ended or never starts.
 
 __all__ = [
     "appoint_admin",
+    "appoint_hub_agent",
     "approve_staff_grant",
+    "dismiss_hub_agent",
     "ensure_first_admin",
     "grant_role",
     "reinstate_user",

@@ -5,8 +5,8 @@ from uuid import UUID
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.problems import NotFound
-from identity.domain.errors import NoLongerAdmin
+from common.primitives.problems import Forbidden, NotFound
+from identity.domain.errors import NoLongerAdmin, NoLongerCampusAdmin
 from identity.domain.staff import PreparedGrant, StaffUser, check_not_own_grant
 from identity.store import commission_changes, factor_resets, staff
 
@@ -20,6 +20,24 @@ async def lock_staff_as_admin(uow: UnitOfWork, caller: Caller) -> None:
     await staff.lock_staff(uow)
     if await staff.is_suspended(uow, caller.id) or (caller.issuer is None and not await staff.is_admin(uow, caller.id)):
         raise NoLongerAdmin
+
+
+async def lock_staff_as_campus_admin(uow: UnitOfWork, caller: Caller, hub_id: UUID) -> UUID:
+    """Lock changes of staff, check that the caller is still an active admin of the hub's campus, and return the campus.
+
+    Raises NotFound, Forbidden for a hub of another campus, and NoLongerCampusAdmin (409) for an outdated token.
+    """
+    campus_id = await staff.find_campus_of_hub(uow, hub_id)
+    if campus_id is None:
+        raise NotFound
+    if caller.campus_id != campus_id:
+        raise Forbidden
+    await staff.lock_staff(uow)
+    if await staff.is_suspended(uow, caller.id) or (
+        caller.issuer is None and not await staff.is_campus_admin(uow, caller.id, campus_id)
+    ):
+        raise NoLongerCampusAdmin
+    return campus_id
 
 
 async def lock_staff_member(uow: UnitOfWork, caller: Caller, user_id: UUID) -> StaffUser:
