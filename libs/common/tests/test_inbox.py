@@ -9,6 +9,7 @@ import asyncpg
 import msgspec
 import pytest
 
+from common.database import late_transactions
 from common.database.late_transactions import LateConnection
 from common.database.outbox import Attached, Writes
 from common.database.unit_of_work import Database
@@ -26,6 +27,7 @@ _NOTE: Final = Writes(
     "EXISTS (SELECT FROM noted) AS is_new",
     final="true",
 )
+_INSERT: Final = "INSERT INTO notes (id, owner_id, text) VALUES ($1, $2, 'received') RETURNING id"
 _FIRST_OF_OWNER: Final = _NOTE._replace(final="NOT EXISTS (SELECT FROM notes WHERE owner_id = $2)")
 
 
@@ -47,6 +49,11 @@ class StartsLate(Notebook):
                 uow.attach(self.note, new_id(), event.order_id, then=lambda row: None)
             elif step == "publish":
                 uow.publish(event)
+            elif step == "execute_many":
+                await uow.execute_many(_INSERT, [(new_id(), event.order_id)])
+            elif step in ("fetch", "fetch_row", "fetch_value", "execute"):
+                assert await getattr(uow, step)(_INSERT, new_id(), event.order_id)
+                assert uow.is_started
             else:
                 await uow.write(self.note, new_id(), event.order_id)
 
@@ -99,7 +106,19 @@ async def test_reads_and_one_write_commit_as_one_statement(
     assert await consumers_of(mechanisms, message) == ["on_order_dispatched"]
 
 
-@pytest.mark.parametrize("steps", [("lock", "write"), ("attach", "publish")])
+@pytest.mark.parametrize(
+    "steps",
+    [
+        ("lock", "write"),
+        ("attach", "publish"),
+        ("publish", "fetch"),
+        ("fetch",),
+        ("fetch_row",),
+        ("fetch_value",),
+        ("execute",),
+        ("execute_many",),
+    ],
+)
 async def test_a_lock_or_an_event_starts_the_transaction(
     mechanisms: Mechanisms, bus: Bus, transactions: list[str], steps: Sequence[str]
 ) -> None:
@@ -180,3 +199,20 @@ async def test_an_error_of_the_only_write_rolls_its_inbox_row_back(mechanisms: M
 async def consumers_of(mechanisms: Mechanisms, message: Received) -> list[str]:
     found = await rows(mechanisms, "SELECT consumer FROM inbox WHERE event_id = $1", message.event_id)
     return [row["consumer"] for row in found]
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_read"),
+    [
+        ("SELECT 1", True),
+        ("\n  select id FROM notes", True),
+        ("SELECT id FROM notes FOR UPDATE", False),
+        ("SELECT id FROM notes\nFOR NO KEY UPDATE SKIP LOCKED", False),
+        ("SELECT pg_advisory_xact_lock(1)", False),
+        ("SELECT set_config('a', 'b', true)", False),
+        ("WITH locked AS (SELECT 1) SELECT 1", False),
+        ("INSERT INTO notes VALUES (1)", False),
+    ],
+)
+def test_only_a_plain_select_starts_no_transaction(statement: str, is_read: bool) -> None:
+    assert late_transactions._is_read(statement) == is_read
