@@ -4,6 +4,7 @@ import pytest
 
 from common.primitives.ids import new_id
 from contracts.identity import VendorApplicationDecided, VendorReinstated, VendorSuspended
+from contracts.orders import ProductDelisted, ProductRelisted
 from contracts.payouts import PayoutDelayed
 from notifications.deliveries.domain.errors import ContactUnknown
 
@@ -68,6 +69,28 @@ async def test_each_suspension_and_its_end_notify_the_owner(scenario: Scenario, 
     assert "The reason: Complaints" in mails[0][2]
     assert "Payouts are held; your money is safe." in mails[0][2]
     assert "The reason: More complaints" in mails[2][2]
+
+
+async def test_a_vendor_is_notified_of_a_delisted_and_of_a_restored_product(
+    scenario: Scenario, providers: Providers
+) -> None:
+    await scenario.project_users()
+    about = {
+        "product_id": new_id(),
+        "vendor_id": scenario.vendor_id,
+        "campus_id": new_id(),
+        "takedown_id": new_id(),
+        "name": "Rice",
+    }
+    mails = await mails_after(
+        scenario,
+        providers,
+        ProductDelisted(**about, reason="The photo shows another product"),
+        ProductRelisted(**about, reason="The photo is corrected"),
+    )
+    assert [subject for _, subject, _ in mails] == ["We have taken down Rice", "Rice is restored"]
+    assert "The reason: The photo shows another product" in mails[0][2]
+    assert "Our note: The photo is corrected" in mails[1][2]
 
 
 async def test_a_decision_before_its_user_is_retried(scenario: Scenario, providers: Providers) -> None:
