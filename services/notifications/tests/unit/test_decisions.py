@@ -18,7 +18,7 @@ from notifications.deliveries.domain.alerts import (
     PageNow,
     dialect_of,
     evaluate_repetition,
-    page_body,
+    page_bodies,
 )
 from notifications.deliveries.domain.channels import redelivery_policy
 from notifications.deliveries.domain.deliveries import (
@@ -282,28 +282,28 @@ def test_the_url_selects_the_page_format(url: str, dialect: str) -> None:
 
 
 def test_alertmanager_joins_pages_by_their_labels() -> None:
-    [page] = page_body("alertmanager", ALERT, "")
+    [[page]] = page_bodies("alertmanager", ALERT, "")
     assert (page["labels"]["severity"], page["labels"]["dedup_key"]) == ("SEV-1", "balance:low")
     assert page["annotations"]["description"] == "Top up"
 
 
 def test_alertmanager_is_led_to_the_page_of_the_runbook() -> None:
-    [page] = page_body("alertmanager", ALERT, "")
+    [[page]] = page_bodies("alertmanager", ALERT, "")
     assert page["annotations"]["runbook"] == f"docs/runbooks/{ALERT.runbook}.md"
     assert "runbook" not in page["labels"]
 
 
 def test_alertmanager_resolves_the_previous_severity() -> None:
     grown = replace(ALERT, severity="SEV-2", is_repeated=True)
-    [now, before] = page_body("alertmanager", grown, "")
+    [[now, before]] = page_bodies("alertmanager", grown, "")
     assert (now["labels"]["severity"], "endsAt" in now) == ("SEV-2", False)
     assert (before["labels"]["severity"], before["endsAt"]) == ("SEV-3", grown.raised_at)
-    over = page_body("alertmanager", replace(grown, closed_at="2026-03-01T13:00:00Z"), "")
+    [over] = page_bodies("alertmanager", replace(grown, closed_at="2026-03-01T13:00:00Z"), "")
     assert {page["endsAt"] for page in over} == {"2026-03-01T13:00:00Z"}
 
 
 def test_pagerduty_joins_pages_by_the_dedup_key() -> None:
-    page = page_body("pagerduty", ALERT, "route")
+    [page] = page_bodies("pagerduty", ALERT, "route")
     assert (page["routing_key"], page["dedup_key"], page["event_action"]) == ("route", "balance:low", "trigger")
     assert page["payload"]["severity"] == "critical"
 

@@ -13,6 +13,7 @@ from common.primitives.ids import new_id
 from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
 from contracts.permissions import permissions_of
 from payouts.use_cases.exceptions.close_exception import close_exception
+from payouts.use_cases.exceptions.query_exception import QUERIED
 
 from .conftest import Sandbox, Scenario
 from .responses import CONFLICT, data_of, error_of
@@ -123,6 +124,7 @@ async def test_staff_query_the_gateway_and_a_success_closes_the_exception(
     assert moved.status_code == 200, moved.text
     shown = data_of(await act_on_exception(scenario, exception["id"], "query"))
     assert (shown["status"], shown["transfer"]["status"]) == ("closed", "success")
+    assert [act["note"] for act in shown["acts"] if act["by"]] == [QUERIED]
     assert data_of(await act_on_exception(scenario, exception["id"], "query")) == shown
     assert shown == await attempt.exception()
 

@@ -16,20 +16,18 @@ QUERIED: Final = "Queried the gateway about every transfer of the payout."
 
 
 async def query_exception(database: Database, gateways: Gateways, clock: Clock, exception_id: UUID, by: UUID) -> None:
-    """Record what the gateway reports of every transfer of the payout, and the query in the exception's history.
-
-    A confirmed success closes the exception.
+    """Record the query in the history of an open exception, then what the gateway reports of every transfer of the
+    payout. A confirmed success closes the exception.
 
     Acts as the service: the on-call staff may not read payouts. Raises NoPayoutOfException (409) for an exception of a
     batch or of a vendor, and the errors of `query_attempts`.
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         payout_id = await exceptions.find_payout_of_exception(uow, exception_id)
-    if payout_id is None:
-        raise NoPayoutOfException
-    await query_attempts(database, gateways, clock, payout_id)
-    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        if payout_id is None:
+            raise NoPayoutOfException
         exception = await exceptions.lock_exception(uow, exception_id)
-        if exception is not None:
+        if exception is not None and exception.is_open:
             action = ExceptionAction("noted", by, exception.finding, exception.finding, QUERIED)
             await exceptions.record_exception_action(uow, exception_id, action, clock.now())
+    await query_attempts(database, gateways, clock, payout_id)
