@@ -415,6 +415,16 @@ def test_a_refund_is_due_until_it_is_settled(gateway: GatewayRecord, paid: Payme
     assert paid.unposted() == []
 
 
+def test_a_revised_decision_of_a_lost_chargeback_is_due(gateway: GatewayRecord, paid: PaymentsLedger) -> None:
+    dispute_is_lost(gateway, 10_000)
+    paid.of_key(f"chargeback:{CHARGEBACK}", UNIT)
+    assert paid.unposted() == []
+    gateway.disputes["1"] = {"status": "resolved", "resolution": "declined"}
+    assert paid.unposted() == [f"chargeback {CHARGEBACK} is lost in the ledger, and won at the gateway"]
+    paid.of_key(f"chargeback_won:{CHARGEBACK}", UNIT)
+    assert paid.unposted() == []
+
+
 def test_a_lost_chargeback_is_posted_once(gateway: GatewayRecord, paid: PaymentsLedger) -> None:
     dispute_is_lost(gateway, 10_000)
     paid.of_key(f"chargeback:{CHARGEBACK}", UNIT)

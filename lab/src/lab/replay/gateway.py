@@ -58,6 +58,11 @@ class GatewayRecord:
         """Return whether the bank decided the dispute for the payer."""
         return _is_loss(self.disputes[dispute_id])
 
+    def is_won(self, dispute_id: str) -> bool:
+        """Return whether the bank decided the dispute for the vendor."""
+        dispute = self.disputes.get(dispute_id)
+        return dispute is not None and dispute["status"] == "resolved" and not _is_loss(dispute)
+
 
 def _is_loss(dispute: Mapping[str, Any]) -> bool:
     return dispute["status"] == "resolved" and dispute["resolution"] in _LOST

@@ -171,7 +171,7 @@ class PaymentsLedger(Rules):
 
     def unposted(self) -> list[str]:
         """Return what is open although the run has settled: accepted releases by staff, refunds, parts of balances,
-        withdrawals, and fees of transfers.
+        won chargebacks, withdrawals, and fees of transfers.
         """
         transfers = (name for name in self._gateway.transfers if name.startswith(_TRANSFERS))
         releases = [
@@ -182,7 +182,16 @@ class PaymentsLedger(Rules):
         refunds = [
             f"{one.due_minor} kobo of refund {key} are due" for key, one in self._refunds.items() if one.due_minor
         ]
-        return [*releases, *refunds, *self._balances.unposted(), *self._fees.unposted(transfers)]
+        losses = [
+            f"chargeback {key} is lost in the ledger, and won at the gateway"
+            for key, loss in self._losses.items()
+            if loss.is_posted and any(loss.debits.values()) and self._gateway.is_won(self._dispute_of(key))
+        ]
+        return [*releases, *refunds, *losses, *self._balances.unposted(), *self._fees.unposted(transfers)]
+
+    def _dispute_of(self, chargeback: str) -> str:
+        identity = found(self.ids.dispute_of_chargeback, chargeback, "dispute of this chargeback")
+        return identity.partition("/")[0]
 
     # Events of orders
 
@@ -393,8 +402,7 @@ class PaymentsLedger(Rules):
 
     def _chargeback(self, subject: str) -> DerivedPosting:
         chargeback, _, number = subject.partition(":")
-        identity = found(self.ids.dispute_of_chargeback, chargeback, "dispute of this chargeback")
-        dispute_id = identity.partition("/")[0]
+        dispute_id = self._dispute_of(chargeback)
         if dispute_id not in self._gateway.losses:
             raise NoInput(f"dispute {dispute_id} is not lost at the gateway")
         dispute = self._gateway.losses[dispute_id]
@@ -412,7 +420,7 @@ class PaymentsLedger(Rules):
         """Return what a loss took to its accounts; what it took from refunds is due to the payer again."""
         chargeback = subject.partition(":")[0]
         loss = found(self._losses, chargeback, "loss of chargeback")
-        identity = found(self.ids.dispute_of_chargeback, chargeback, "dispute of this chargeback")
+        dispute_id = self._dispute_of(chargeback)
         credits_ = {"chargeback_loss": loss.loss_minor}
         if loss.order_id is not None:
             escrow = self._escrow(loss.order_id)
@@ -429,7 +437,7 @@ class PaymentsLedger(Rules):
         self._won[chargeback] = str(loss.order_id)
         del self._losses[chargeback]
         cash = {"gateway_cash": sum(credits_.values())}
-        source = f"won dispute {identity.partition('/')[0]} of the gateway"
+        source = f"won dispute {dispute_id} of the gateway"
         return derived(f"chargeback_won:{subject}", "chargeback_won", cash, credits_, source)
 
     def _due_chargebacks(self, dispute_id: str) -> Iterator[tuple[str, tuple[str, ...]]]:
