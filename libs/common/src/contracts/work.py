@@ -47,6 +47,7 @@ OwnActionSubject = Literal[
     "payout",
     "payout_batch",
     "payout_exception",
+    "product",
     "quarantined_charge",
     "reconciliation",
     "reconciliation_case",

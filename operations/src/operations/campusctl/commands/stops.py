@@ -14,7 +14,7 @@ from operations.campusctl.showing import Output
 
 
 class Operation(StrEnum):
-    """What can be stopped."""
+    """An operation that can be stopped."""
 
     checkout = "checkout"
     dispatch = "dispatch"

@@ -19,5 +19,5 @@ class ProductTakedown(ResponseModel):
     delisted_by: Annotated[UUID, Meta(description="The campus admin who took it down.")]
     created_at: Timestamp
     restored_by: Annotated[UUID | None, Meta(description="Null while the takedown is open.")]
-    restored_at: Timestamp | None
+    restored_at: Annotated[Timestamp | None, Meta(description="Null while the takedown is open.")]
     restored_because: Annotated[str | None, Meta(description="Why it was restored; its vendor reads it.")]
