@@ -140,7 +140,6 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
         {
             "staff:manage",
             "staff:read",
-            "factor_resets:prepare",
             "factor_resets:approve",
             "settings:manage",
             "vendors:commission",

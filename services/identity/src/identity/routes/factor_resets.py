@@ -1,4 +1,4 @@
-"""Resets of lost second factors: support or a platform_admin prepares, another platform_admin decides (contract
+"""Resets of lost second factors: support prepares, a platform_admin decides (contract
 section 5.5).
 """
 

@@ -19,8 +19,8 @@ self-attestation are parsed. A challenge is valid for five minutes in one sessio
 rejected response changes nothing. A signature counter that does not increase is rejected and logged. A credential id
 belongs to one user, who has at most ten factors of a kind.
 
-**A lost factor is reset by two people.** Support or a platform_admin prepares it, which notifies the user at once;
-another platform_admin approves it, 24 hours later at the earliest. A factor that was used since, and the user's own
+**A lost factor is reset by two people.** Support prepares it, which notifies the user at once;
+a platform_admin approves it, 24 hours later at the earliest. A factor that was used since, and the user's own
 hand, refuse it. The approval removes every factor and recovery code and ends all sessions (decision 194).
 """
 
