@@ -55,7 +55,8 @@ class StartsLate(Notebook):
                 assert await getattr(uow, step)(_INSERT, new_id(), event.order_id)
                 assert uow.is_started
             else:
-                await uow.write(self.note, new_id(), event.order_id)
+                row = await uow.write(self.note, new_id(), event.order_id)
+                assert row["is_new"]
 
 
 def deliver(mechanisms: Mechanisms, bus: Bus, notebook: Notebook, *messages: Received) -> Awaitable[None]:
@@ -128,6 +129,17 @@ async def test_a_lock_or_an_event_starts_the_transaction(
     await deliver(mechanisms, bus, notebook, message)
     assert transactions == ["transaction"]
     assert len(await rows(mechanisms, OF_OWNER, order_id)) == 1
+    assert await consumers_of(mechanisms, message) == ["on_order_dispatched"]
+
+
+async def test_an_event_alone_starts_the_transaction(mechanisms: Mechanisms, bus: Bus, transactions: list[str]) -> None:
+    notebook, order_id = StartsLate(), new_id()
+    notebook.steps = ("publish",)
+    message = received(order_id)
+    for _ in range(2):
+        await deliver(mechanisms, bus, notebook, message)
+    assert transactions == ["transaction"] * 2
+    assert len(await rows(mechanisms, "SELECT FROM outbox WHERE subject = $1", str(order_id))) == 1
     assert await consumers_of(mechanisms, message) == ["on_order_dispatched"]
 
 
