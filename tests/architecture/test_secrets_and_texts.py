@@ -75,7 +75,7 @@ def test_secrets_are_compared_with_presented_values_only() -> None:
 def test_a_ticket_stores_masked_texts_alone() -> None:
     """`MaskedText` is made in one place, and every text of a ticket has that type where it is stored."""
     assert callers_of("MaskedText") == {TICKET_TEXTS, MESSAGE_TEXTS}
-    written = re.compile(r"(INSERT INTO|UPDATE) support_(messages|tickets)\b", re.IGNORECASE)
+    written = re.compile(r"(INSERT INTO|UPDATE) support_(messages|notes|tickets)\b", re.IGNORECASE)
     assert {short(path) for path in PRODUCT if any(written.search(text) for text in texts_of(path))} == {TICKET_STORE}
     [store] = [path for path in PRODUCT if short(path) == TICKET_STORE]
     [message] = [node for node in nodes_of(store) if isinstance(node, ast.ClassDef) and node.name == "NewTicketMessage"]
@@ -86,7 +86,7 @@ def test_a_ticket_stores_masked_texts_alone() -> None:
         for argument in function.args.args
         if argument.arg in ("subject", "body")
     }
-    assert typed == {("save_opened_ticket", "subject"): "MaskedText"}
+    assert typed == dict.fromkeys([("save_opened_ticket", "subject"), ("save_ticket_note", "body")], "MaskedText")
     assert "body: MaskedText" in [ast.unparse(node) for node in message.body]
 
 

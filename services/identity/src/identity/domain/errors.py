@@ -1,9 +1,8 @@
 """The named errors of this service."""
 
 from collections.abc import Collection
-from datetime import datetime, timedelta
+from datetime import timedelta
 
-from common.primitives.clock import iso
 from common.primitives.problems import (
     Conflict,
     Forbidden,
@@ -284,29 +283,6 @@ class UserSuspended(WrongCredentials):
 
 class OwnGrant(Forbidden):
     detail = "You cannot grant a role to yourself. Another platform_admin must."
-
-
-class OwnFactorReset(Forbidden):
-    detail = "You cannot reset your own second factors. Two other people must."
-
-
-class NoFactorToReset(Conflict):
-    detail = "This user has no second factor. They can enrol one after a sign-in."
-
-
-class FactorResetOpen(Conflict):
-    detail = "Another reset of this user's second factors is pending. Approve or reject it first."
-
-
-class ResetWaits(Conflict):
-    def __init__(self, until: datetime) -> None:
-        super().__init__(
-            f"The user was notified, and may still object. The reset can be approved from {iso(until)} on."
-        )
-
-
-class FactorUsedSince(Conflict):
-    detail = "The user has used a second factor since this was prepared. It is not lost: reject the reset."
 
 
 class OwnAppointment(Forbidden):

@@ -5,8 +5,9 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 from uuid import UUID
 
+from common.primitives.clock import iso
 from common.primitives.decisions import PreparedDecision, content_hash
-from identity.domain.errors import FactorUsedSince, OwnFactorReset, ResetWaits
+from common.primitives.problems import Conflict, Forbidden
 from identity.domain.second_factors import Factor
 
 Status = Literal["prepared", "approved", "rejected", "expired"]
@@ -15,6 +16,29 @@ Status = Literal["prepared", "approved", "rejected", "expired"]
 RESET_WAIT: Final = timedelta(hours=24)
 # Who lost a factor has it again or has written by then.
 RESET_LIFE: Final = timedelta(days=7)
+
+
+class OwnFactorReset(Forbidden):
+    detail = "You cannot reset your own second factors. Two other people must."
+
+
+class NoFactorToReset(Conflict):
+    detail = "This user has no second factor. They can enrol one after a sign-in."
+
+
+class FactorResetOpen(Conflict):
+    detail = "Another reset of this user's second factors is pending. Approve or reject it first."
+
+
+class ResetWaits(Conflict):
+    def __init__(self, until: datetime) -> None:
+        super().__init__(
+            f"The user was notified, and may still object. The reset can be approved from {iso(until)} on."
+        )
+
+
+class FactorUsedSince(Conflict):
+    detail = "The user has used a second factor since this was prepared. It is not lost: reject the reset."
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
 from contracts.identity import CredentialsChanged
-from identity.domain.errors import FactorResetOpen, NoFactorToReset, OwnFactorReset
-from identity.domain.factor_resets import RESET_LIFE, FactorReset
+from identity.domain.factor_resets import RESET_LIFE, FactorReset, FactorResetOpen, NoFactorToReset, OwnFactorReset
 from identity.queries.factors import list_own_factors
 from identity.store import accounts, factor_resets
 from identity.store.staff import record_staff_action
