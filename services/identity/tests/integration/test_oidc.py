@@ -142,6 +142,18 @@ async def test_each_redirect_has_its_own_state_nonce_and_challenge(app: Identity
     assert not any(first[name] in stored for name in ("state", "nonce", "code_challenge"))
 
 
+@pytest.mark.parametrize("methods", [["plain"], [], None])
+async def test_a_provider_that_offers_less_than_pkce_gets_the_hashed_challenge(
+    app: IdentityApp, browser: Browser, methods: list[str] | None
+) -> None:
+    browser.provider.metadata = {"code_challenge_methods_supported": methods}
+    await app.sign_up(EMAIL)
+    address = await browser.start()
+    assert query_of(address)["code_challenge_method"] == "S256"
+    # The provider accepts the code with the verifier of this challenge only.
+    assert list(await browser.call_back(**await browser.authorize(address))) == ["code"]
+
+
 @pytest.mark.parametrize(
     "return_to",
     ["https://evil.example/", "https://console.example.evil.example/", "/console", "javascript:alert(1)", ""],
