@@ -96,9 +96,14 @@ async def test_money_that_came_back_is_not_shown_as_paid(
     await move_transfer(market, reference, "succeed")
     await market.payout_reaches(shop.owner, requested["id"], "processed")
     await move_transfer(market, reference, "reverse")
-    await exception_of(market, users, requested["id"])
-    for reader, path in (("maker", "/payouts"), (shop.owner, "/wallet/payouts")):
-        one = await visitor(reader)
+    exception = await exception_of(market, users, requested["id"])
+    # Staff who find another cause change nothing about where the money is.
+    finding = {"severity": "SEV-3", "cause": "unclassified", "note": "The bank names no reason."}
+    await market.post(f"/api/payout-exceptions/{exception['id']}/classify", finding, users.ops)
+    maker = await visitor("maker")
+    await maker.open(f"/payout-exceptions/{exception['id']}")
+    await shows(maker, ["came back", f"{naira(AMOUNT_MINOR)} waits for two people of finance"])
+    for one, path in ((maker, "/payouts"), (await visitor(shop.owner), "/wallet/payouts")):
         await one.open(path)
         row = one.page.get_by_role("row").filter(has_text=requested["number"])
         assert "came back" in await row.inner_text()
@@ -118,7 +123,7 @@ async def test_money_that_came_back_is_not_shown_as_paid(
     one = await visitor(shop.owner)
     await one.open(f"/wallet/payouts/{requested['id']}")
     text = await one.text()
-    assert "the amount is in the wallet again" in text
+    assert "the amount was credited to the wallet on" in text
     assert "waits for two people" not in text
 
 

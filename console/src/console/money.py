@@ -43,5 +43,4 @@ def posting_rows(entries: Iterable[Json], currency: str = "NGN") -> list[dict[st
 
 def payout_state(payout: Json) -> str:
     """Return the payout's state; `reversed` where the bank sent paid money back."""
-    signs = ((payout["transfer"] or {}).get("status"), (payout["openException"] or {}).get("cause"))
-    return "reversed" if payout["status"] == "processed" and "reversed" in signs else str(payout["status"])
+    return "reversed" if payout["reversal"] else str(payout["status"])

@@ -202,6 +202,24 @@ BEGIN
     RAISE EXCEPTION 'who quarantined what is never edited' USING ERRCODE = 'restrict_violation';
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.transfer_returned_at(returned_transfer_id uuid)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    SELECT min(o.observed_at) FROM transfer_observations AS o
+    WHERE o.transfer_id = returned_transfer_id AND o.status = 'reversed'
+      AND NOT EXISTS (SELECT FROM transfer_observations AS q WHERE q.transfer_id = returned_transfer_id
+                      AND q.position > o.position AND q.update_source = 'query'
+                      AND q.status = 'success' AND q.verdict <> 'contradiction')
+      AND EXISTS (SELECT FROM transfer_observations AS s WHERE s.transfer_id = returned_transfer_id
+                  AND s.status = 'success' AND s.verdict IN ('advanced', 'confirmed', 'late_success'))
+$function$;
+REVOKE EXECUTE ON FUNCTION transfer_returned_at FROM public;
+GRANT EXECUTE ON FUNCTION transfer_returned_at TO campus_payouts_api;
+GRANT EXECUTE ON FUNCTION transfer_returned_at TO campus_payouts_service;
+
 CREATE TABLE bank_detail_quarantines (
     id uuid NOT NULL,
     vendor_id uuid NOT NULL,

@@ -90,3 +90,19 @@ BEGIN
 END $$;
 CREATE TRIGGER transfer_observations_copy_renamed_source BEFORE INSERT ON transfer_observations
     FOR EACH ROW EXECUTE FUNCTION copy_renamed_source();
+
+-- When the gateway reported the return of a paid transfer. A report counts until the gateway, queried after it, reports
+-- the success again. A vendor may not read the reports; the time of one transfer shows nothing else of them.
+CREATE FUNCTION transfer_returned_at(returned_transfer_id uuid) RETURNS timestamptz
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    SELECT min(o.observed_at) FROM transfer_observations AS o
+    WHERE o.transfer_id = returned_transfer_id AND o.status = 'reversed'
+      AND NOT EXISTS (SELECT FROM transfer_observations AS q WHERE q.transfer_id = returned_transfer_id
+                      AND q.position > o.position AND q.update_source = 'query'
+                      AND q.status = 'success' AND q.verdict <> 'contradiction')
+      AND EXISTS (SELECT FROM transfer_observations AS s WHERE s.transfer_id = returned_transfer_id
+                  AND s.status = 'success' AND s.verdict IN ('advanced', 'confirmed', 'late_success'))
+$$;
+REVOKE EXECUTE ON FUNCTION transfer_returned_at FROM public;
+GRANT EXECUTE ON FUNCTION transfer_returned_at TO campus_payouts_api, campus_payouts_service;

@@ -76,6 +76,25 @@ async def test_a_reversal_replaces_the_cause_of_an_earlier_failure(shared_scenar
     assert len(await events_of(shared_scenario, "payouts.exception_opened.v1", payoutId=attempt.payout_id)) == 1
 
 
+async def test_a_reclassified_reversal_stays_a_reversal_for_the_vendor_too(shared_scenario: Scenario) -> None:
+    scenario = shared_scenario
+    [attempt] = await sent_payouts(scenario)
+    await attempt.receive(TransferSucceeded)
+    path = f"/api/payouts/{attempt.payout_id}"
+    assert (await scenario.read_payout(attempt.payout_id))["reversal"] is None
+    await attempt.receive(TransferReversed, reason=None)
+    returned = {"at": iso(scenario.clock.now()), "creditedAt": None}
+    exception = await attempt.exception()
+    assert (await act_on_exception(scenario, exception["id"], "classify", **FINDING)).status_code == 200
+    vendor = attempt.vendor
+    for headers in (scenario.headers(vendor.owner, **vendor.claims()), scenario.maker()):
+        shown = data_of(await scenario.client.get(path, headers=headers))
+        assert (shown["openException"]["cause"], shown["reversal"]) == (FINDING["cause"], returned)
+    # The gateway, queried, has the success again: the money did not come back.
+    await receive_update(scenario, attempt.reference, "query", "success")
+    assert (await scenario.read_payout(attempt.payout_id))["reversal"] is None
+
+
 async def test_a_further_report_is_recorded_once_in_the_history(shared_scenario: Scenario) -> None:
     [attempt] = await sent_payouts(shared_scenario)
     await attempt.receive(TransferFailed)

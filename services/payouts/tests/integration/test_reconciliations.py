@@ -64,6 +64,7 @@ async def test_a_reversed_payout_is_returned_to_the_wallet_by_two_and_stays_proc
     assert approved.json()["data"]["hash"] == prepared["hash"]
     payout = await staff.payout(case)
     assert (payout["status"], payout["transfer"]["status"], payout["openException"]) == ("processed", "reversed", None)
+    assert payout["reversal"]["creditedAt"] is not None
     assert (await staff.scenario.wallet(case.vendor))["availableMinor"] == AMOUNT
     newest = (await staff.scenario.statement(case.vendor))[0]
     assert (newest["kind"], newest["netMinor"], newest["payoutId"]) == ("reversal", AMOUNT, case.payout_id)

@@ -6,7 +6,7 @@ from console.api import Json
 from console.families import Screens
 from console.formats import spoken
 from console.lists import Column, Filter, ListView, choices, show_list, vendor_name
-from console.money import posting_rows
+from console.money import payout_state, posting_rows
 from console.pages.finance.decisions import approved, is_outdated, names_of_decision
 from console.parts import command
 from console.visit import Visit
@@ -50,6 +50,7 @@ async def reconciliation_page(visit: Visit) -> Response:
         "finance/reconciliation.html",
         reconciliation=reconciliation,
         payout=payout,
+        state=payout_state(payout),
         rows=posting_rows(entries, reconciliation["currency"]),
         decision=reconciliation,
         outdated=is_outdated(visit, reconciliation["hash"]),

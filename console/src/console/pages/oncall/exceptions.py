@@ -10,6 +10,7 @@ from console.charts import bar_chart
 from console.families import Screens
 from console.formats import spoken
 from console.lists import Column, Filter, ListView, choices, show_list, vendor_name
+from console.money import payout_state
 from console.pages.oncall.alerts import SEVERITIES
 from console.parts import command, names_of
 from console.visit import Visit
@@ -114,6 +115,7 @@ async def exception_page(visit: Visit) -> Response:
         title=f"Payout exception: {spoken(exception['cause'])}",
         exception=exception,
         payout=payout,
+        state=payout_state(payout) if payout else None,
         severities=choices(*SEVERITIES),
         causes=choices(*CAUSES),
         steps=runbook_steps(exception["cause"]),

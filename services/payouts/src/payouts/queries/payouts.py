@@ -25,7 +25,8 @@ SELECT p.id, p.number, p.vendor_id, nullif(seller.legal_name, '') AS vendor_name
        e.id AS open_exception__id, e.cause AS open_exception__cause, e.detail AS open_exception__detail,
        e.severity AS open_exception__severity, e.respond_by AS open_exception__respond_by,
        e.opened_at AS open_exception__opened_at, kept.id AS hold__id, kept.reason AS hold__reason,
-       kept.held_at AS hold__held_at
+       kept.held_at AS hold__held_at, coalesce(back.reported_at, credit.at) AS reversal__at,
+       credit.at AS reversal__credited_at
 FROM payout_requests AS p
 JOIN bank_detail_versions AS v ON v.id = p.bank_details_version_id
 LEFT JOIN vendors AS seller ON seller.id = p.vendor_id
@@ -35,6 +36,8 @@ LEFT JOIN LATERAL (
 ) AS t ON true
 LEFT JOIN payout_exceptions AS e ON e.payout_id = p.id AND e.status = 'open'
 LEFT JOIN payout_holds AS kept ON kept.payout_id = p.id AND kept.status = 'held'
+LEFT JOIN LATERAL (SELECT transfer_returned_at(t.id) AS reported_at) AS back ON p.status = 'processed'
+LEFT JOIN wallet_lines AS credit ON credit.payout_id = p.id AND credit.kind = 'reversal'
 """
 _FIND_PAYOUT: Final = _PAYOUT_COLUMNS + "WHERE p.id = $1"
 _FIND_BY_ID: Final = "SELECT id FROM payout_requests WHERE id = $1"

@@ -35,6 +35,20 @@ class PayoutHold(ResponseModel):
     held_at: Annotated[Timestamp, Meta(description="When finance held it.")]
 
 
+class PayoutReversal(ResponseModel):
+    at: Annotated[
+        Timestamp,
+        Meta(
+            description="When the gateway reported that the bank sent the money back; without such a report, "
+            "when the amount was credited."
+        ),
+    ]
+    credited_at: Annotated[
+        Timestamp | None,
+        Meta(description="When two people of finance returned the amount to the wallet; null until then."),
+    ]
+
+
 class Payout(ResponseModel):
     id: UUID
     number: Annotated[str, Meta(description="The number for people: `PO-XXXX-XXXX`.")]
@@ -61,6 +75,10 @@ class Payout(ResponseModel):
     ]
     hold: Annotated[
         PayoutHold | None, Meta(description="The hold of finance: dispatch skips the payout; null without one.")
+    ]
+    reversal: Annotated[
+        PayoutReversal | None,
+        Meta(description="The return of a processed payout's money by the bank; null while the bank keeps it paid."),
     ]
     created_at: Timestamp
     updated_at: Timestamp

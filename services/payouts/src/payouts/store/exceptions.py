@@ -66,16 +66,10 @@ INSERT INTO payout_exception_acts (id, exception_id, kind, acted_by, severity_be
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 """
 _HAS_NOTE: Final = "SELECT EXISTS (SELECT FROM payout_exception_acts WHERE exception_id = $1 AND note = $2)"
-# A reversal counts until the gateway, queried after it, reports the success again.
 _READ_SETTLEMENT: Final = """
 SELECT p.status,
        EXISTS (SELECT FROM payout_transfers AS t WHERE t.payout_id = p.id
-               AND EXISTS (SELECT FROM transfer_observations AS o WHERE o.transfer_id = t.id AND o.status = 'reversed'
-                           AND NOT EXISTS (SELECT FROM transfer_observations AS q WHERE q.transfer_id = t.id
-                                           AND q.position > o.position AND q.update_source = 'query'
-                                           AND q.status = 'success' AND q.verdict <> 'contradiction'))
-               AND EXISTS (SELECT FROM transfer_observations AS o WHERE o.transfer_id = t.id AND o.status = 'success'
-                           AND o.verdict IN ('advanced', 'confirmed', 'late_success'))) AS reversed_after_success,
+               AND transfer_returned_at(t.id) IS NOT NULL) AS reversed_after_success,
        EXISTS (SELECT FROM wallet_lines AS l
            WHERE l.payout_id = p.id AND l.kind IN ('restitution', 'reversal')) AS returned,
        EXISTS (SELECT FROM transfer_holds AS h WHERE h.payout_id = p.id AND h.status = 'held') AS held
