@@ -13,7 +13,7 @@ import httpx
 
 from common.migrations.runner import migrations_folder
 from common.primitives.tls import client_tls
-from operations.broker_accounts import SUBSCRIBER_POLICY_NAME
+from operations.broker_accounts import SUBSCRIBER_POLICY, SUBSCRIBER_POLICY_NAME
 from operations.database_settings import DATABASE_SETTINGS, STATEMENT_TIMEOUT
 from operations.doctor.findings import Finding, fault, ok, warning
 from operations.services import LOGINS, SERVICES, login_of
@@ -22,6 +22,7 @@ from operations.system_status import Machine, examine_machine
 POSTGRESQL_VERSIONS: Final = range(15, 18)
 RABBITMQ_VERSIONS: Final = ((3, 10), (4, 3))
 """The supported versions; docs/releases.md names them for readers."""
+MEMORY_FILE: Final = Path("/proc/meminfo")
 _MEMORY_FREE_PERCENT_MIN: Final = 10
 _SECONDS_MAX: Final = 10.0
 _OF_STATUS: Final = frozenset({"PostgreSQL", "archiving", "audit", "RabbitMQ"})
@@ -142,8 +143,8 @@ async def _broker(machine: Machine) -> list[Finding]:
     found = [ok("version of RabbitMQ", overview["rabbitmq_version"])]
     if not oldest <= version <= newest:
         found = [fault("version of RabbitMQ", f"is {overview['rabbitmq_version']}", "docs/releases.md")]
-    if SUBSCRIBER_POLICY_NAME not in {policy["name"] for policy in policies}:
-        found.append(fault("queue policies", f"{SUBSCRIBER_POLICY_NAME} is missing", _PROVISION))
+    if difference := _policy_difference(policies):
+        found.append(fault("queue policies", f"{SUBSCRIBER_POLICY_NAME} {difference}", _PROVISION))
     lossy = sorted(queue["name"] for queue in queues if not queue["durable"] or queue["type"] == "classic")
     lossy = [name for name in lossy if not name.startswith(("broadcast", "amq."))]
     if lossy:
@@ -152,9 +153,18 @@ async def _broker(machine: Machine) -> list[Finding]:
     return found if len(found) > 1 else [*found, ok("queue policies", f"of {len(queues)} queues as declared")]
 
 
+def _policy_difference(policies: list[dict[str, Any]]) -> str:
+    """Return what differs from the policy that is provisioned; empty where nothing does."""
+    present = next((policy for policy in policies if policy["name"] == SUBSCRIBER_POLICY_NAME), None)
+    if present is None:
+        return "is missing"
+    parts = [part for part, value in SUBSCRIBER_POLICY.items() if present.get(part) != value]
+    return f"differs in {', '.join(parts)}" if parts else ""
+
+
 def _memory() -> Finding:
     try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
+        lines = MEMORY_FILE.read_text().splitlines()
     except OSError:
         return warning("memory", "is not readable", "this check needs Linux")
     amounts = {line.partition(":")[0]: int(line.split()[1]) for line in lines}
