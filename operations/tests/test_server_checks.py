@@ -153,8 +153,8 @@ async def test_a_pending_migration_is_a_fault(machine: Machine, version: str | N
 
 
 async def test_a_missing_database_is_a_fault(machine: Machine) -> None:
-    away = ("ALTER DATABASE campus_payouts RENAME TO other", "ALTER DATABASE other RENAME TO campus_payouts")
-    async with changed(machine, "postgres", *away):
+    renamed = ("ALTER DATABASE campus_payouts RENAME TO other", "ALTER DATABASE other RENAME TO campus_payouts")
+    async with changed(machine, "postgres", *renamed):
         found = await fault_of(machine, "migrations of campus_payouts")
     assert found.found == "are not readable: InvalidCatalogNameError"
 
