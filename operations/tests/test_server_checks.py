@@ -248,7 +248,7 @@ async def test_a_missing_or_changed_queue_policy_is_a_fault(
     assert found.found == f"{SUBSCRIBER_POLICY_NAME} {text}"
 
 
-async def test_a_queue_that_one_node_loses_has_a_warning(machine: Machine, own_servers: Servers) -> None:
+async def test_a_classic_queue_has_a_warning(machine: Machine, own_servers: Servers) -> None:
     async with await aio_pika.connect(own_servers.broker_url) as connection:
         channel = await connection.channel()
         await channel.declare_queue("planted-classic", durable=True, arguments={"x-queue-type": "classic"})
