@@ -19,7 +19,7 @@ from common.messaging.dead_letters import replay_dead_letter as replay
 from common.messaging.shown_payloads import show_message
 from common.standard_endpoints.dead_letter_trail import (
     SAME_EVENT_MAX,
-    DeadLetterClosure,
+    DeadLetterClosing,
     History,
     PayloadFields,
     RequestedBy,
@@ -166,7 +166,7 @@ def dead_letter_endpoints(service: str, database: Database, bus: Bus) -> Endpoin
         "POST",
         f"/api/dead-letters/{service}/{{letter_id}}/close",
         id=f"deadLetters.close{service.capitalize()}",
-        returns=DeadLetterClosure,
+        returns=DeadLetterClosing,
         allow=permission("webhooks:replay", step_up=True),
     )
     async def close_dead_letter(

@@ -61,7 +61,7 @@ History = Annotated[
 ]
 
 
-class DeadLetterClosure(ResponseModel):
+class DeadLetterClosing(ResponseModel):
     id: UUID
     service: ServiceName
     status: Annotated[
@@ -77,7 +77,7 @@ class DeadLetterClosure(ResponseModel):
 def respond_closure(request: Request, service: str, dead_letter_id: UUID, result: Closure | ClosureRequest) -> Response:
     """Return the response to a closure, or to the request for one."""
     closed = result if isinstance(result, Closure) else None
-    closure = DeadLetterClosure(
+    closure = DeadLetterClosing(
         id=dead_letter_id,
         service=cast("ServiceName", service),
         status="requested" if closed is None else "closed",

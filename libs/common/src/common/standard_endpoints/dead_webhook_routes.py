@@ -18,7 +18,7 @@ from common.database.unit_of_work import Acting, Database, UnitOfWork
 from common.messaging.dead_letters import Closure, ClosureRequest, WebhookReplay
 from common.primitives.clock import Clock
 from common.standard_endpoints.dead_letter_routes import CloseDeadLetterRequest
-from common.standard_endpoints.dead_letter_trail import DeadLetterClosure, respond_closure
+from common.standard_endpoints.dead_letter_trail import DeadLetterClosing, respond_closure
 from common.standard_endpoints.dead_webhooks import (
     DeadLetterWebhook,
     DeadLetterWebhookDetails,
@@ -127,7 +127,7 @@ def dead_webhook_endpoints(dead_webhooks: DeadWebhooks, dependencies: type[_Depe
         "POST",
         "/api/dead-letter-webhooks/{dead_letter_id}/close",
         id="deadLetterWebhooks.close",
-        returns=DeadLetterClosure,
+        returns=DeadLetterClosing,
         allow=permission("webhooks:replay", step_up=True),
         merged=True,
     )
