@@ -3,6 +3,7 @@
 import pytest
 
 from console.pages.oncall.runbooks import page_of_step
+from console.roles import who_may
 
 SUBJECT = "/payout-exceptions/of/0197c1de-7c00-7000-8000-000000000001"
 
@@ -26,3 +27,9 @@ SUBJECT = "/payout-exceptions/of/0197c1de-7c00-7000-8000-000000000001"
 )
 def test_a_step_links_to_its_page_in_the_console(command: str, page: str) -> None:
     assert page_of_step(command, SUBJECT) == page
+
+
+def test_a_permission_names_its_roles_in_words() -> None:
+    assert who_may("payouts:reset") == "staff on call"
+    assert who_may("reconciliations:prepare", "reconciliations:approve") == "finance maker or finance checker"
+    assert who_may("bank_details:own") == "vendor"

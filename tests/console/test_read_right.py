@@ -103,6 +103,7 @@ async def test_money_that_came_back_is_not_shown_as_paid(
     maker = await visitor("maker")
     await maker.open(f"/payout-exceptions/{exception['id']}")
     await shows(maker, ["came back", f"{naira(AMOUNT_MINOR)} waits for two people of finance"])
+    await shows(maker, ["Not for your role: staff on call may do it."])
     for one, path in ((maker, "/payouts"), (await visitor(shop.owner), "/wallet/payouts")):
         await one.open(path)
         row = one.page.get_by_role("row").filter(has_text=requested["number"])

@@ -92,6 +92,7 @@ def _operation(
         "operationId": _operation_id(entry),
         "tags": list(operation.get("tags", [route.upstream])),
         "summary": _summary(str(operation["summary"])),
+        **({"x-permissions": list(entry.guard.permissions)} if entry.guard.permissions else {}),
     }
     if description:
         shown["description"] = description

@@ -17,7 +17,7 @@ ROOT: Final = Path(__file__).parents[4]
 DOCS: Final = ROOT / "docs"
 SITE: Final = ROOT / "services/api-gateway/src/api_gateway/pages/guides"
 TOOL_DOCUMENTATION: Final = ROOT / "services/notifications/src/notifications/assistant/documentation.json"
-_OPENAPI: Final = SITE.parent / "openapi.json"
+OPENAPI: Final = SITE.parent / "openapi.json"
 _ASYNCAPI: Final = SITE.parent / "asyncapi.json"
 PREFIX: Final = "/guides"
 
@@ -155,7 +155,7 @@ def search_entries(pages: Sequence[SitePage]) -> Iterator[Mapping[str, str]]:
                 "p": _part_of(page) if is_top else page.rendered.title,
                 "x": section.text[:_TEXT_CHARACTERS_MAX],
             }
-    document = json.loads(_OPENAPI.read_text())
+    document = json.loads(OPENAPI.read_text())
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             address = f"/docs#/{operation['tags'][0].replace(' ', '_')}/{operation['operationId']}"

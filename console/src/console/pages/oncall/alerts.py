@@ -8,7 +8,7 @@ from console.api import ApiProblem, Json
 from console.families import Screens
 from console.formats import plain_message
 from console.lists import Column, Filter, ListView, choices, is_id, show_list
-from console.pages.oncall.runbooks import find_runbook, may_open
+from console.pages.oncall.runbooks import find_runbook, may_open, permissions_of_page
 from console.parts import STAFF_NAMES_MAX, command, names_of, rows_of_part
 from console.visit import InvalidField, Visit
 
@@ -124,6 +124,7 @@ async def alert_page(visit: Visit) -> Response:
         deadline=alert_deadline(alert),
         subject_page=subject_page,
         may_open_subject=may_open(visit, subject_page),
+        subject_readers=permissions_of_page(subject_page),
         runbook=find_runbook(visit, alert["runbook"], subject_page),
         names=await names_of(visit, *named),
         colleagues=[(one["id"], one["name"]) for one in colleagues if one["id"] != alert["assigneeId"]],

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from console.api import ApiProblem, Json
 from console.families import Screen, Screens, find_families
 from console.lists import is_id
+from console.roles import who_may
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -20,7 +21,7 @@ SCREENS = Screens()
 READERS: Final = ("alerts:read", "money_alerts:read", "exceptions:read")
 _FILE: Final = Path(__file__).parents[2] / "runbooks.json"
 """Written by `make guides`, and by the build of the image."""
-_CODE: Final = re.compile(r"<code>([^<]+)</code>")
+_CODE: Final = re.compile(r'<code(?: data-needs="([^"]+)")?>([^<]+)</code>')
 _CALL: Final = re.compile(r"(?:campusctl call )?(GET|POST|PUT|PATCH|DELETE) '?/api(?P<path>/[^\s']*)")
 _COMMANDS: Final = {
     "accounts": "/bank-detail-releases",
@@ -56,21 +57,46 @@ def find_runbook(visit: Visit, name: str, subject_page: str = "") -> Json | None
         raise RunbooksNotBuilt from None
     if found is None:
         return None
-    html = _CODE.sub(lambda code: code[0] + _button(visit, unescape(code[1]), subject_page), found["html"])
+    html = _CODE.sub(lambda code: code[0] + _button(visit, unescape(code[2]), subject_page, code[1]), found["html"])
     return {"title": found["title"], "html": Markup(html)}  # noqa: S704
 
 
-def _button(visit: Visit, command: str, subject_page: str) -> str:
-    """Return the link to the page of a step; empty where the console has none, or the person may not open it."""
+def _button(visit: Visit, command: str, subject_page: str, permissions: str | None) -> str:
+    """Return the link to the page of a step, and who may do the step where the person's role may not. `permissions`
+    are those of a call; a command has those of its form or list in the console.
+    """
     page = page_of_step(command, subject_page)
-    return f' <a class="button quiet do" href="{escape(page)}">Open here</a>' if may_open(visit, page) else ""
+    link = f' <a class="button quiet do" href="{escape(page)}">Open here</a>' if may_open(visit, page) else ""
+    needed = permissions.split() if permissions else _permissions_of_command(command)
+    if not needed or visit.may(*needed):
+        return link
+    return f'{link} <span class="fine">Not for your role: {escape(who_may(*needed))} may do it.</span>'
 
 
 def may_open(visit: Visit, page: str) -> bool:
     """Return whether the console has the page and the person may open it."""
+    needed = permissions_of_page(page)
+    return needed is not None and (not needed or visit.may(*needed))
+
+
+def permissions_of_page(page: str) -> tuple[str, ...] | None:
+    """Return the permissions of which a reader of the page needs one, none of them for everyone; None without page."""
     path = page.partition("?")[0]
-    screen = next((one for one in _pages() if _matches(one.path, path)), None)
-    return screen is not None and (not screen.any_of or visit.may(*screen.any_of))
+    return next((one.any_of for one in _screens("GET") if _matches(one.path, path)), None)
+
+
+def _permissions_of_command(command: str) -> tuple[str, ...]:
+    """Return the permissions of the console's list or form that does what a command of campusctl does; empty without
+    one.
+    """
+    words = command.removeprefix("campusctl ") if command.startswith("campusctl ") else ""
+    group = next((one for one in _COMMANDS if words.startswith(f"{one} ")), None)
+    if group is None:
+        return ()
+    page, verb = _COMMANDS[group], words.removeprefix(group).split()[0]
+    if verb in ("list", "show"):
+        return permissions_of_page(page) or ()
+    return next((one.any_of for one in _screens("POST") if _matches(one.path, f"{page}/:id/{verb}")), ())
 
 
 def page_of_step(command: str, subject_page: str = "") -> str:
@@ -94,16 +120,16 @@ def _runbooks(_changed_at: int) -> dict[str, Json]:
     return found
 
 
-@lru_cache(1)
-def _pages() -> list[Screen]:
-    return [screen for family in find_families() for screen in family.screens if screen.method == "GET"]
+@lru_cache(2)
+def _screens(method: str) -> list[Screen]:
+    return [screen for family in find_families() for screen in family.screens if screen.method == method]
 
 
 def _matches(pattern: str, path: str) -> bool:
-    """Return whether a path is one of a screen's."""
+    """Return whether a path, of a page or with names of parameters such as `:id`, is one of a screen's."""
     parts, given = pattern.split("/"), path.split("/")
     return len(parts) == len(given) and all(
-        part == one or (part.startswith("{") and (":uuid" not in part or is_id(one)))
+        part == one or (part.startswith("{") and (":uuid" not in part or one.startswith(":") or is_id(one)))
         for part, one in zip(parts, given, strict=True)
     )
 

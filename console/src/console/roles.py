@@ -1,0 +1,15 @@
+"""The roles that hold a permission, in words."""
+
+from typing import Final
+
+from console.formats import spoken
+from contracts.permissions import PERMISSIONS_BY_ROLE
+
+_WORDS: Final = {"merchant": "vendor", "ops_oncall": "staff on call"}
+
+
+def who_may(*permissions: str) -> str:
+    """Return the roles that hold one of the permissions: `finance maker or finance checker`."""
+    roles = [role for role, held in PERMISSIONS_BY_ROLE.items() if not held.isdisjoint(permissions)]
+    *others, last = [_WORDS.get(role, spoken(role)) for role in roles]
+    return f"{', '.join(others)} or {last}" if others else last
