@@ -117,6 +117,9 @@ async def test_a_users_page_has_what_the_reader_may_see(visitor: Arrival, market
         return order["id"] in [one["orderId"] for one in rows] or None
 
     await market.until("the refund to open", refunded, 30, every=0.5)
+    admin = await visitor(users.campus)
+    await admin.open(f"/campus-orders?q={users.buyer.email}")
+    assert order["number"] in await admin.text()
     support = await visitor("support")
     await support.open(f"/search?q={users.buyer.email}")
     assert support.page.url.endswith(f"/users/{order['buyerId']}")

@@ -380,6 +380,10 @@ GRANT SELECT (user_id, email_hash, phone_hash) ON buyer_addresses TO campus_orde
 GRANT SELECT, INSERT, UPDATE, DELETE ON buyer_addresses TO campus_orders_service;
 CREATE POLICY buyer_addresses_for_support ON buyer_addresses FOR SELECT
     USING (( SELECT app_may('orders:read'::text) AS app_may));
+CREATE POLICY buyer_addresses_of_the_campus_admins_campus ON buyer_addresses FOR SELECT
+    USING ((( SELECT app_may('campus_orders:read'::text) AS app_may) AND (EXISTS ( SELECT
+   FROM orders
+  WHERE ((orders.buyer_id = buyer_addresses.user_id) AND (orders.campus_id = ( SELECT app_campus_id() AS app_campus_id)))))));
 
 CREATE TABLE campuses (
     id uuid NOT NULL,

@@ -14,6 +14,14 @@ CREATE POLICY hubs_known ON hubs FOR SELECT USING (true);
 ALTER TABLE buyer_addresses ENABLE ROW LEVEL SECURITY;
 GRANT SELECT (user_id, email_hash, phone_hash) ON buyer_addresses TO campus_orders_api;
 CREATE POLICY buyer_addresses_for_support ON buyer_addresses FOR SELECT USING ((SELECT app_may('orders:read')));
+CREATE POLICY buyer_addresses_of_the_campus_admins_campus ON buyer_addresses FOR SELECT
+    USING (
+        (SELECT app_may('campus_orders:read'))
+        AND EXISTS (
+            SELECT FROM orders
+            WHERE orders.buyer_id = buyer_addresses.user_id AND orders.campus_id = (SELECT app_campus_id())
+        )
+    );
 
 ALTER TABLE leaving_people ENABLE ROW LEVEL SECURITY;
 

@@ -18,7 +18,11 @@ VENDOR_CLOSING: Final = f"UPDATE leaving_people SET standing = 'leaves', vendor_
 
 TABLES: Final = {
     "buyer_addresses": GuardedTable(
-        unique={"buyer_addresses_pkey": {}}, policies={"SELECT buyer_addresses_for_support": ("orders:read",)}
+        unique={"buyer_addresses_pkey": {}},
+        policies={
+            "SELECT buyer_addresses_for_support": ("orders:read",),
+            "SELECT buyer_addresses_of_the_campus_admins_campus": ("campus campus_orders:read",),
+        },
     ),
     "campuses": GuardedTable(unique={"campuses_pkey": {}}, policies={"SELECT campuses_known": ("public",)}),
     "cart_items": GuardedTable(

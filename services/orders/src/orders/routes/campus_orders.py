@@ -55,7 +55,7 @@ async def list_orders_of_campuses(
 ) -> Response:
     """All orders for support and auditors; orders of their campus for campus admins."""
     dependencies = dependencies_of(request, Dependencies)
-    filters = search_by_address(filters, caller, dependencies.address_hashes)
+    filters = search_by_address(filters, dependencies.address_hashes)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_campus_orders(uow, dependencies.contacts, caller, page, filters)
     return respond_offset_page(request, page, found)
@@ -71,7 +71,7 @@ async def list_orders_of_campuses(
 async def export_orders_of_campuses(request: Request, caller: CurrentCaller, filters: CampusFilters) -> Response:
     """At most 10,000 orders as a CSV file; more orders are rejected with 422."""
     dependencies = dependencies_of(request, Dependencies)
-    filters = search_by_address(filters, caller, dependencies.address_hashes)
+    filters = search_by_address(filters, dependencies.address_hashes)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         exported = await list_campus_orders(uow, caller, filters, EXPORT_ROWS_MAX + 1)
     if len(exported) > EXPORT_ROWS_MAX:
