@@ -39,7 +39,7 @@ from api_gateway.upstream import Upstreams
 from api_gateway.work import MergedLists
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
-from common.observability import logging, telemetry
+from common.observability import access_log, logging, telemetry
 from common.primitives.cells import Cells
 from common.primitives.clock import Clock
 from common.process.loops import Loop
@@ -157,6 +157,7 @@ async def run_edge() -> None:
     """Run the gateway until SIGTERM or SIGINT."""
     settings = Settings.from_environment()
     logging.start(SERVICE.name, settings.log_level)
+    access_log.start(SERVICE.name, enabled=settings.access_log_enabled)
     telemetry.start(SERVICE.name)
     try:
         async with running(SERVICE, settings, SERVICE.name) as (runtime, dependencies):

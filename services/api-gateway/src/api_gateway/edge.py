@@ -13,6 +13,7 @@ from typing import Final
 
 from starlette.types import Message, Receive, Scope, Send
 
+from api_gateway.access import record_access
 from api_gateway.addresses import ClientAddresses
 from api_gateway.bodies import check_announced_body, read_body, read_whole_body
 from api_gateway.call import Call
@@ -39,6 +40,7 @@ from api_gateway.work import MergedLists
 from common.auth.caller import Caller
 from common.auth.guards import Access
 from common.auth.tokens import TokenVerifier, bearer_token
+from common.observability import access_log
 from common.observability.logging import REQUEST_ID, get_logger
 from common.primitives.clock import Clock
 from common.primitives.problems import NotFound, Problem, RateLimited, Unauthorized, Unavailable, ValidationFailed
@@ -123,6 +125,8 @@ class Edge:
             self.load.running -= 1
             name = call.route.name if call.route is not None else _UNKNOWN_ROUTE
             self.metrics.record_request(name, call.status, time.perf_counter() - call.started_at)
+            if access_log.is_enabled():
+                record_access(call)
             if call.is_admitted and call.head_was_sent:
                 self.load.record(call.head_seconds)
 

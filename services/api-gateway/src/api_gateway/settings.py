@@ -12,6 +12,7 @@ from pydantic_settings import NoDecode
 
 from common.process.settings import (
     SIGNATURE_HEADER_DEFAULT,
+    AccessLogSettings,
     HttpAddress,
     Origins,
     SharedAddressSettings,
@@ -22,7 +23,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 HostName = Annotated[str, Field(pattern=r"^([A-Za-z0-9_-]+\.)*[A-Za-z][A-Za-z0-9-]*$", max_length=253)]
 
 
-class Settings(SharedAddressSettings):
+class Settings(SharedAddressSettings, AccessLogSettings):
     """Addresses of the services, quotas, timeouts, and the retention of idempotency records."""
 
     # The gateway signs no cursors and calls no functions: its only secret is its database's password.

@@ -17,7 +17,7 @@ from pydantic_settings import NoDecode
 
 from common.auth.issuers import is_safe_to_fetch
 from common.primitives.encryption import FurtherKey, PurposeKey
-from common.process.settings import Countries, Origins, SharedAddressSettings
+from common.process.settings import AccessLogSettings, Countries, Origins, SharedAddressSettings
 from identity.domain.addresses import domain_of, normal_email
 from identity.domain.oidc import ProviderRules
 from identity.domain.staff import PROPOSABLE_ROLES
@@ -89,7 +89,7 @@ class OidcProviderEntry(BaseModel):
         return replace(rules, groups_claim=self.groups_claim.claim, role_by_group=self.groups_claim.roles)
 
 
-class Settings(SharedAddressSettings):
+class Settings(SharedAddressSettings, AccessLogSettings):
     """The service's own variables. Without demo or bootstrap secrets, no demo accounts and no first administrator
     exist.
     """

@@ -1,6 +1,7 @@
 """Logs, metrics, traces, and logging of outages."""
 
 __all__ = [
+    "access_log",
     "logging",
     "outages",
     "sampling",

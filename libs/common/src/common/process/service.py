@@ -18,7 +18,7 @@ from common.messaging.consumers import Consumers
 from common.messaging.messages import Subscription
 from common.messaging.relay import MEASURE_EVERY_SECONDS, measure_once, run_relay
 from common.migrations.runner import migrate
-from common.observability import logging, telemetry
+from common.observability import access_log, logging, telemetry
 from common.primitives.problems import Problem
 from common.primitives.waiting import never_ending
 from common.process.loops import Loop, run_loop
@@ -26,7 +26,7 @@ from common.process.revocations import consume_broadcasts, load_stored_revocatio
 from common.process.runtime import Runtime, Service, running
 from common.process.server import serve
 from common.process.service_endpoints import process_health_endpoints, standard_endpoints
-from common.process.settings import ServiceSettings
+from common.process.settings import AccessLogSettings, ServiceSettings
 from common.web.http import create_app
 from common.web.http_context import HttpContext
 from common.web.request_scope import RequestScope
@@ -75,6 +75,8 @@ async def _run(service: Service, command: str, arguments: Sequence[str] = ()) ->
     settings = service.settings.from_environment()
     process = service.name if command == "all" else f"{service.name}-{command}"
     logging.start(process, settings.log_level)
+    if isinstance(settings, AccessLogSettings):
+        access_log.start(process, enabled=settings.access_log_enabled)
     telemetry.start(process)
     try:
         async with running(service, settings, process) as (runtime, dependencies):

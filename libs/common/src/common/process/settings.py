@@ -271,6 +271,17 @@ class ServiceSettings(BaseSettings):
         return read_settings(cls)
 
 
+class AccessLogSettings(ServiceSettings):
+    """The switch of the access log, for the services that write one."""
+
+    access_log_enabled: bool = Field(
+        default=True,
+        description="Write the access log: a line for each sign-in (identity), each refused call and each write "
+        "(gateway), with `log` = `access`. Set it alike for both",
+        examples=[False],
+    )
+
+
 class SharedAddressSettings(ServiceSettings):
     """The addresses that many people share, for the services that count by address."""
 

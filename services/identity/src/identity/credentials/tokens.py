@@ -27,8 +27,9 @@ class TokenIssuer:
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """The two tokens of a sign-in, with its assurance level and whether a second factor is due."""
+    """The two tokens of a user's sign-in, with its assurance level and whether a second factor is due."""
 
+    user_id: UUID
     access_token: str
     refresh_token: str
     aal: Literal["aal1", "aal2"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from datetime import timedelta
+from uuid import UUID
 
 from common.primitives.problems import (
     Conflict,
@@ -18,6 +19,11 @@ class WrongCredentials(Unauthorized):
     """Unknown address or wrong password: the response does not reveal which (contract section 10)."""
 
     detail = "The address or the password is wrong."
+
+    def __init__(self, user_id: UUID | None = None) -> None:
+        """`user_id` is the known account, for the access log. The response does not have it."""
+        super().__init__()
+        self.user_id = user_id
 
 
 class ConfirmationRequired(Forbidden):

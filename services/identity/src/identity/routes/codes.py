@@ -18,6 +18,7 @@ from identity.responses.sessions import Tokens
 from identity.routes.optional_caller import OptionalCaller
 from identity.routes.revocations import apply_revocation
 from identity.routes.service_callers import AUTHENTICATING
+from identity.routes.sign_in_log import recorded_sign_in
 from identity.schemas.codes import (
     ChangePasswordRequest,
     ForgotPasswordRequest,
@@ -87,22 +88,26 @@ async def verify_code(request: Request, caller: OptionalCaller, body: VerifyCode
     """
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
-    matching_hash = await match_password(dependencies.database, dependencies.passwords, body.destination, body.password)
+    with recorded_sign_in(request, "code") as attempt:
+        matching_hash = await match_password(
+            dependencies.database, dependencies.passwords, body.destination, body.password
+        )
 
-    verified = await dependencies.database.transact(
-        acting_as=AUTHENTICATING,
-        work=lambda uow: verify(
-            uow,
-            dependencies.hashes,
-            dependencies.token_issuer,
-            ShownCode(body.destination, body.code, client_address_of(request), request.headers.get("user-agent")),
-            caller,
-            matching_hash=matching_hash,
-            now=now,
-        ),
-    )
-    if verified is None:
-        raise WrongOneTimeCode
+        verified = await dependencies.database.transact(
+            acting_as=AUTHENTICATING,
+            work=lambda uow: verify(
+                uow,
+                dependencies.hashes,
+                dependencies.token_issuer,
+                ShownCode(body.destination, body.code, client_address_of(request), request.headers.get("user-agent")),
+                caller,
+                matching_hash=matching_hash,
+                now=now,
+            ),
+        )
+        if verified is None:
+            raise WrongOneTimeCode
+        attempt.succeeded(verified.signed)
     if verified.revoked is not None:
         apply_revocation(dependencies, verified.user_id, verified.revoked.revocation, now)
     return ok(request, verified.signed.response())

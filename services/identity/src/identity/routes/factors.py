@@ -16,6 +16,7 @@ from identity.queries.factors import list_own_factors, recovery_codes_left
 from identity.responses.factors import EnrolledFactor, Factor, RecoveryCodeCount, RecoveryCodes, RemovedFactor
 from identity.responses.sessions import Tokens
 from identity.routes.service_callers import AUTHENTICATING
+from identity.routes.sign_in_log import recorded_sign_in
 from identity.schemas.factors import EnrollFactorRequest, VerifyFactorRequest
 from identity.use_cases.factors.enroll_factor import enroll_factor as enroll
 from identity.use_cases.factors.remove_factor import remove_factor as remove
@@ -59,19 +60,21 @@ async def enroll_factor(request: Request, caller: CurrentCaller, body: EnrollFac
 async def verify_factor(request: Request, caller: CurrentCaller, body: VerifyFactorRequest) -> Response:
     """Verify a TOTP code or a recovery code, and returns tokens with `aal2`."""
     dependencies = dependencies_of(request, Dependencies)
-    async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
-        await open_federated_session(uow, caller, dependencies.staff_issuers)
-        signed = await verify(
-            uow,
-            dependencies.totp,
-            dependencies.recovery_codes,
-            dependencies.token_issuer,
-            caller,
-            FactorCode(body.code, body.factor_id),
-            now=dependencies.clock.now(),
-        )
-    if signed is None:
-        raise WrongCode
+    with recorded_sign_in(request, "factor", caller.id) as attempt:
+        async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
+            await open_federated_session(uow, caller, dependencies.staff_issuers)
+            signed = await verify(
+                uow,
+                dependencies.totp,
+                dependencies.recovery_codes,
+                dependencies.token_issuer,
+                caller,
+                FactorCode(body.code, body.factor_id),
+                now=dependencies.clock.now(),
+            )
+        if signed is None:
+            raise WrongCode
+        attempt.succeeded(signed)
     return ok(request, signed.response())
 
 

@@ -21,6 +21,7 @@ from identity.domain.errors import InvalidLogoutToken, ReturnNotAllowed, Unknown
 from identity.domain.oidc import ReturnAddress
 from identity.responses.sessions import SignInProvider, Tokens
 from identity.routes.service_callers import AUTHENTICATING
+from identity.routes.sign_in_log import record_sign_in, recorded_sign_in
 from identity.schemas.sessions import ExchangeCodeRequest
 from identity.use_cases.oidc.exchange_code import exchange_code as exchange
 from identity.use_cases.oidc.finish_sign_in import Callback
@@ -148,6 +149,8 @@ async def finish_sign_in(
         _redirect_uri_of(dependencies, name),
         now=dependencies.clock.now(),
     )
+    if finished.error:
+        record_sign_in(request, "provider", None, refused=finished.error)
     result = {"code": finished.code} if finished.code else {"error": finished.error}
     return _redirect(_with_parameters(finished.return_to, result))
 
@@ -158,17 +161,19 @@ async def finish_sign_in(
 async def exchange_code(request: Request, body: ExchangeCodeRequest) -> Response:
     """Exchange the code of a finished sign-in for tokens, once within 60 seconds."""
     dependencies = dependencies_of(request, Dependencies)
-    async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
-        signed = await exchange(
-            uow,
-            dependencies.token_issuer,
-            body.code,
-            body.code_verifier,
-            user_agent=request.headers.get("user-agent"),
-            now=dependencies.clock.now(),
-        )
-    if signed is None:
-        raise WrongOneTimeCode
+    with recorded_sign_in(request, "provider") as attempt:
+        async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
+            signed = await exchange(
+                uow,
+                dependencies.token_issuer,
+                body.code,
+                body.code_verifier,
+                user_agent=request.headers.get("user-agent"),
+                now=dependencies.clock.now(),
+            )
+        if signed is None:
+            raise WrongOneTimeCode
+        attempt.succeeded(signed)
     return ok(request, signed.response())
 
 

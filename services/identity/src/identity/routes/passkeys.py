@@ -15,6 +15,7 @@ from identity.domain.second_factors import Challenge
 from identity.responses.factors import Factor, PasskeyChallenge
 from identity.responses.sessions import Tokens
 from identity.routes.service_callers import AUTHENTICATING
+from identity.routes.sign_in_log import recorded_sign_in
 from identity.schemas.factors import RegisterPasskeyRequest, VerifyPasskeyRequest
 from identity.use_cases.factors.register_passkey import register_passkey as register
 from identity.use_cases.factors.start_passkey_assertion import start_passkey_assertion as start_assertion
@@ -104,17 +105,19 @@ async def start_passkey_assertion(
 async def verify_passkey(request: Request, caller: CurrentCaller, body: VerifyPasskeyRequest) -> Response:
     """Verify the passkey's response to a challenge, and returns tokens with `aal2`."""
     dependencies = dependencies_of(request, Dependencies)
-    async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
-        await open_federated_session(uow, caller, dependencies.staff_issuers)
-        signed = await verify(
-            uow,
-            dependencies.passkeys,
-            dependencies.token_issuer,
-            caller,
-            body.challenge_id,
-            _as_json(body.credential),
-            now=dependencies.clock.now(),
-        )
+    with recorded_sign_in(request, "passkey", caller.id) as attempt:
+        async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
+            await open_federated_session(uow, caller, dependencies.staff_issuers)
+            signed = await verify(
+                uow,
+                dependencies.passkeys,
+                dependencies.token_issuer,
+                caller,
+                body.challenge_id,
+                _as_json(body.credential),
+                now=dependencies.clock.now(),
+            )
+        attempt.succeeded(signed)
     return ok(request, signed.response())
 
 

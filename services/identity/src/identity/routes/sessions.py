@@ -19,6 +19,7 @@ from identity.queries.sessions import page_of_sessions
 from identity.responses.sessions import EndedSession, EndedSessions, Session, SignUpResult, Tokens
 from identity.routes.revocations import apply_revocation
 from identity.routes.service_callers import AUTHENTICATING
+from identity.routes.sign_in_log import recorded_sign_in
 from identity.schemas.sessions import LogInRequest, RefreshRequest, SignUpRequest
 from identity.use_cases.accounts.sign_up import SignUp
 from identity.use_cases.accounts.sign_up import sign_up as create
@@ -69,13 +70,15 @@ async def log_in(request: Request, body: LogInRequest) -> Response:
     403 with `confirmationRequired` until the address is confirmed; a code is then sent to it.
     """
     dependencies = dependencies_of(request, Dependencies)
-    signed = await start(
-        dependencies.password_verifier,
-        dependencies.token_issuer,
-        LogIn(body.email, body.password, request.headers.get("user-agent"), client_address_of(request)),
-        encryptor=dependencies.encryption.codes,
-        now=dependencies.clock.now(),
-    )
+    with recorded_sign_in(request, "password") as attempt:
+        signed = await start(
+            dependencies.password_verifier,
+            dependencies.token_issuer,
+            LogIn(body.email, body.password, request.headers.get("user-agent"), client_address_of(request)),
+            encryptor=dependencies.encryption.codes,
+            now=dependencies.clock.now(),
+        )
+        attempt.succeeded(signed)
     return ok(request, signed.response())
 
 

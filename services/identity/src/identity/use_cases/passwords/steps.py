@@ -28,10 +28,17 @@ class UnconfirmedSignUp:
     """The password of a sign-up whose address is unconfirmed, or had an account already."""
 
 
+@dataclass(frozen=True, slots=True)
+class WrongPassword:
+    """A wrong password, or an unknown address: then `user_id` is None."""
+
+    user_id: UUID | None
+
+
 async def verify_password(
     verifier: PasswordVerifier, email: str, password: str, *, now: datetime
-) -> VerifiedPassword | UnconfirmedSignUp | None:
-    """Verify the password of a normal address; count a failure and return None if it is wrong.
+) -> VerifiedPassword | UnconfirmedSignUp | WrongPassword:
+    """Verify the password of a normal address; count a failure and return WrongPassword if it is wrong.
 
     Before the confirmation, and for sign-ups with a registered address, the right password returns UnconfirmedSignUp.
     Both cost the same work and write the same rows, so sign-ups do not reveal which addresses have an account.
@@ -54,4 +61,4 @@ async def verify_password(
         if await sign_ups.is_sign_up_password(uow, shown.address_hash, shown.digest) or is_right:
             return UnconfirmedSignUp()
         await login_failures.count_failure(uow, failures_key, now, forgotten_before=now - FORGOTTEN_AFTER)
-    return None
+    return WrongPassword(account.user_id if account is not None else None)

@@ -14,7 +14,7 @@ from identity.domain.errors import ConfirmationRequired, ConfirmationWithoutMail
 from identity.domain.one_time_codes import LOGIN_RESEND_AFTER, CodeRequest, Destination
 from identity.store import accounts, login_failures
 from identity.use_cases.codes.request_code import request_code
-from identity.use_cases.passwords.steps import UnconfirmedSignUp, VerifiedPassword, verify_password
+from identity.use_cases.passwords.steps import UnconfirmedSignUp, VerifiedPassword, WrongPassword, verify_password
 from identity.use_cases.sessions.steps import start_session
 
 LOGGING_IN = ServiceItself("log-in")
@@ -48,8 +48,8 @@ async def log_in(
     email = normal_email(request.email)
     for _ in range(CHECKS_MAX):
         verified = await verify_password(verifier, email, request.password, now=now)
-        if verified is None:
-            break
+        if isinstance(verified, WrongPassword):
+            raise WrongCredentials(verified.user_id)
         if isinstance(verified, UnconfirmedSignUp):
             await _send_code(verifier, encryptor, email, request.source, now)
             raise ConfirmationRequired

@@ -27,7 +27,7 @@ async def sign_tokens(
 ) -> SignedIn:
     """Return a new access token with the refresh token. Stores nothing. Raises like `issue_tokens`."""
     if profile.is_suspended:
-        raise UserSuspended
+        raise UserSuspended(profile.user_id)
     if profile.awaits_confirmation:
         raise ConfirmationRequired
     current = await keys.find_current_key(uow, now)
@@ -37,6 +37,7 @@ async def sign_tokens(
         profile = profile.without_staff_roles()
     key = token_issuer.signing_keys.open(*current)
     return SignedIn(
+        user_id=profile.user_id,
         access_token=sign_access_token(key, profile, sign_in, issuer=token_issuer.issuer, now=now),
         refresh_token=refresh_token,
         aal=sign_in.aal,

@@ -1,0 +1,37 @@
+"""The edge's lines of the access log: refused calls and writes (decision 200)."""
+
+from typing import Final
+
+from api_gateway.call import Call
+from common.observability import access_log
+
+_REFUSED: Final = frozenset({401, 403, 429})
+_READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+def record_access(call: Call) -> None:
+    """Write the line of a finished call that was refused or may have changed state; no line for another."""
+    route = call.route
+    if call.status in _REFUSED:
+        access_log.write(
+            access_log.RefusedCall(
+                at=call.instant,
+                request_id=call.request_id,
+                method=call.method,
+                route="unknown" if route is None else route.path,
+                caller=None if call.caller is None else call.caller.user_id,
+                status=call.status,
+                permissions=() if route is None or call.status != 403 else route.guard.permissions,
+            )
+        )
+    elif route is not None and call.method not in _READS:
+        access_log.write(
+            access_log.Write(
+                at=call.instant,
+                request_id=call.request_id,
+                method=call.method,
+                route=route.path,
+                caller=None if call.caller is None else call.caller.user_id,
+                status=call.status,
+            )
+        )
