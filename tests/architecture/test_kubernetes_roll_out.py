@@ -1,8 +1,12 @@
 """The roll-out applies the manifests of deploy/k8s in steps, as do Argo CD and Flux. No test here needs a cluster."""
 
+import json
 import os
+import pty
 import re
 import subprocess
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -13,6 +17,56 @@ from tests.architecture.manifests import SETTINGS, manifests, name_of, of_kind, 
 
 COMPONENT = "app.kubernetes.io/component"
 JOBS = {"provision", "migration", "demo-data"}
+ENDED_JOBS = {"get jobs": "one=Complete\n"}
+_KUBECTL = """\
+import json, pathlib, sys
+folder, call = pathlib.Path(__file__).parent, " ".join(sys.argv[1:])
+with (folder / "calls").open("a") as calls:
+    calls.write(call + "\\n")
+for part, responses in json.loads((folder / "responses.json").read_text()).items():
+    if part in call:
+        earlier = sum(part in line for line in (folder / "calls").read_text().splitlines()) - 1
+        text, code = responses[min(earlier, len(responses) - 1)]
+        print(text, end="")
+        sys.exit(code)
+"""
+Response = str | tuple[str, int]
+
+
+class Run:
+    """A run of the script with a kubectl that records its calls.
+
+    `responses`: the output and the exit code of calls with this text, in order; the last one repeats. `typed`: the
+    input of a terminal.
+    """
+
+    def __init__(
+        self, folder: Path, *arguments: str | Mapping[str, Response | list[Response]], typed: str | None = None
+    ) -> None:
+        *options, responses = arguments
+        usual = {"current-context": "west", "config view": "https://10.0.0.1:6443", "get namespace": "namespace/campus"}
+        listed = {part: it if isinstance(it, list) else [it] for part, it in {**usual, **responses}.items()}
+        coded = {part: [(it, 0) if isinstance(it, str) else it for it in its] for part, its in listed.items()}
+        (folder / "responses.json").write_text(json.dumps(coded))
+        (folder / "calls").unlink(missing_ok=True)
+        (folder / "kubectl").write_text(f"#!{sys.executable} -IS\n{_KUBECTL}")
+        (folder / "kubectl").chmod(0o755)
+        ours, theirs = pty.openpty()
+        os.write(ours, (typed or "").encode())
+        ran = subprocess.run(
+            [FOLDER / "roll-out", *options],
+            env={"PATH": f"{folder}:{os.environ['PATH']}"},
+            stdin=subprocess.DEVNULL if typed is None else theirs,
+            capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        os.close(ours)
+        os.close(theirs)
+        self.status, self.output, self.errors = ran.returncode, ran.stdout, ran.stderr
+        self.calls = (folder / "calls").read_text().splitlines()
+
+    def first(self, part: str) -> int:
+        """Return the place of the first call with this text."""
+        return next(place for place, call in enumerate(self.calls) if part in call)
 
 
 def test_argo_cd_applies_the_steps_of_the_roll_out_in_their_order() -> None:
@@ -59,7 +113,8 @@ def test_flux_gets_every_resource_in_the_folder_of_its_step(overlay, tmp_path: P
 def test_the_labels_of_the_roll_out_separate_its_steps(overlay) -> None:
     """`roll-out` holds processes back until the migrations are through, by the label `app.kubernetes.io/component`."""
     script = (FOLDER / "roll-out").read_text()
-    (held_back,) = re.findall(r"notin \(([^)]*)\)", script)
+    not_shown, held_back = re.findall(r"notin \(([^)]*)\)", script)
+    assert set(not_shown.split(", ")) == {*JOBS, "broker-account", "autoscaling"}
     assert set(held_back.split(", ")) == {
         "api",
         "worker",
@@ -91,10 +146,10 @@ def test_resources_are_applied_after_their_requirements(overlay) -> None:
         "run_jobs provision",
         "run_jobs migration",
         " in (api, worker",
-        "rollout status",
+        " in (key-rotation, audit)",
         "run_jobs demo-data",
     )
-    places = [script.index(step, script.index("notin (")) for step in steps]
+    places = [script.index(step, script.rindex("notin (")) for step in steps]
     assert places == sorted(places)
     assert script.index('apply -k "$overlay"\n') > places[-1], "scalers come with the whole, last"
     secrets = {name_of(it): it["spec"]["target"].get("template", {}) for it in of_kind(overlay, "ExternalSecret")}
@@ -116,15 +171,88 @@ def test_resources_are_applied_after_their_requirements(overlay) -> None:
 
 @pytest.mark.parametrize(("stopped", "status"), [("", 0), ("orders-api payouts-worker ", 1)])
 def test_a_roll_out_does_not_pass_over_stopped_processes(tmp_path: Path, stopped: str, status: int) -> None:
-    kubectl = tmp_path / "kubectl"
-    kubectl.write_text(f'#!/bin/sh\ncase "$*" in *replicas==0*) printf %s "{stopped}" ;; esac\n')
-    kubectl.chmod(0o755)
-    path = f"{tmp_path}:{os.environ['PATH']}"
-    ran = subprocess.run(
-        [FOLDER / "roll-out", "production"], env={"PATH": path}, capture_output=True, text=True, check=False
-    )
-    assert ran.returncode == status, ran.stderr
-    assert ("kubectl scale -n campus deployments orders-api payouts-worker --replicas=2" in ran.stderr) == bool(stopped)
+    ran = Run(tmp_path, "production", {"replicas==0": stopped})
+    assert ran.status == status, ran.errors
+    assert ("kubectl scale -n campus deployments orders-api payouts-worker --replicas=2" in ran.errors) == bool(stopped)
+
+
+def test_the_roll_out_names_its_context_and_shows_the_differences_first(tmp_path: Path) -> None:
+    ran = Run(tmp_path, "production", {" diff ": ("+image: new\n", 1)})
+    assert ran.status == 0, ran.errors
+    assert ran.output.startswith("Context west (https://10.0.0.1:6443), overlays/production\n+image: new\n")
+    assert ran.first(" diff ") < ran.first(" apply ")
+    assert all(call.startswith("--context west ") for call in ran.calls[1:])
+
+
+def test_the_roll_out_uses_the_named_context(tmp_path: Path) -> None:
+    ran = Run(tmp_path, "--context", "east", "small", {})
+    assert ran.output.startswith("Context east (")
+    assert all(call.startswith("--context east ") for call in ran.calls)
+
+
+@pytest.mark.parametrize(("option", "typed", "is_applied"), [("", "no\n", 0), ("", "yes\n", 1), ("--yes", "", 1)])
+def test_the_roll_out_waits_for_a_yes_on_a_terminal(tmp_path: Path, option: str, typed: str, is_applied: int) -> None:
+    ran = Run(tmp_path, *option.split(), "production", {}, typed=typed)
+    assert ran.status == 1 - is_applied, ran.errors
+    assert ("Nothing was changed." in ran.errors) == (not is_applied)
+    assert any(" apply " in call for call in ran.calls) == bool(is_applied)
+
+
+@pytest.mark.parametrize(
+    ("responses", "text"),
+    [
+        ({"current-context": ("", 1)}, "kubectl has no current context: name one with --context."),
+        ({" diff ": ("", 2)}, "The differences are not readable; nothing of them was applied."),
+    ],
+)
+def test_a_roll_out_without_a_context_or_a_diff_changes_nothing(tmp_path: Path, responses: dict, text: str) -> None:
+    ran = Run(tmp_path, "production", responses)
+    assert (ran.status, text in ran.errors) == (1, True)
+    assert not [call for call in ran.calls if " apply " in call]
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_the_roll_out_refuses_placeholders_of_an_overlay(overlay, tmp_path: Path) -> None:
+    given = yaml.safe_dump_all(manifests(overlay))
+    ran = Run(tmp_path, overlay, {"kustomize": given})
+    assert ran.status == 1
+    found = set(ran.errors.splitlines()[1:])
+    assert {"https://objects.example", "operations@campus.example"} < found
+    assert any(line.startswith("registry.example/campus/orders:") for line in found)
+    assert not [call for call in ran.calls if " apply " in call or " diff " in call]
+    # The prefix of labels stays.
+    chosen = re.sub(r"\.example(?!/r|/s)", ".campus.ng", given.replace("registry.example", "registry.campus.ng"))
+    assert Run(tmp_path, overlay, {"kustomize": chosen, **ENDED_JOBS}).status == 0
+    assert Run(tmp_path, "--allow-placeholders", overlay, {"kustomize": given, **ENDED_JOBS}).status == 0
+
+
+def test_a_failed_job_ends_the_roll_out_with_its_log(tmp_path: Path) -> None:
+    states = "orders-migration=SuccessCriteriaMet Complete\npayouts-migration=FailureTarget Failed\n"
+    responses = {"kustomize": f"{COMPONENT}: migration\n", "get jobs": states, " logs ": "column exists\n"}
+    ran = Run(tmp_path, "production", responses)
+    assert ran.status == 1
+    assert ran.errors == "column exists\nJob payouts-migration failed. Its last lines are above.\n"
+    assert not [call for call in ran.calls if "in (api" in call and "notin" not in call]
+
+
+def test_processes_that_do_not_become_ready_return_to_their_revision(tmp_path: Path) -> None:
+    responses = {
+        "revision}": ["orders-api=4\npayouts-api=7\nconsole=2\n", "orders-api=5\npayouts-api=8\nconsole=2\n"],
+        "deployment/payouts-api --timeout": [("deadline exceeded", 1), ("", 0)],
+    }
+    ran = Run(tmp_path, "production", responses)
+    assert (ran.status, "processes of the version before run again" in ran.errors) == (1, True)
+    assert [call.rpartition("deployment/")[2] for call in ran.calls if "rollout undo" in call] == [
+        "orders-api --to-revision=4",
+        "payouts-api --to-revision=7",
+    ]
+    assert not [call for call in ran.calls if "in (key-rotation, audit)" in call]
+
+
+def test_a_roll_back_that_fails_is_reported(tmp_path: Path) -> None:
+    responses = {"revision}": ["orders-api=4\n", "orders-api=5\n"], "deployment/orders-api --timeout": ("", 1)}
+    ran = Run(tmp_path, "production", responses)
+    assert (ran.status, "are not back at the version before" in ran.errors) == (1, True)
 
 
 def test_a_second_roll_out_changes_nothing() -> None:
