@@ -258,6 +258,18 @@ async def test_support_reads_the_own_actions_and_their_orders(
     row = support.page.locator("tr", has=support.page.locator(f"a[href='/orders/{order['id']}']"))
     assert "order cancelled" in await row.inner_text()
     await support.check_page()
+    await support.fill("Number or id", order["number"].lower())
+    await support.click("Filter")
+    assert await support.page.locator("main tbody tr").count() == 1
+    assert "order cancelled" in await support.text()
+    for typed, why in (
+        ("CM-0000-0000", "no order that you may see has the number"),
+        ("PO-0000-0000", "you may not see payouts"),
+        (f"po-{0:032x}", "you may not see payouts"),
+        ("the vendor", "type the number of an order or payout"),
+    ):
+        await support.open(f"/me/actions?subjectId={typed}")
+        assert why in await support.text()
 
 
 async def test_a_list_is_filtered_by_its_address_and_given_as_csv(

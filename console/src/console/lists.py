@@ -1,5 +1,6 @@
 """Lists of the API as tables: filters in the address, pages, and the same rows as CSV."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -10,6 +11,7 @@ from uuid import UUID
 from markupsafe import Markup, escape
 from starlette.responses import Response
 
+from common.primitives.public_numbers import NumberKind, kind_of_number
 from common.web.csv_export import csv_head, csv_lines
 from console import formats
 from console.api import ROWS_MAX, ApiProblem, Json, Rows
@@ -100,18 +102,23 @@ class Filter:
     name: str
     label: str
     options: tuple[tuple[str, str], ...] = ()
-    kind: Literal["search", "date", "text", "order", "payout", "hidden"] = "text"
-    """`order` and `payout` take a number for people, and filter by its id. `hidden` is set by links only."""
+    kind: Literal["search", "date", "text", "order", "payout", "subject", "hidden"] = "text"
+    """`order` and `payout` take a number for people, and filter by its id; `subject` takes a number of either, or the
+    reference of a transfer. `hidden` is set by links only.
+    """
     blank: str = "all"
     """The option of no choice."""
 
     @property
     def input_type(self) -> str:
-        return "search" if self.kind in _NUMBERED else self.kind
+        return "search" if self.kind == "subject" or self.kind in _NUMBERED else self.kind
 
 
 _NUMBERED: Final = {"order": ("/api/orders", "q"), "payout": ("/api/payouts", "number")}
 """The list that finds the number, and its parameter."""
+_SUBJECTS: Final[Mapping[NumberKind | None, str]] = {NumberKind.ORDER: "order", NumberKind.PAYOUT: "payout"}
+_REFERENCE: Final = re.compile("po-[0-9a-f]{32}")
+"""Of a transfer (contract section 8.4)."""
 
 
 def choices(*words: str) -> tuple[tuple[str, str], ...]:
@@ -197,21 +204,27 @@ async def _with_ids(visit: Visit, view: ListView, query: Mapping[str, str]) -> d
     parameters = dict(query)
     for one in view.filters:
         typed = query.get(one.name, "")
-        if one.kind in _NUMBERED and typed and not is_id(typed):
+        if one.input_type == "search" and one.kind != "search" and typed and not is_id(typed):
             parameters[one.name] = await _id_of_number(visit, one, typed)
     return parameters
 
 
 async def _id_of_number(visit: Visit, one: Filter, typed: str) -> str:
-    path, parameter = _NUMBERED[one.kind]
+    kind = one.kind if one.kind != "subject" else _SUBJECTS.get(kind_of_number(typed))
+    if _REFERENCE.fullmatch(typed.strip().lower()):
+        kind, path, parameter = "payout", "/api/payouts", "reference"
+    elif kind is None:
+        raise InvalidField(one.name, "type the number of an order or payout, the reference of a transfer, or an id")
+    else:
+        path, parameter = _NUMBERED[kind]
     try:
         found = (await visit.api.page(path, limit=2, **{parameter: typed})).items
     except ApiProblem as problem:
         if problem.status != 403:
             raise
-        raise InvalidField(one.name, f"you may not see {one.kind}s: search by another field") from problem
+        raise InvalidField(one.name, f"you may not see {kind}s: search by another field") from problem
     if len(found) != 1:
-        raise InvalidField(one.name, f"no {one.kind} that you may see has the number “{typed}”; check it")
+        raise InvalidField(one.name, f"no {kind} that you may see has the number “{typed}”; check it")
     return str(found[0]["id"])
 
 

@@ -128,6 +128,9 @@ async def test_staff_read_the_cancellations_and_decisions_that_they_made(market:
         order["id"],
         "orders",
     )
+    found = await market.client.get(path, headers=support, params={"subjectId": order["id"]})
+    assert [one["act"] for one in data_of(found)] == ["order_cancelled"]
+    assert data_of(await market.client.get(path, headers=support, params={"subjectId": str(new_id())})) == []
     resolution = await prepared(market, await disputed(market), "buyer")
     checker = market.as_staff("finance_checker", stepped_up=True)
     assert (await decide(market, resolution, headers=checker)).status_code == 200

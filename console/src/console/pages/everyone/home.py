@@ -196,7 +196,10 @@ ACTIONS = ListView(
         Column("On", lambda one: spoken(one["subjectKind"]), link=_subject_screen),
         Column("Detail", lambda one: ", ".join(f"{spoken(name)}: {value}" for name, value in one["detail"].items())),
     ),
-    filters=(Filter("before", "Before", kind="date"),),
+    filters=(
+        Filter("subjectId", "Number or id", kind="subject"),
+        Filter("before", "Before", kind="date"),
+    ),
     empty="You have decided, granted, sent or cancelled nothing yet.",
     is_paged=False,
 )

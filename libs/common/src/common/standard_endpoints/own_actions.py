@@ -1,6 +1,7 @@
 """The caller's own actions in a service: its part of `GET /api/staff-acts/current` (contract section 13.8)."""
 
 from typing import Annotated, Final
+from uuid import UUID
 
 from fastapi import Query
 from msgspec import Meta
@@ -33,7 +34,8 @@ FROM dead_letter_actions WHERE acted_by = $1
 """
 _NEWEST: Final = f"""
 SELECT act, subject_kind, subject_id, detail, created_at FROM ({{rows}} UNION ALL {_DEAD_LETTERS}) AS own
-WHERE $2::timestamptz IS NULL OR created_at < $2 ORDER BY created_at DESC, act, subject_id LIMIT {OWN_ACTIONS_MAX}
+WHERE ($2::timestamptz IS NULL OR created_at < $2) AND ($3::uuid IS NULL OR subject_id = $3)
+ORDER BY created_at DESC, act, subject_id LIMIT {OWN_ACTIONS_MAX}
 """
 
 
@@ -70,12 +72,15 @@ def own_action_endpoints(service: str, rows: str, database: Database) -> Endpoin
         request: Request,
         caller: CurrentCaller,
         before: Annotated[QueryInstant | None, Query(description="Only actions before this.")] = None,
+        subject_id: Annotated[
+            UUID | None, Query(alias="subjectId", description="Only actions on the subject with this id.")
+        ] = None,
     ) -> Response:
         """Return the newest 100 actions of the caller in all services: decisions, grants, suspensions, dispatches,
         releases.
         """
         async with database.unit_of_work(acting_as=READING) as uow:
-            found = await uow.fetch(_NEWEST.format(rows=rows), caller.id, before)
+            found = await uow.fetch(_NEWEST.format(rows=rows), caller.id, before, subject_id)
         actions = [OwnAction.from_row(row, service=service, subject_id=str(row["subject_id"])) for row in found]
         return ok(request, actions, meta=WorkMeta, unavailable=[])
 
