@@ -19,7 +19,7 @@ PROGRAM = Path(__file__).with_name("patient_gateway.py")
 
 class Process:
     """A gateway that may be killed and started again on its ports; `changed` are settings by their environment
-    names.
+    names. Its log is appended to `log`, else discarded.
     """
 
     def __init__(
@@ -29,8 +29,10 @@ class Process:
         broker_url: str,
         issuer: Issuer,
         upstream_url: str,
+        log: Path = Path(os.devnull),
         **changed: str,
     ) -> None:
+        self._log = log
         self.port, self.metrics_port = ports
         services = ("IDENTITY", "ORDERS", "PAYMENTS", "PAYOUTS", "NOTIFICATIONS")
         self._environment = {
@@ -49,9 +51,10 @@ class Process:
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
-        self._process = await asyncio.create_subprocess_exec(
-            sys.executable, str(PROGRAM), "api", env=self._environment, stdout=asyncio.subprocess.DEVNULL
-        )
+        with self._log.open("ab") as log:
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable, str(PROGRAM), "api", env=self._environment, stdout=log
+            )
 
         async def ready() -> bool:
             try:
@@ -77,10 +80,15 @@ class Process:
 
 @asynccontextmanager
 async def running_process(
-    urls: DatabaseUrls, broker_url: str, issuer: Issuer, upstream_url: str, **changed: str
+    urls: DatabaseUrls,
+    broker_url: str,
+    issuer: Issuer,
+    upstream_url: str,
+    log: Path = Path(os.devnull),
+    **changed: str,
 ) -> AsyncIterator[tuple[Process, httpx.AsyncClient]]:
     with held_ports(2) as ports:
-        process = Process(ports, urls, broker_url, issuer, upstream_url, **changed)
+        process = Process(ports, urls, broker_url, issuer, upstream_url, log, **changed)
         try:
             await process.start()
             base = f"http://127.0.0.1:{process.port}"

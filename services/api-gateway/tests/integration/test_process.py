@@ -1,16 +1,19 @@
 """The process itself: its two ports, and the state that survives it."""
 
 import asyncio
+import json
 import re
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from urllib.parse import quote, urlsplit
 from uuid import uuid4
 
 import asyncpg
 import httpx
 import msgspec
+import pytest
 
 from common.messaging.bus import Bus, Outgoing
 from common.messaging.topology import declare_topology, declared_topology
@@ -168,6 +171,28 @@ async def test_a_running_request_ends_before_the_process_does(
         upstream.gate.set()
         assert (await under_way).status_code == 201
         assert await ending == 0
+
+
+@pytest.mark.parametrize(("enabled", "lines"), [("true", 1), ("false", 0)])
+async def test_the_access_log_has_a_switch(
+    module_urls: DatabaseUrls,
+    broker_url: str,
+    upstream: Upstream,
+    issuer: Issuer,
+    tmp_path: Path,
+    enabled: str,
+    lines: int,
+) -> None:
+    log = tmp_path / "log"
+    changed = {"LOG_LEVEL": "ERROR", "ACCESS_LOG_ENABLED": enabled}
+    async with running_process(module_urls, broker_url, issuer, upstream.url, log, **changed) as (process, client):
+        assert (await client.get("/api/orders")).status_code == 401
+        assert await process.end(signal.SIGTERM) == 0
+    records = [json.loads(line) for line in log.read_text().splitlines()]
+    written = [record for record in records if record.get("log") == "access"]
+    assert [(record["service"], record["event"], record["route"]) for record in written] == [
+        ("api-gateway", "refused", "/api/orders")
+    ] * lines
 
 
 def _now() -> str:
