@@ -21,7 +21,8 @@ _SEEDS_OF_A_SYSTEM = 200
 # The fault is found by one of the first of these.
 _PLANTED_SEEDS_MAX = 20
 _PLANTED_TRIALS_MAX = 8
-# Plans whose schedule depends on no user of an earlier run: with `--everyone` each run adds recipients of messages.
+# Not seed 2: with `--everyone` and after a day with all timers, the notifications worker publishes a delivery more in
+# each run of it (none, one, two in three runs). The cause is not known.
 _REPEATED_SEEDS = (1, 3)
 
 
