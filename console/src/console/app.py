@@ -25,7 +25,6 @@ from console.families import Family, Screen, find_families, shortcuts
 from console.papers import paper_response
 from console.passkeys import read_passkey
 from console.profiles import Profiles
-from console.roles import who_may
 from console.security import STRICT_TRANSPORT, SecuredResponses, has_csrf_token, is_same_origin, security_headers
 from console.session import REFUSED_FORM_CHARACTERS_MAX, RefusedFormCookie, Session, SessionCookies
 from console.settings import Settings
@@ -124,7 +123,6 @@ class Console:
             "shortcuts": shortcuts,
             "api_origin": settings.base_url,
             "present_instant": _present_instant,
-            "who_may": who_may,
         }
         return environment
 

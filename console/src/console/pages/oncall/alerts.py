@@ -10,6 +10,7 @@ from console.formats import plain_message
 from console.lists import Column, Filter, ListView, choices, is_id, show_list
 from console.pages.oncall.runbooks import find_runbook, may_open, permissions_of_page
 from console.parts import STAFF_NAMES_MAX, command, names_of, rows_of_part
+from console.roles import who_may
 from console.visit import InvalidField, Visit
 
 SCREENS = Screens()
@@ -125,6 +126,7 @@ async def alert_page(visit: Visit) -> Response:
         subject_page=subject_page,
         may_open_subject=may_open(visit, subject_page),
         subject_readers=permissions_of_page(subject_page),
+        who_may=who_may,
         runbook=find_runbook(visit, alert["runbook"], subject_page),
         names=await names_of(visit, *named),
         colleagues=[(one["id"], one["name"]) for one in colleagues if one["id"] != alert["assigneeId"]],

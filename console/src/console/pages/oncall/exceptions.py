@@ -13,6 +13,7 @@ from console.lists import Column, Filter, ListView, choices, show_list, vendor_n
 from console.money import payout_state
 from console.pages.oncall.alerts import SEVERITIES
 from console.parts import command, names_of
+from console.roles import who_may
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -116,6 +117,7 @@ async def exception_page(visit: Visit) -> Response:
         exception=exception,
         payout=payout,
         state=payout_state(payout) if payout else None,
+        who_may=who_may,
         severities=choices(*SEVERITIES),
         causes=choices(*CAUSES),
         steps=runbook_steps(exception["cause"]),
