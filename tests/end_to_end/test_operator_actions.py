@@ -150,9 +150,10 @@ async def test_a_dead_webhook_is_worked_on_again(market: Marketplace, users: Use
 
     assert await market.until("the end of the work", worked_on, 60)
     again = await insert_dead_webhook(system, event_id)
-    closed = await ops.done("webhooks", "dead", "close", again, "--reason", "a test")
-    assert (closed["id"], closed["closeReason"]) == (again, "a test")
-    assert (await ops.call("webhooks", "dead", "replay", again))[1]["error"]["status"] == 409
+    close = ("webhooks", "dead", "close", again, "--reason")
+    requested = await ops.done(*close, "a test")
+    assert (requested["id"], requested["status"], requested["closeReason"]) == (again, "requested", "a test")
+    assert (await ops.call(*close, "another"))[1]["error"]["status"] == 409, "another person closes it"
 
 
 async def test_keys_are_shown_and_demo_data_loads_under_load(
