@@ -1,6 +1,7 @@
 """A message is accepted from the named service only, on every route that the broker's permissions allow."""
 
 import json
+from uuid import uuid4
 
 import aio_pika
 import pytest
@@ -156,7 +157,7 @@ async def test_a_forged_message_is_stored_as_evidence_without_effect(
     assert (raised["severity"], raised["runbook"]) == ("SEV-1", "unproven-publisher")
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         with pytest.raises(Conflict):
-            await dead_letters.replay_dead_letter(uow, bus, dead_letter["id"])
+            await dead_letters.replay_dead_letter(uow, bus, dead_letter["id"], by=uuid4())
 
 
 async def test_forged_work_does_not_run_the_handler_of_exhausted_work(
@@ -202,5 +203,5 @@ async def test_a_message_that_the_broker_dead_lettered_can_be_replayed(
         [dead_letter] = await eventually(lambda: rows(mechanisms, "SELECT * FROM dead_letters"))
         assert (dead_letter["queue"], dead_letter["error"].partition(":")[0]) == ("tests.orders", "PermanentFault")
         async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            await dead_letters.replay_dead_letter(uow, bus, dead_letter["id"])
+            await dead_letters.replay_dead_letter(uow, bus, dead_letter["id"], by=uuid4())
         await eventually(lambda: notebook.attempts[event.subject] == 1)

@@ -5,8 +5,9 @@ from uuid import UUID
 
 import pytest
 
+from common.messaging.dead_letters import webhook_alert_key
 from payments.clients.paystack_records import identify
-from payments.domain.webhooks import alert_key, content_hash_of, storable_text
+from payments.domain.webhooks import content_hash_of, storable_text
 
 
 def _filed(body: Any) -> tuple[str, str]:
@@ -75,4 +76,4 @@ def test_any_body_becomes_a_text_that_the_database_stores() -> None:
 
 
 def test_the_alert_of_a_dead_webhook_has_its_key() -> None:
-    assert alert_key(UUID(int=1)) == f"dead-letter-webhook:{UUID(int=1)}"
+    assert webhook_alert_key(UUID(int=1)) == f"dead-letter-webhook:{UUID(int=1)}"
