@@ -6,7 +6,6 @@ Each is image at 1280 and 360 px, in light and dark.
 import asyncio
 import io
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping
@@ -15,11 +14,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from PIL import Image
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser
 
 from operations.journey import Marketplace, SignedInUser
 from operations.processes import CONSOLE_PORT, SANDBOX_PORT
 from operations.secrets import read_secrets
+from tests.browsers import running_browser
 from tests.console.browser import NARROW, WIDE, Visitor, adopt_session
 from tests.console.decisions import short_charge
 from tests.end_to_end.steps import delivered_order, paid_order
@@ -69,9 +69,7 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         build_storefront(Path(folder), base_url)
         with served(Path(folder)) as site:
-            async with async_playwright() as playwright:
-                path = shutil.which("chromium") or shutil.which("google-chrome")
-                browser = await playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+            async with running_browser() as browser:
                 for size in (WIDE, NARROW):
                     for scheme in ("light", "dark"):
                         options = {"viewport": size, "color_scheme": scheme, "locale": "en-GB"}
@@ -80,7 +78,6 @@ async def main() -> None:
                         )
                         await _capture_storefront(browser, site.origin, buyer, customer, options)
                         await _capture_pages(browser, base_url, options)
-                await browser.close()
     await market.close()
     written = sorted(FOLDER.glob("*.webp"))
     size = sum(one.stat().st_size for one in written)

@@ -1,16 +1,15 @@
 """Browsers at the running system: one for each person of a test."""
 
-import shutil
 import time
 from collections.abc import AsyncIterator, Awaitable
 from typing import Protocol
 
-import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser
 
 from campus_tools.launcher.system import System
 from operations.journey import Marketplace, SignedInUser
+from tests.browsers import running_browser
 from tests.console.browser import Visitor, adopt_session, new_visitor
 from tests.end_to_end.responses import Responses
 from tests.running_system import FRESH_SECONDS, Users, everybody, new_market
@@ -26,15 +25,8 @@ class Arrival(Protocol):
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
-    """Yield the system's own Chromium."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if path is None:
-        pytest.fail("The console's tests need Chromium: run `tools/setup browser` (Debian: apt-get install chromium)")
-    async with async_playwright() as playwright:
-        # As root, and in containers, Chromium's own sandbox cannot start. It loads pages of this machine only.
-        running = await playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+    async with running_browser() as running:
         yield running
-        await running.close()
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -16,6 +16,7 @@ from playwright.async_api import Browser, Page, Request
 from campus_tools.guides.site import SITE, build_site, pages_of, read_chapters
 from campus_tools.launcher.system import System
 from operations.journey import Marketplace
+from tests.browsers import running_browser
 from tests.console.browser import AXE, NARROW, WIDE
 from tests.console.conftest import browser
 from tests.end_to_end.conftest import market
@@ -196,7 +197,13 @@ async def test_a_payment_is_made_from_the_start_page(
     await market.order_reaches(users.buyer, order["id"], "paid_escrow")
 
 
-async def test_the_service_worker_of_the_guide_shows_a_notification(browser: Browser) -> None:
+@pytest_asyncio.fixture(loop_scope="session")
+async def notifying_browser() -> AsyncIterator[Browser]:
+    async with running_browser(notifies=True) as running:
+        yield running
+
+
+async def test_the_service_worker_of_the_guide_shows_a_notification(notifying_browser: Browser) -> None:
     """The browser receives the push as from its push service, which would be a server of the browser's maker."""
     [worker] = [block.code for block in blocks_of("push") if block.name == "push-worker.js"]
     [page_script] = [block.code for block in blocks_of("push") if block.name == "push-page.js"]
@@ -215,7 +222,7 @@ async def test_the_service_worker_of_the_guide_shows_a_notification(browser: Bro
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
     origin = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    context = await browser.new_context(permissions=["notifications"])
+    context = await notifying_browser.new_context(permissions=["notifications"])
     try:
         page = await context.new_page()
         devtools = await context.new_cdp_session(page)

@@ -7,7 +7,7 @@ import { build } from "esbuild";
 import { chromium } from "playwright-core";
 import { baseUrl, codeFor, pay, secrets } from "./system.js";
 
-const NAMES = ["chromium", "chromium-browser", "google-chrome"];
+const NAMES = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
 
 function browserPath(): string {
   for (const name of NAMES) {
