@@ -104,6 +104,7 @@ async def test_money_that_came_back_is_not_shown_as_paid(
     await maker.open(f"/payout-exceptions/{exception['id']}")
     await shows(maker, ["came back", f"{naira(AMOUNT_MINOR)} waits for two people of finance"])
     await shows(maker, ["Not for your role: staff on call may do it."])
+    assert await maker.page.get_by_text("arrived", exact=True).count() == 0
     for one, path in ((maker, "/payouts"), (await visitor(shop.owner), "/wallet/payouts")):
         await one.open(path)
         row = one.page.get_by_role("row").filter(has_text=requested["number"])
