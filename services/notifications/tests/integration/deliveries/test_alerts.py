@@ -290,13 +290,13 @@ async def test_an_alert_is_acknowledged_assigned_and_noted(scenario: Scenario, c
 
     await second.post(raised.alert_id, "assign", {"assigneeId": str(second.id)})
     await second.post(raised.alert_id, "assign", {"assigneeId": str(second.id)})
-    noted = await second.post(raised.alert_id, "notes", {"text": "The bank was told."})
+    noted = await second.post(raised.alert_id, "notes", {"text": "The bank was called."})
     assert noted.status_code == 201
     actions = noted.json()["data"]["actions"]
     assert [(action["kind"], action["by"], action["assigneeId"], action["note"]) for action in actions] == [
         ("acknowledged", str(first.id), None, None),
         ("assigned", str(second.id), str(second.id), None),
-        ("noted", str(second.id), None, "The bank was told."),
+        ("noted", str(second.id), None, "The bank was called."),
     ]
 
 

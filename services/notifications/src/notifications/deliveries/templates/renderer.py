@@ -126,8 +126,8 @@ _SIGN_IN_CHANGES: Final[Mapping[str | None, str]] = {
     "password_reset": "the password was reset",
     "factor_added": "a second factor was added",
     "factor_removed": "a second factor was removed",
-    "factor_reset_prepared": "our staff were told that you lost your second factors, and will remove them in a day. "
-    "If you have them, sign in with one now, and write to support",
+    "factor_reset_prepared": "our staff received a report that you lost your second factors, and will remove them in a "
+    "day. If you have them, sign in with one now, and write to support",
     "factors_reset": "our staff removed all second factors and ended all sessions",
     "recovery_codes_renewed": "new recovery codes were made",
     "recovery_code_used": "a recovery code was used",
