@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.money import money, posting_rows, sided
+from console.money import arrival_words, money, posting_rows, sided
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,16 @@ def test_an_entry_is_a_debit_or_a_credit_with_the_balances_around_it() -> None:
 def test_an_entry_without_a_balance_shows_none() -> None:
     [row] = posting_rows([{"account": "commission", "amountMinor": -1}])
     assert (row["before"], row["after"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("arrival", "shown"),
+    [
+        (None, ""),
+        ({"day": "2026-12-01", "obstacle": None}, "by Tuesday 1 December"),
+        ({"day": None, "obstacle": "held"}, "no day yet: finance holds it"),
+        ({"day": None, "obstacle": "a_new_one"}, "no day yet: a new one"),
+    ],
+)
+def test_a_payout_has_a_day_at_the_bank_or_the_reason_why_not(arrival, shown: str) -> None:
+    assert arrival_words(arrival) == shown

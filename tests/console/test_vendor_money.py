@@ -8,7 +8,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from console.formats import naira
+from console.formats import day, naira
 from operations.journey import Marketplace
 from tests.console.browser import NARROW, Visitor
 from tests.console.conftest import Arrival
@@ -89,6 +89,12 @@ async def test_a_payout_is_requested_once_and_cancelled(visitor: Arrival, market
         100_050,
         before["availableMinor"] - 100_050,
     )
+    (payout,) = await market.get("/api/payouts", shop.owner, params={"status": "pending"})
+    reaches = f"by {day(payout['arrival']['day'])}"
+    assert reaches in await one.text()
+    await one.open("/wallet")
+    assert f"at your bank {reaches}" in await one.text()
+    await one.open(f"/wallet/payouts/{payout['id']}")
     await one.open_section("Cancel the payout")
     await one.click("Cancel the payout")
     assert (await one.notice()).startswith("The payout is cancelled.")

@@ -1,7 +1,7 @@
 """How values are shown: naira with kobo, Lagos time with the exact instant, states as badges."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -130,6 +130,11 @@ def lagos(text: str | None, shown: str = "%-d %b %Y, %H:%M") -> Markup:
 def lagos_seconds(text: str | None) -> Markup:
     """Return an instant as Lagos time with its second, for the sequence of events."""
     return lagos(text, "%-d %b %Y, %H:%M:%S")
+
+
+def day(text: str | None) -> str:
+    """Return a day of the API, `2026-12-01`, as Tuesday 1 December."""
+    return NOTHING if text is None else f"{date.fromisoformat(text):%A %-d %B}"
 
 
 def ago(text: str | None) -> Markup:
@@ -261,6 +266,7 @@ FILTERS: Final[dict[str, Any]] = {
     "naira_typed": naira_typed,
     "lagos": lagos,
     "lagos_seconds": lagos_seconds,
+    "day": day,
     "ago": ago,
     "left": left,
     "spoken": spoken,

@@ -1,10 +1,10 @@
 """Amounts of accounts: other currencies than naira, debit and credit, balances before and after a posting."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from console.api import Json
-from console.formats import naira
+from console.formats import day, naira, spoken
 
 
 def money(minor: int | None, currency: str = "NGN") -> str:
@@ -44,3 +44,33 @@ def posting_rows(entries: Iterable[Json], currency: str = "NGN") -> list[dict[st
 def payout_state(payout: Json) -> str:
     """Return the payout's state; `reversed` where the bank sent paid money back."""
     return "reversed" if payout["reversal"] else str(payout["status"])
+
+
+OBSTACLES: Final = {
+    "open_exception": "the bank or the payment company reported a problem, which staff look into",
+    "overdue": "it is later than usual",
+    "not_pending": "it has ended",
+    "credit_not_released": "finance checks the credits of the wallet",
+    "release_statement_awaited": "finance checks the credits of the wallet",
+    "dispatch_stopped": "all payouts are stopped for a while",
+    "held": "finance holds it",
+    "vendor_suspended": "the shop is suspended",
+    "transfer_contradicted": "the bank reports an earlier payout as paid twice, and finance checks it",
+    "disputed": "a buyer's bank disputes money that it contains",
+    "debt_outstanding": "a debt is open",
+    "bank_details_changed": "the bank details changed or are not verified",
+    "bank_details_cooling": "the bank details changed a short time ago",
+    "bank_details_quarantined": "the bank details are under review",
+    "bank_details_unverified": "the bank details are not verified",
+    "below_minimum": "less than the minimum is available",
+}
+"""Why a payout is not requested, or has no day on which it reaches the bank, for its vendor."""
+
+
+def arrival_words(arrival: Json | None) -> str:
+    """Return when money reaches the bank at the latest, or why no day is named; empty where nothing is to come."""
+    if arrival is None:
+        return ""
+    if arrival["day"] is not None:
+        return f"by {day(arrival['day'])}"
+    return f"no day yet: {OBSTACLES.get(arrival['obstacle'], spoken(arrival['obstacle']))}"

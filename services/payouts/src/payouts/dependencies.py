@@ -9,6 +9,7 @@ from common.primitives.clock import Clock
 from common.primitives.cursors import CursorSigner
 from common.primitives.encryption import Encryptor
 from payouts.clients.gateway import Gateway, Gateways
+from payouts.domain.arrivals import ArrivalTerms, BankCalendar
 from payouts.domain.failure_rate import FailureRatePolicy
 from payouts.settings import Settings
 from payouts.store.account_numbers import AccountNumbers
@@ -46,6 +47,12 @@ class Dependencies:
     def transfer_minimum_minor(self) -> int:
         """The smallest transfer that the gateway of new transfers sends, in kobo."""
         return self.gateway.transfer_minimum_minor
+
+    @property
+    def arrival_terms(self) -> ArrivalTerms:
+        """The bank days of a payout and of its transfer."""
+        settings, calendar = self.settings, BankCalendar(frozenset(self.settings.payout_bank_holidays))
+        return ArrivalTerms(settings.payout_send_bank_days, settings.payout_transfer_bank_days, calendar)
 
     @property
     def cooling(self) -> timedelta:

@@ -1,6 +1,6 @@
 """Settings of the payouts service, read from its environment."""
 
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
@@ -115,6 +115,27 @@ class Settings(ServiceSettings):
         default="500000:1075,5000000:2688,*:5375",
         description="Flutterwave's fees of transfers with tax, in the form of PAYOUT_TRANSFER_FEES",
         examples=["500000:1075,5000000:2688,*:5375"],
+    )
+    payout_send_bank_days: int = Field(
+        default=1,
+        ge=0,
+        le=30,
+        description="Bank days after its request within which finance sends a payout, for the day that vendors see",
+        examples=[1],
+    )
+    payout_transfer_bank_days: int = Field(
+        default=1,
+        ge=0,
+        le=30,
+        description="Bank days after a transfer within which the payment gateway has the vendor's bank credit it, for "
+        "the day that vendors see",
+        examples=[1],
+    )
+    payout_bank_holidays: Annotated[tuple[date, ...], NoDecode, BeforeValidator(_split)] = Field(
+        default=(),
+        description="Further days on which banks are closed, comma list: the holidays that the government declares for "
+        "each year. Weekends, holidays of a fixed date and Easter are known",
+        examples=["2027-03-10,2027-03-11"],
     )
     gateway_timeout_seconds: float = Field(
         default=15.0,

@@ -12,6 +12,7 @@ from console.api import ApiProblem, Json
 from console.families import Screens
 from console.formats import naira
 from console.lists import Column, ListView, is_id
+from console.money import arrival_words
 from console.pages.campus.applications import APPLICATIONS
 from console.pages.finance.bank_accounts import RELEASES
 from console.pages.finance.chargebacks import CHARGEBACKS
@@ -175,5 +176,7 @@ async def _amounts(visit: Visit) -> list[Amount]:
         ]
     if visit.may("wallet:own"):
         wallet: Json = await visit.api.get("/api/wallets/current")
-        return [Amount(name, wallet[field], "", screen) for name, field, screen in WALLET_LINE]
+        reaches = arrival_words(wallet["arrival"])
+        notes = {"availableMinor": f"at your bank {reaches}" if reaches else ""}
+        return [Amount(name, wallet[field], notes.get(field, ""), screen) for name, field, screen in WALLET_LINE]
     return []

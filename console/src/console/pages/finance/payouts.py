@@ -9,7 +9,7 @@ from console.api import DISPATCH_SECONDS_MAX, ApiProblem, Json
 from console.families import Screens
 from console.formats import days_since, spoken
 from console.lists import Column, Filter, ListView, account, choices, show_list, vendor_name
-from console.money import payout_state
+from console.money import arrival_words, payout_state
 from console.pages.finance.decisions import is_outdated
 from console.pages.oncall.stops import present_stops
 from console.pages.vendor.money import latest_months
@@ -246,6 +246,7 @@ async def payout_page(visit: Visit) -> Response:
         payout=payout,
         state=payout_state(payout),
         account=account(payout),
+        arrival=arrival_words(payout["arrival"]),
         waiting=next((one for one in reconciliations.items if one["status"] == "prepared"), None),
         wallet=wallet,
         reconciliations=reconciliations.items,

@@ -14,7 +14,7 @@ from console.api import ApiProblem, Json
 from console.families import Screens
 from console.formats import LAGOS, instant
 from console.lists import Column, Filter, ListView, account, choices, csv_response, load_list
-from console.money import payout_state
+from console.money import OBSTACLES, arrival_words, payout_state
 from console.pages.vendor.orders import LINE_NAMES, share_of
 from console.visit import InvalidField, Visit
 
@@ -60,12 +60,24 @@ async def wallet_page(visit: Visit) -> Response:
     """Where the money is, and each movement with the balance after it."""
     if visit.query.get("format") == "csv":
         return await csv_response(visit, LINES)
-    wallet, schedule, shown = await asyncio.gather(
-        visit.api.get("/api/wallets/current"), _schedule(visit), load_list(visit, LINES)
+    wallet, schedule, shown, under_way = await asyncio.gather(
+        visit.api.get("/api/wallets/current"),
+        _schedule(visit),
+        load_list(visit, LINES),
+        visit.api.page("/api/payouts", status="pending", sort="created_at", order="asc", limit=1),
     )
     is_settled = not (wallet["lockedMinor"] or wallet["inTransitMinor"])
     can_waive = is_settled and 0 < wallet["availableMinor"] < wallet["transferMinimumMinor"]
-    return visit.render("vendor/wallet.html", wallet=wallet, schedule=schedule, shown=shown, can_waive=can_waive)
+    return visit.render(
+        "vendor/wallet.html",
+        wallet=wallet,
+        schedule=schedule,
+        shown=shown,
+        can_waive=can_waive,
+        arrival=arrival_words(wallet["arrival"]),
+        oldest=next(iter(under_way.items), None),
+        arrival_words=arrival_words,
+    )
 
 
 @SCREENS.action("/wallet/waiver", any_of=OWNER, page=wallet_page)
@@ -131,6 +143,7 @@ PAYOUTS = ListView(
         Column("Amount", "amountMinor", "naira"),
         Column("Status", payout_state, "badge"),
         Column("Account", account),
+        Column("At the bank", lambda payout: arrival_words(payout["arrival"])),
         Column("Paid", paid_at, "time"),
         Column("Reference", "transferReference"),
     ),
@@ -139,14 +152,6 @@ PAYOUTS = ListView(
 )
 WEEKDAYS: Final = choices("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 FREQUENCIES: Final = (("none", "never: I request payouts myself"), ("daily", "every day"), ("weekly", "once a week"))
-SKIPPED: Final = {
-    "vendor_suspended": "the shop is suspended",
-    "transfer_contradicted": "the bank reports an earlier payout as paid twice, and finance checks it",
-    "debt_outstanding": "a debt is open",
-    "bank_details_quarantined": "the bank details are under review",
-    "bank_details_unverified": "the bank details are not verified",
-    "below_minimum": "less than the minimum was available",
-}
 
 
 @SCREENS.page("/wallet/payouts", title="Payouts", any_of=OWNER, menu="Payouts")
@@ -166,7 +171,8 @@ async def payouts_page(visit: Visit) -> Response:
         is_cooling=account is not None and _is_ahead(account["payoutsFrom"]),
         weekdays=WEEKDAYS,
         frequencies=FREQUENCIES,
-        skipped=SKIPPED,
+        skipped=OBSTACLES,
+        arrival=arrival_words(wallet["arrival"]),
     )
 
 
@@ -176,13 +182,20 @@ async def request_payout(visit: Visit) -> Response:
     if amount_minor is None:
         raise InvalidField("amountMinor", "is needed")
     payout = await visit.api.post("/api/payouts", {"amountMinor": amount_minor})
-    return visit.go(f"/wallet/payouts/{payout['id']}", "The payout is requested. Finance sends it with the next batch.")
+    reaches = arrival_words(payout["arrival"])
+    return visit.go(f"/wallet/payouts/{payout['id']}", f"The payout is requested. At your bank {reaches}.")
 
 
 @SCREENS.page("/wallet/payouts/{id:uuid}", title="Payout", any_of=OWNER)
 async def payout_page(visit: Visit) -> Response:
     payout: Json = await visit.api.get(f"/api/payouts/{visit['id']}")
-    return visit.render("vendor/payout.html", payout=payout, state=payout_state(payout), account=account(payout))
+    return visit.render(
+        "vendor/payout.html",
+        payout=payout,
+        state=payout_state(payout),
+        account=account(payout),
+        arrival=arrival_words(payout["arrival"]),
+    )
 
 
 @SCREENS.action("/wallet/payouts/{id:uuid}/cancel", any_of=OWNER, page=payout_page)

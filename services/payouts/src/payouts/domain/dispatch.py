@@ -31,23 +31,20 @@ from uuid import UUID
 from payouts.domain.release_statements import Cover
 from payouts.domain.transfer_fees import FeeSchedule
 
-SkipReason = Literal[
-    "not_found",
+HoldReason = Literal[
     "not_pending",
-    "already_dispatched",
     "credit_not_released",
     "release_statement_awaited",
+    "dispatch_stopped",
+    "held",
     "vendor_suspended",
     "transfer_contradicted",
     "disputed",
     "debt_outstanding",
     "bank_details_changed",
     "bank_details_cooling",
-    "held",
-    "dispatch_stopped",
-    "max_total_reached",
-    "balance_insufficient",
 ]
+SkipReason = Literal["not_found", "already_dispatched", HoldReason, "max_total_reached", "balance_insufficient"]
 
 # The most payouts of one batch; `remaining` in its response counts the others.
 BATCH_PAYOUTS_MAX: Final = 200
@@ -163,9 +160,9 @@ def skip_payout_reason(candidate: Candidate) -> SkipReason | None:
     return hold_reason(candidate)
 
 
-def hold_reason(candidate: Candidate) -> SkipReason | None:
+def hold_reason(candidate: Candidate) -> HoldReason | None:
     """Return why this payout may not be sent now, by a batch or by the worker; None when it may."""
-    reasons: tuple[tuple[bool, SkipReason], ...] = (
+    reasons: tuple[tuple[bool, HoldReason], ...] = (
         (not candidate.pending, "not_pending"),
         (candidate.cover == "not_released", "credit_not_released"),
         (candidate.cover == "waiting", "release_statement_awaited"),

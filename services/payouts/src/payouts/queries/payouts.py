@@ -107,4 +107,5 @@ async def page_of_payouts(uow: UnitOfWork, page: OffsetPage, chosen: PayoutFilte
 
 
 def _payout_of(row: Row) -> Payout:
-    return Payout.from_row(row, bank_name=bank_name_of(row))
+    # `add_arrivals` completes it.
+    return Payout.from_row(row, bank_name=bank_name_of(row), arrival=None)

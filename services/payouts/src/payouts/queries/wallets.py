@@ -4,6 +4,7 @@ from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import Reads, UnitOfWork
+from payouts.responses.payouts import BankArrival
 from payouts.responses.wallets import Wallet, WalletEntry, WalletTransaction
 
 _READ_WALLET: Final = """
@@ -32,12 +33,14 @@ GROUP BY t.id ORDER BY t.position
 """
 
 
-async def find_wallet(reads: Reads, vendor_id: UUID, transfer_minimum_minor: int) -> Wallet:
+async def find_wallet(
+    reads: Reads, vendor_id: UUID, transfer_minimum_minor: int, arrival: BankArrival | None
+) -> Wallet:
     """Return the amounts available, in escrow, in transit, in debt and held, and the smallest transfer, in kobo."""
     row = await reads.fetch_row(_READ_WALLET, vendor_id)
     if row is None:
         raise AssertionError("the statement always gives a row")
-    return Wallet.from_row(row, transfer_minimum_minor=transfer_minimum_minor)
+    return Wallet.from_row(row, transfer_minimum_minor=transfer_minimum_minor, arrival=arrival)
 
 
 async def list_transactions_of_order(uow: UnitOfWork, order_id: UUID) -> list[WalletTransaction]:

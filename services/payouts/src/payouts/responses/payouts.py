@@ -6,6 +6,7 @@ from uuid import UUID
 from msgspec import Meta
 
 from common.web.response_models import ResponseModel, Timestamp
+from payouts.domain.arrivals import ArrivalObstacle
 from payouts.domain.severity import Cause, Severity
 from payouts.domain.transitions import State
 
@@ -49,6 +50,16 @@ class PayoutReversal(ResponseModel):
     ]
 
 
+class BankArrival(ResponseModel):
+    """When money reaches the vendor's bank account at the latest, or why no day is named."""
+
+    day: Annotated[
+        str | None,
+        Meta(description="The latest day in Africa/Lagos, such as `2026-12-01`; null while something holds the money."),
+    ]
+    obstacle: Annotated[ArrivalObstacle | None, Meta(description="Why no day is named; null with a day.")]
+
+
 class Payout(ResponseModel):
     id: UUID
     number: Annotated[str, Meta(description="The number for people: `PO-XXXX-XXXX`.")]
@@ -79,6 +90,9 @@ class Payout(ResponseModel):
     reversal: Annotated[
         PayoutReversal | None,
         Meta(description="The return of a processed payout's money by the bank; null while the bank keeps it paid."),
+    ]
+    arrival: Annotated[
+        BankArrival | None, Meta(description="When a pending payout reaches the bank; null for any other.")
     ]
     created_at: Timestamp
     updated_at: Timestamp

@@ -8,6 +8,7 @@ from msgspec import Meta, field
 from common.web.response_models import ResponseModel, Timestamp
 from payouts.domain.accounts import TransactionType
 from payouts.domain.wallet import LineKind
+from payouts.responses.payouts import BankArrival
 
 
 class Wallet(ResponseModel):
@@ -20,6 +21,13 @@ class Wallet(ResponseModel):
         int, Meta(description="The smallest transfer in kobo; a smaller remainder may be waived.")
     ]
     currency: str
+    arrival: Annotated[
+        BankArrival | None,
+        Meta(
+            description="When the available money reaches the bank, requested by the schedule, or now without one; "
+            "null while nothing is available."
+        ),
+    ]
 
 
 class WalletEntry(ResponseModel):

@@ -1,5 +1,6 @@
 """Endpoints of payouts: requested by merchants, dispatched by staff."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Final, Literal
 from uuid import UUID
@@ -9,7 +10,7 @@ from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.auth.caller import THE_SERVICE
+from common.auth.caller import THE_SERVICE, Caller
 from common.auth.guards import one_of, permission
 from common.web.endpoint_table import Idempotency, Quota
 from common.web.endpoints import Endpoints
@@ -20,6 +21,7 @@ from common.web.schemas import DecisionApproval, EmptyRequest, QueryInstant
 from payouts import responses, schemas
 from payouts.dependencies import Dependencies
 from payouts.queries import payouts
+from payouts.queries.arrivals import add_arrivals
 from payouts.queries.batches import describe_batch_with_payees, page_of_batches
 from payouts.queries.payouts import PayoutFilter
 from payouts.routes.permissions import vendor_of
@@ -63,8 +65,7 @@ async def create_payout(
             minimum_minor=dependencies.payout_minimum_minor,
             key=key,
         )
-        payout = await payouts.find_payout(uow, payout_id)
-    return ok(request, or_not_found(payout), status=201)
+    return await respond_payout(request, caller, payout_id, status=201)
 
 
 async def payee_filter(
@@ -122,8 +123,8 @@ async def list_payouts(
         if number is not None:
             named = await payouts.list_named(uow, number)
             only = named if only is None else [payout_id for payout_id in named if payout_id in only]
-        found = await payouts.page_of_payouts(uow, page, replace(chosen, only=only))
-    return respond_offset_page(request, page, found)
+        rows, total = await payouts.page_of_payouts(uow, page, replace(chosen, only=only))
+    return respond_offset_page(request, page, (await _with_arrivals(dependencies, rows), total))
 
 
 @endpoint(
@@ -135,7 +136,7 @@ async def list_payouts(
 )
 async def get_payout(request: Request, caller: CurrentCaller, payout_id: UUID) -> Response:
     """Return one payout with its latest transfer and open exception."""
-    return await _respond_payout(request, caller, payout_id)
+    return await respond_payout(request, caller, payout_id)
 
 
 @endpoint(
@@ -156,9 +157,7 @@ async def cancel_payout(
     # Acts as the service: a merchant's role cannot change a payout.
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await cancel(uow, payout_id, vendor_id, caller.id, dependencies.clock.now())
-    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        payout = await payouts.find_payout(uow, payout_id)
-    return ok(request, or_not_found(payout))
+    return await respond_payout(request, caller, payout_id)
 
 
 @endpoint(
@@ -175,7 +174,7 @@ async def hold_payout(
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await hold(uow, payout_id, body.reason, caller.id, dependencies.clock.now())
-    return await _respond_payout(request, caller, payout_id)
+    return await respond_payout(request, caller, payout_id)
 
 
 @endpoint(
@@ -192,13 +191,22 @@ async def release_payout(
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await release(uow, payout_id, body.reason, caller.id, dependencies.clock.now())
-    return await _respond_payout(request, caller, payout_id)
+    return await respond_payout(request, caller, payout_id)
 
 
-async def _respond_payout(request: Request, caller: CurrentCaller, payout_id: UUID) -> Response:
-    async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
-        payout = await payouts.find_payout(uow, payout_id)
-    return ok(request, or_not_found(payout))
+async def respond_payout(request: Request, caller: Caller, payout_id: UUID, *, status: int = 200) -> Response:
+    """Return a payout as the caller may read it, with its arrival. Raises NotFound."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        payout = or_not_found(await payouts.find_payout(uow, payout_id))
+    [shown] = await _with_arrivals(dependencies, [payout])
+    return ok(request, shown, status=status)
+
+
+async def _with_arrivals(dependencies: Dependencies, found: Sequence[responses.Payout]) -> list[responses.Payout]:
+    # Acts as the service: a vendor may not read all that decides on a dispatch.
+    reads = dependencies.database.reads_for(THE_SERVICE)
+    return await add_arrivals(reads, found, dependencies.arrival_terms, dependencies.clock.now())
 
 
 @endpoint(

@@ -13,16 +13,16 @@ from starlette.responses import Response
 from common.auth.caller import THE_SERVICE
 from common.auth.guards import permission
 from common.web.endpoints import Endpoints
-from common.web.http import CurrentCaller, dependencies_of, ok, or_not_found
+from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.idempotency import OptionalIdempotentCommand
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import DecisionApproval
 from payouts.dependencies import Dependencies
 from payouts.domain.returns import ReconciliationStatus
-from payouts.queries.payouts import find_payout
 from payouts.queries.reconciliations import find_reconciliation, list_planned_entries, page_of_reconciliations
 from payouts.responses.payouts import Payout
 from payouts.responses.reconciliations import PlannedReturnEntry, Reconciliation
+from payouts.routes.payouts import respond_payout
 from payouts.schemas.reconciliations import (
     PrepareReconciliationRequest,
     RejectReconciliationRequest,
@@ -58,9 +58,7 @@ async def reset_payout(
     first_wait = timedelta(seconds=dependencies.settings.payout_retry_seconds)
     parts = (dependencies.database, dependencies.gateways, dependencies.clock)
     await reset(*parts, caller, ResetOrder(payout_id, body.reason), first_wait, command)
-    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        payout = await find_payout(uow, payout_id)
-    return ok(request, or_not_found(payout))
+    return await respond_payout(request, caller, payout_id)
 
 
 @endpoint(

@@ -18,6 +18,7 @@ from common.web.schemas import QueryInstant
 from payouts import responses, schemas
 from payouts.dependencies import Dependencies
 from payouts.domain.wallet import LineKind
+from payouts.queries.arrivals import find_arrival_of_wallet
 from payouts.queries.bank_details import find_legal_name
 from payouts.queries.statements import StatementFilter, page_of_statement
 from payouts.queries.wallets import find_wallet, list_transactions_of_order
@@ -46,9 +47,7 @@ Filters = Annotated[StatementFilter, Depends(statement_filter)]
 async def get_wallet(request: Request, caller: CurrentCaller) -> Response:
     """Return the amounts available, in escrow and in transit."""
     vendor_id = vendor_of(caller)
-    dependencies = dependencies_of(request, Dependencies)
-    reads = dependencies.database.reads_for(caller)
-    return ok(request, await find_wallet(reads, vendor_id, dependencies.transfer_minimum_minor))
+    return await _respond_wallet(request, caller, vendor_id)
 
 
 @endpoint(
@@ -65,9 +64,7 @@ async def waive_remainder(request: Request, caller: CurrentCaller, body: schemas
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         minimum_minor, now = dependencies.transfer_minimum_minor, dependencies.clock.now()
         await waive(uow, vendor_id, body.amount_minor, minimum_minor, now)
-    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        wallet = await find_wallet(uow, vendor_id, minimum_minor)
-    return ok(request, wallet)
+    return await _respond_wallet(request, caller, vendor_id)
 
 
 @endpoint(
@@ -79,11 +76,21 @@ async def waive_remainder(request: Request, caller: CurrentCaller, body: schemas
 )
 async def get_wallet_of_vendor(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:
     """Return any vendor's wallet."""
-    dependencies = dependencies_of(request, Dependencies)
-    reads = dependencies.database.reads_for(caller)
+    reads = dependencies_of(request, Dependencies).database.reads_for(caller)
     if await find_legal_name(reads, vendor_id) is None:
         raise NotFound
-    return ok(request, await find_wallet(reads, vendor_id, dependencies.transfer_minimum_minor))
+    return await _respond_wallet(request, caller, vendor_id)
+
+
+async def _respond_wallet(request: Request, caller: Caller, vendor_id: UUID) -> Response:
+    dependencies = dependencies_of(request, Dependencies)
+    database, now = dependencies.database, dependencies.clock.now()
+    # Acts as the service: the stop of dispatches is no row of a vendor.
+    arrival = await find_arrival_of_wallet(
+        database.reads_for(THE_SERVICE), vendor_id, dependencies.payout_minimum_minor, dependencies.arrival_terms, now
+    )
+    reads = database.reads_for(caller)
+    return ok(request, await find_wallet(reads, vendor_id, dependencies.transfer_minimum_minor, arrival))
 
 
 @endpoint(

@@ -9,6 +9,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from common.standard_endpoints.stop_routes import IN_FORCE
+from common.web.response_models import Row
 from payouts.domain.dispatch import LEASE, Candidate, PlanLine
 from payouts.domain.gateways import GatewayName
 from payouts.domain.release_statements import Cover
@@ -60,7 +61,7 @@ _SUSPENDED: Final = "EXISTS (SELECT FROM vendors AS seller WHERE seller.id = p.v
 _HAS_DEBT: Final = """EXISTS (SELECT FROM ledger_balances AS debt
                        WHERE debt.account = 'vendor_debt:' || p.vendor_id AND debt.balance_minor > 0)"""
 # The vendor's wallet received more than payments released, or waits too long for a statement.
-_HELD: Final = """EXISTS (SELECT FROM payout_exceptions AS e WHERE e.vendor_id = p.vendor_id AND e.status = 'open'
+VENDOR_HELD: Final = """EXISTS (SELECT FROM payout_exceptions AS e WHERE e.vendor_id = p.vendor_id AND e.status = 'open'
                        AND e.payout_id IS NULL AND e.batch_id IS NULL)"""
 # A transfer of the vendor was reported as paid although its money was returned (section 8).
 _CONTRADICTED: Final = """EXISTS (SELECT FROM transfer_holds AS hold
@@ -77,32 +78,33 @@ _DISPUTED: Final = """EXISTS (SELECT FROM chargebacks AS c
 _HELD_BY_FINANCE: Final = (
     "EXISTS (SELECT FROM payout_holds AS kept WHERE kept.payout_id = p.id AND kept.status = 'held')"
 )
-_WITH_DETAILS: Final = """
+WITH_DETAILS: Final = """
 FROM payout_requests AS p
 JOIN bank_detail_versions AS v ON v.id = p.bank_details_version_id
 LEFT JOIN vendor_bank_details AS d ON d.vendor_id = p.vendor_id
 """
-_LIST_CANDIDATES: Final = f"""
-SELECT p.id, p.amount, p.vendor_id, p.status = 'pending' AS pending, {_ATTEMPTED} AS attempted,
+# The columns of `candidate_of`; $2 is the present time.
+CANDIDATE_COLUMNS: Final = f"""p.id, p.amount, p.vendor_id, p.status = 'pending' AS pending, {_ATTEMPTED} AS attempted,
        {_DETAILS_VALID} AS details_stand, {_SUSPENDED} AS vendor_suspended, {_DETAILS_COOLING} AS details_cool,
        {_HAS_DEBT} AS vendor_owes, {_CONTRADICTED} AS contradicted, {_DISPUTED} AS disputed,
        {_HELD_BY_FINANCE} AS held, p.number,
        EXISTS (SELECT FROM operation_stops WHERE {IN_FORCE.format(now="$2")}) AS stopped
-{_WITH_DETAILS}
-WHERE p.id = ANY ($1) ORDER BY p.created_at, p.id
+"""
+_LIST_CANDIDATES: Final = f"""
+SELECT {CANDIDATE_COLUMNS} {WITH_DETAILS} WHERE p.id = ANY ($1) ORDER BY p.created_at, p.id
 """
 # Held payouts come last: any number of them excludes no other from its batch.
 _LIST_WAITING: Final = f"""
-SELECT p.id {_WITH_DETAILS}
+SELECT p.id {WITH_DETAILS}
 WHERE p.status = 'pending' AND NOT {_ATTEMPTED}
-ORDER BY {_DETAILS_VALID} AND NOT {_SUSPENDED} AND NOT {_DETAILS_COOLING} AND NOT {_HAS_DEBT} AND NOT {_HELD}
+ORDER BY {_DETAILS_VALID} AND NOT {_SUSPENDED} AND NOT {_DETAILS_COOLING} AND NOT {_HAS_DEBT} AND NOT {VENDOR_HELD}
          AND NOT {_CONTRADICTED} AND NOT {_DISPUTED} AND NOT {_HELD_BY_FINANCE} DESC,
          p.created_at, p.id LIMIT $1
 """
 # The payouts that a dispatch would send now; $1 is the present time.
-READY: Final = f"""{_WITH_DETAILS}
+READY: Final = f"""{WITH_DETAILS}
 WHERE p.status = 'pending' AND NOT {_ATTEMPTED} AND {_DETAILS_VALID} AND NOT {_SUSPENDED} AND NOT {_HAS_DEBT}
-    AND NOT {_HELD}
+    AND NOT {VENDOR_HELD}
   AND NOT {_CONTRADICTED} AND NOT {_DISPUTED} AND NOT {_HELD_BY_FINANCE} AND NOT {_DETAILS_COOLING.replace("$2", "$1")}
 """
 _COUNT_READY: Final = f"SELECT count(*) {READY}"
@@ -231,26 +233,29 @@ async def list_candidates(
     uow: UnitOfWork, payout_ids: Sequence[UUID], covers: Mapping[UUID, Cover], now: datetime
 ) -> list[Candidate]:
     """Return the payouts at `now`, oldest first, with each vendor's cover. They must be locked."""
-    return [
-        Candidate(
-            row["id"],
-            row["vendor_id"],
-            row["amount"],
-            covers[row["vendor_id"]],
-            row["pending"],
-            row["attempted"],
-            row["details_stand"],
-            row["vendor_suspended"],
-            row["details_cool"],
-            row["vendor_owes"],
-            row["contradicted"],
-            row["disputed"],
-            row["number"],
-            row["held"],
-            row["stopped"],
-        )
-        for row in await uow.fetch(_LIST_CANDIDATES, list(payout_ids), now)
-    ]
+    rows = await uow.fetch(_LIST_CANDIDATES, list(payout_ids), now)
+    return [candidate_of(row, covers[row["vendor_id"]]) for row in rows]
+
+
+def candidate_of(row: Row, cover: Cover) -> Candidate:
+    """Return the candidate of a row of `CANDIDATE_COLUMNS`."""
+    return Candidate(
+        row["id"],
+        row["vendor_id"],
+        row["amount"],
+        cover,
+        row["pending"],
+        row["attempted"],
+        row["details_stand"],
+        row["vendor_suspended"],
+        row["details_cool"],
+        row["vendor_owes"],
+        row["contradicted"],
+        row["disputed"],
+        row["number"],
+        row["held"],
+        row["stopped"],
+    )
 
 
 async def reserve_transfers(

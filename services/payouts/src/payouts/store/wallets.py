@@ -15,7 +15,8 @@ LOCK_WALLET: Final = """
 INSERT INTO wallets (vendor_id) VALUES ($1) ON CONFLICT (vendor_id) DO UPDATE SET vendor_id = excluded.vendor_id
 WHERE false
 """
-_SNAPSHOT: Final = """
+# The columns of a `WalletSnapshot`, in its order, of the vendor $1.
+SNAPSHOT: Final = """
     coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'wallet:' || $1::uuid), 0) AS available_minor,
     coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'vendor_debt:' || $1::uuid), 0) AS debt_minor,
     (SELECT coalesce(sum(remaining_vendor_minor), 0)::bigint FROM order_shares
@@ -25,11 +26,11 @@ _SNAPSHOT: Final = """
     d.quarantine_reason IS NOT NULL AS quarantined,
     EXISTS (SELECT FROM transfer_holds WHERE vendor_id = $1 AND status = 'held') AS transfer_contradicted
 """
-_BANK_DETAILS: Final = "FROM (VALUES (1)) AS one LEFT JOIN vendor_bank_details AS d ON d.vendor_id = $1"
-_READ_SNAPSHOT: Final = f"SELECT {_SNAPSHOT} {_BANK_DETAILS}"
+BANK_DETAILS: Final = "FROM (VALUES (1)) AS one LEFT JOIN vendor_bank_details AS d ON d.vendor_id = $1"
+_READ_SNAPSHOT: Final = f"SELECT {SNAPSHOT} {BANK_DETAILS}"
 _READ_FOR_RELEASE: Final = f"""
 SELECT (SELECT net_minor FROM wallet_lines WHERE source_key = $2 AND kind = 'release'),
-    EXISTS (SELECT FROM chargebacks WHERE vendor_id = $1 AND status = 'opened'), {_SNAPSHOT} {_BANK_DETAILS}
+    EXISTS (SELECT FROM chargebacks WHERE vendor_id = $1 AND status = 'opened'), {SNAPSHOT} {BANK_DETAILS}
 """
 _SUM_RELEASED: Final = """
 SELECT coalesce(sum(net_minor), 0)::bigint, coalesce(sum(commission_minor), 0)::bigint,
