@@ -168,3 +168,39 @@ async def test_a_payout_that_came_back_is_reconciled_by_two_users(
     assert await checker.notice() == "The reconciliation is posted."
     assert (await market.wallet(users.vendor))["availableMinor"] == wallet + 20_000
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
+
+
+async def test_several_payouts_are_held_with_the_result_of_each(
+    visitor: Arrival, market: Marketplace, users: Users
+) -> None:
+    before = (await market.wallet(users.vendor))["availableMinor"]
+    await delivered_order(market, users)
+    await market.wallet_reaches(users.vendor, before + 1)
+    payouts = [await market.request_payout(users.vendor, 20_000 + amount) for amount in range(3)]
+    checker = await visitor("checker", javascript=False)
+    await checker.open("/payouts/hold?vendorName=Ada")
+    await checker.check_width()
+    for payout in payouts[:2]:
+        await checker.page.locator(f"input[value='{payout['id']}']").check()
+    await checker.fill("Reason", "the bank asked for a document")
+    # Cancelled after the page was opened: the other one is held all the same.
+    await market.post(f"/api/payouts/{payouts[1]['id']}/cancel", {}, users.vendor)
+    await checker.click("Hold the chosen payouts")
+    assert (await checker.notice()).startswith("1 of 2 payouts is held.")
+    results = {
+        payout["number"]: await checker.page.get_by_role("row").filter(has_text=payout["number"]).inner_text()
+        for payout in payouts[:2]
+    }
+    assert "held: no run sends it" in results[payouts[0]["number"]]
+    assert "not held:" in results[payouts[1]["number"]]
+    states = [await market.get(f"/api/payouts/{payout['id']}", users.vendor) for payout in payouts]
+    assert [state["hold"] is not None for state in states] == [True, False, False]
+    await checker.open("/payouts/hold")
+    text = await checker.text()
+    assert (payouts[0]["number"] in text, payouts[2]["number"] in text) == (False, True)
+    at_shop = await visitor("vendor")
+    await at_shop.open(f"/wallet/payouts/{payouts[0]['id']}")
+    assert "no day yet: finance holds it" in await at_shop.text()
+    await market.post(f"/api/payouts/{payouts[0]['id']}/release", {"reason": "it has arrived"}, users.checker)
+    for payout in (payouts[0], payouts[2]):
+        await market.post(f"/api/payouts/{payout['id']}/cancel", {}, users.vendor)

@@ -5,6 +5,7 @@ from console.pages.finance import (
     bank_accounts,
     chargebacks,
     documents,
+    holds,
     ledger,
     payouts,
     quarantine,
@@ -26,6 +27,6 @@ FAMILIES = (
         bank_accounts.SCREENS,
         chargebacks.SCREENS,
     ),
-    Family("Payouts", 21, payouts.SCREENS, documents.SCREENS),
+    Family("Payouts", 21, payouts.SCREENS, holds.SCREENS, documents.SCREENS),
     Family("Ledger", 22, ledger.SCREENS),
 )
