@@ -21,6 +21,7 @@ SCREENS = (
     "/commission-changes",
     "/signing-keys",
     "/quotas",
+    "/settings",
     "/vendors",
     f"/vendors/{ADA.id}",
     "/campuses",

@@ -13,6 +13,7 @@ from common.standard_endpoints.own_actions import own_action_endpoints
 from common.standard_endpoints.pending_work import pending_work_endpoints
 from common.standard_endpoints.personal_records import personal_record_endpoints
 from common.standard_endpoints.queue_routes import queue_endpoints
+from common.standard_endpoints.settings_routes import settings_endpoints
 from common.standard_endpoints.stop_routes import stop_endpoints
 from common.web.endpoint_table import Route
 from common.web.endpoints import EndpointRoute, Endpoints
@@ -83,6 +84,7 @@ def _common(service: str) -> Sequence[Endpoints]:
         personal_record_endpoints(service, (), absent),
         pending_work_endpoints((), absent, absent),
         own_action_endpoints(service, "", absent),
+        settings_endpoints(service, absent),
     ]
 
 

@@ -22,6 +22,7 @@ from campus_tools.endpoints import Endpoint, endpoints, endpoints_by_permission
 from campus_tools.observability.inventory import AROUND_US, Metric, ours
 from common.auth import guards
 from common.primitives.lifecycles import Rejection
+from common.standard_endpoints.settings_routes import meaning_of, variable_of
 from contracts import identity, notifications, operations, orders, payments, payouts
 from contracts.event import Event
 from contracts.permissions import MONEY_PERMISSIONS, PERMISSIONS_BY_ROLE, ROLES_BY_RANK
@@ -294,7 +295,7 @@ def settings_of(service: str) -> type[BaseSettings]:
 
 def _setting_line(name: str, field: Any) -> str:
     """One row of the table. Raises ValueError for a setting without a meaning or an example."""
-    variable = str(field.validation_alias or name).upper()
+    variable = variable_of(name, field)
     if not field.description or not field.examples:
         raise ValueError(f"{variable} has no meaning or no example: write Field(description=..., examples=[...])")
     if field.is_required():
@@ -303,7 +304,7 @@ def _setting_line(name: str, field: Any) -> str:
         default = f"`{','.join(f'{part:g}' if isinstance(part, float) else str(part) for part in field.default)}`"
     else:
         default = f"`{field.default}`" if field.default not in ("", None) else "empty"
-    return f"| `{variable}` | {default} | {' '.join(field.description.split())} | `{field.examples[0]}` |"
+    return f"| `{variable}` | {default} | {meaning_of(field)} | `{field.examples[0]}` |"
 
 
 def _metrics() -> str:

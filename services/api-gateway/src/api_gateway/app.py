@@ -46,6 +46,7 @@ from common.process.loops import Loop
 from common.process.runtime import Runtime, Service, running
 from common.process.server import serve, serve_internal
 from common.process.service import background, http_app
+from common.standard_endpoints.settings_routes import settings_of_service
 from common.web.endpoint_table import read_routes
 from contracts.orders import ProductChanged
 
@@ -114,7 +115,7 @@ async def compose(settings: Settings, runtime: Runtime, limits: EdgeLimits = LIM
         idempotent_requests=IdempotentExecutor(records, forwarder, metrics),
         page_cache=page_cache,
         cells=None if cells is None else CellRouter(cells, forwarder),
-        work=MergedLists(forwarder, metrics, limits.work_seconds_max),
+        work=MergedLists(forwarder, metrics, limits.work_seconds_max, settings_of_service("api-gateway", settings)),
         pages=GatewayEndpoints(
             readiness, load, settings.base_url, Guides(guides_folder(), settings.base_url), settings.events_address
         ),

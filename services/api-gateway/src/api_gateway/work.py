@@ -1,5 +1,5 @@
 """Lists of which several services have a part, in one response: the caller's work and own actions (contract sections
-13.6 and 13.8, decision 53), and the dead webhooks (contract section 7.8, decision 112).
+13.6 and 13.8, decision 53), the settings (13.10), and the dead webhooks (contract section 7.8, decision 112).
 
 **Work is merged** (`parts` of a route): `GET /api/work` calls all services at once under the caller's token. A
 service that fails, or does not respond within 3 s, is named in `meta.unavailable`; its own 401, 403 or 422 is the
@@ -7,7 +7,7 @@ response (decision 53).
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, TypeVar
 from urllib.parse import parse_qsl, urlencode
@@ -23,6 +23,7 @@ from common.observability.logging import get_logger
 from common.primitives.problems import Unavailable
 from common.standard_endpoints.dead_webhooks import DeadLetterWebhookMeta
 from common.standard_endpoints.pending_work import WorkMeta
+from common.standard_endpoints.settings_routes import SETTINGS_PATH, ServiceSetting
 from common.web import envelope
 from common.web.endpoint_table import Route
 from common.web.responses import Meta
@@ -57,7 +58,7 @@ class OwnAction(msgspec.Struct, rename="camel"):
     created_at: str
 
 
-Item = TypeVar("Item", WorkItem, OwnAction)
+Item = TypeVar("Item", WorkItem, OwnAction, ServiceSetting)
 Part = TypeVar("Part")
 
 
@@ -110,6 +111,7 @@ def _newest(actions: list[OwnAction]) -> list[OwnAction]:
 MERGES: Final[Mapping[str, Merge]] = {
     "/api/work": Merge(msgspec.json.Decoder(_Part[WorkItem]).decode, lambda items: sorted(items, key=_urgency)),
     "/api/staff-acts/current": Merge(msgspec.json.Decoder(_Part[OwnAction]).decode, _newest),
+    SETTINGS_PATH: Merge(msgspec.json.Decoder(_Part[ServiceSetting]).decode, lambda settings: settings),
 }
 _decode_page: Final = msgspec.json.Decoder(_Page).decode
 
@@ -119,8 +121,12 @@ class MergedLists:
     `meta.unavailable`.
     """
 
-    def __init__(self, forwarder: Forwarder, metrics: Metrics, seconds_max: float) -> None:
+    def __init__(
+        self, forwarder: Forwarder, metrics: Metrics, seconds_max: float, own_settings: Sequence[ServiceSetting] = ()
+    ) -> None:
+        """`own_settings` are those of the edge, which come before those of the services."""
         self._forwarder, self._metrics, self._seconds_max = forwarder, metrics, seconds_max
+        self._own: Mapping[str, Sequence[Any]] = {SETTINGS_PATH: own_settings}
 
     async def respond(self, call: Call, route: Route) -> None:
         """Respond with the merged list, or with the services' own error for the request (401, 403, 422).
@@ -148,7 +154,8 @@ class MergedLists:
             items, place = _merged_page(parts, is_ascending=_query_of(call).get("order") == "asc")
             meta: type[Meta] = DeadLetterWebhookMeta
         else:
-            items, place, meta = merge.whole([item for part in parts for item in part.data]), {}, WorkMeta
+            items = [*self._own.get(route.path, ()), *(item for part in parts for item in part.data)]
+            items, place, meta = merge.whole(items), {}, WorkMeta
         # A newer service may send members and words that this gateway does not know.
         encoded = msgspec.Raw(msgspec.json.encode(items))
         body = envelope.render(

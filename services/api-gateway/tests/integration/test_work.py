@@ -139,3 +139,23 @@ async def test_own_actions_of_all_services_are_the_newest_hundred(
     assert rows[0]["service"] == "payments"
     assert rows[0]["detail"] == {"n": 1}
     assert {seen["query"] for seen in upstream.seen} == {"before=2027-01-01"}
+
+
+async def test_the_settings_of_the_edge_come_before_those_of_the_services(
+    open_gateway: OpenGateway, upstream: Upstream
+) -> None:
+    def setting(service: str) -> dict[str, Any]:
+        names = {"service": service, "name": "PORT", "value": "1", "default": None, "isSet": True, "isSecret": False}
+        return {**names, "meaning": "A port", "documentedIn": f"docs#{service}"}
+
+    upstream.response = part(setting("orders"))
+    app = await open_gateway(rate_tier_2=301)
+    response = await app.client.get("/api/settings", headers=app.bearer(roles=("platform_admin",)))
+    rows = response.json()["data"]
+    assert rows[-len(UPSTREAMS) :] == [setting("orders")] * len(UPSTREAMS)
+    own = {row["name"]: row for row in rows[: -len(UPSTREAMS)]}
+    assert {row["service"] for row in own.values()} == {"api-gateway"}
+    tier = own["RATE_TIER_2"]
+    assert (tier["value"], tier["default"], tier["isSecret"]) == ("301", "300", False)
+    assert (own["CURSOR_KEY"]["value"], own["CURSOR_KEY"]["isSecret"]) == (None, True)
+    assert response.json()["meta"]["unavailable"] == []

@@ -11,6 +11,7 @@ from common.standard_endpoints.own_actions import own_action_endpoints
 from common.standard_endpoints.pending_work import pending_work_endpoints
 from common.standard_endpoints.personal_records import personal_record_endpoints
 from common.standard_endpoints.queue_routes import queue_endpoints
+from common.standard_endpoints.settings_routes import settings_endpoints
 from common.standard_endpoints.stop_routes import stop_endpoints
 from common.web.endpoints import Endpoints
 from common.web.health import Check, health_endpoints
@@ -55,6 +56,7 @@ def standard_endpoints(service: Service, settings: ServiceSettings, runtime: Run
         queue_endpoints(service.name, runtime.database, runtime.bus),
         personal_record_endpoints(service.name, service.personal_records, runtime.database),
         own_action_endpoints(service.name, service.own_actions, runtime.database),
+        settings_endpoints(service.name, settings),
         pending_work_endpoints(
             [*service.pending_work, dead_letter_work(service.name)], runtime.database, runtime.clock
         ),

@@ -1,4 +1,6 @@
-"""The endpoints that every service has: dead letters, queues, the caller's work and actions, personal records."""
+"""The endpoints that every service has: dead letters, queues, the caller's work and actions, settings, personal
+records.
+"""
 
 __all__ = [
     "dead_letter_routes",
@@ -9,5 +11,6 @@ __all__ = [
     "pending_work",
     "personal_records",
     "queue_routes",
+    "settings_routes",
     "stop_routes",
 ]

@@ -1,0 +1,75 @@
+"""The settings of all services, read-only."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from starlette.responses import Response
+
+from console.api import Json
+from console.families import Screens
+from console.lists import Column
+from console.visit import Visit
+
+SCREENS = Screens()
+
+READERS: Final = ("settings:manage",)
+
+
+def _value(setting: Json) -> str:
+    if setting["isSecret"]:
+        return "secret, set" if setting["isSet"] else "secret, not set"
+    return setting["value"] or "empty"
+
+
+def _default(setting: Json) -> str | None:
+    if setting["isSecret"]:
+        return None
+    return "required" if setting["default"] is None else setting["default"] or "empty"
+
+
+SETTINGS: Final = (
+    Column("Setting", "name"),
+    Column("Value", _value),
+    Column("Default", _default),
+    Column("Meaning", lambda setting: setting["meaning"].replace("`", "")),
+)
+SHARED: Final = "several services"
+"""The heading of the settings that several services have with one value."""
+
+
+@SCREENS.page("/settings", title="Settings", any_of=READERS, menu="Settings")
+async def settings_page(visit: Visit) -> Response:
+    """Return the settings by service, those whose name or meaning has the text that was typed."""
+    found = await visit.api.page("/api/settings")
+    text, only_set = visit.query.get("q", "").lower(), visit.query.get("set") == "yes"
+    rows = [
+        one
+        for one in found.items
+        if text in f"{one['name']} {one['meaning']}".lower() and (one["isSet"] or not only_set)
+    ]
+    return visit.render(
+        "platform/settings.html",
+        services=_by_service(rows),
+        columns=SETTINGS,
+        unavailable=found.meta.get("unavailable") or [],
+        text=visit.query.get("q", ""),
+        only_set=only_set,
+    )
+
+
+def _by_service(rows: Sequence[Json]) -> list[tuple[str, list[Json]]]:
+    """Return the settings by service. One that several services have alike is listed once, with their names."""
+    alike: dict[tuple[str, ...], list[Json]] = {}
+    for row in rows:
+        alike.setdefault(tuple(str(row[name]) for name in _ALIKE), []).append(row)
+    groups: dict[str, list[Json]] = {SHARED: []}
+    for same in alike.values():
+        if len(same) == 1:
+            groups.setdefault(same[0]["service"], []).append(same[0])
+        else:
+            meaning = f"{same[0]['meaning']} ({', '.join(one['service'] for one in same)})"
+            groups[SHARED].append({**same[0], "meaning": meaning})
+    return [(name, own) for name, own in groups.items() if own]
+
+
+_ALIKE: Final = ("name", "value", "default", "meaning", "isSet", "isSecret")
