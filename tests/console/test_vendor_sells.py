@@ -4,11 +4,12 @@ import httpx
 
 from campus_tools.launcher.system import System
 from console.formats import naira
+from contracts.demo import AKOKA_HUB
 from operations.journey import Marketplace
 from tests.console.browser import NARROW, Visitor
 from tests.console.conftest import Arrival
 from tests.end_to_end.conftest import Users
-from tests.end_to_end.steps import delivered_order, paid_order, placed_order
+from tests.end_to_end.steps import delivered_order, paid_order
 
 
 def _another(pin: str, number: int) -> str:
@@ -181,9 +182,7 @@ async def test_a_vendor_adds_evidence_to_a_dispute(visitor: Arrival, market: Mar
 
 
 async def test_a_hub_agent_enters_the_pin(visitor: Arrival, market: Marketplace, users: Users) -> None:
-    order = await placed_order(market, users)
-    await market.pay(await market.pay_intent(users.buyer, order["id"]))
-    await market.order_reaches(users.buyer, order["id"], "paid_escrow")
+    order = await paid_order(market, users, hubId=str(AKOKA_HUB.id))
     await market.dispatch(users.vendor, order["id"])
     one = await visitor("hub")
     await one.open(f"/orders?q={order['number']}")

@@ -61,9 +61,9 @@ async def placed_order(market: Marketplace, users: Users, quantity: int = 1, **m
     return await market.checkout(users.buyer, product["id"], quantity, **more)
 
 
-async def paid_order(market: Marketplace, users: Users) -> dict[str, Any]:
+async def paid_order(market: Marketplace, users: Users, **more: Any) -> dict[str, Any]:
     """Return an order whose money is held in escrow."""
-    order = await placed_order(market, users)
+    order = await placed_order(market, users, **more)
     await market.pay(await market.pay_intent(users.buyer, order["id"]))
     return await market.order_reaches(users.buyer, order["id"], "paid_escrow")
 

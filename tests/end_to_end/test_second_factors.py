@@ -5,6 +5,7 @@ one.
 from uuid import uuid4
 
 from campus_tools.launcher.system import System
+from contracts.demo import AKOKA_HUB
 from operations.journey import Marketplace
 from testkit.authenticator import Authenticator
 from tests.end_to_end.conftest import Users
@@ -50,7 +51,7 @@ async def test_a_student_steps_up_with_a_passkey_and_comes_back_with_a_recovery_
 
 
 async def test_a_password_alone_opens_nothing_of_others_to_staff(market: Marketplace, users: Users) -> None:
-    order = await paid_order(market, users)
+    order = await paid_order(market, users, hubId=str(AKOKA_HUB.id))
     support, auditor = [await market.sign_in(f"{name}@campus.example") for name in ("support", "auditor")]
     for user, method, path in (
         (support, "POST", f"/api/orders/{order['id']}/cancel"),

@@ -20,6 +20,7 @@ import pytest
 import pytest_asyncio
 
 from campus_tools.launcher.system import System
+from contracts.demo import AKOKA_HUB
 from operations.audit import findings_of
 from operations.journey import Marketplace, SignedInUser, StepFailed
 from testkit.fixtures import eventually
@@ -80,7 +81,9 @@ class Scenario:
 
     async def placed(self, quantity: int = 1, product_id: str | None = None) -> dict[str, Any]:
         """Return an order that waits for its payment, which is open on the gateway's page."""
-        order = await self.market.checkout(self.users.buyer, product_id or self.product_id, quantity)
+        order = await self.market.checkout(
+            self.users.buyer, product_id or self.product_id, quantity, hubId=str(AKOKA_HUB.id)
+        )
         order["intent"] = await self.market.pay_intent(self.users.buyer, order["id"])
         return order
 

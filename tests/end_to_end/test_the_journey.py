@@ -1,6 +1,7 @@
 """From browsing to a paid-out vendor, through the gateway, with the audit at the end."""
 
 from campus_tools.launcher.system import System
+from contracts.demo import AKOKA_HUB
 from operations.audit import findings_of
 from operations.demo import pin_on_the_phone
 from operations.journey import Marketplace
@@ -47,8 +48,8 @@ async def test_the_pin_reaches_the_buyer_s_phone_and_no_other_user_s_screen(mark
         assert response.status_code == 404
 
 
-async def test_the_hub_agent_of_the_campus_may_verify(market: Marketplace, users: Users) -> None:
-    order = await paid_order(market, users)
+async def test_an_agent_of_the_order_s_hub_may_verify(market: Marketplace, users: Users) -> None:
+    order = await paid_order(market, users, hubId=str(AKOKA_HUB.id))
     pin = await market.delivery_pin(users.buyer, order["id"])
     assert (await market.verify_delivery(users.hub, order["id"], pin))["status"] == "delivered"
 

@@ -7,6 +7,12 @@ CREATE OR REPLACE FUNCTION public.app_campus_id()
  STABLE
 AS $function$ SELECT nullif(current_setting('app.campus_id', true), '')::uuid $function$;
 
+CREATE OR REPLACE FUNCTION public.app_hub_id()
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE
+AS $function$ SELECT nullif(current_setting('app.hub_id', true), '')::uuid $function$;
+
 CREATE OR REPLACE FUNCTION public.app_may(permission text)
  RETURNS boolean
  LANGUAGE sql
@@ -293,7 +299,8 @@ BEGIN
         WHERE buyer_id = other_user_id
           AND (
               (vendor_id = app_vendor_id() AND app_may('orders:fulfil'))
-              OR (campus_id = app_campus_id() AND (app_may('orders:verify') OR app_may('campus_orders:read')))
+              OR (hub_id = app_hub_id() AND app_may('orders:verify'))
+              OR (campus_id = app_campus_id() AND app_may('campus_orders:read'))
           )
     ) OR EXISTS (
         SELECT FROM orders AS own JOIN vendors AS vendor ON vendor.id = own.vendor_id
@@ -973,11 +980,11 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON order_items TO campus_orders_service;
 CREATE POLICY order_items_of_the_campus_admins_campus ON order_items FOR SELECT
     USING (((campus_id = ( SELECT app_campus_id() AS app_campus_id)) AND ( SELECT app_may('campus_orders:read'::text) AS app_may)));
 CREATE POLICY order_items_of_their_parties ON order_items FOR SELECT
-    USING (((buyer_id = ( SELECT app_user_id() AS app_user_id)) OR ((vendor_id = ( SELECT app_vendor_id() AS app_vendor_id)) AND ( SELECT app_may('orders:fulfil'::text) AS app_may)) OR ((campus_id = ( SELECT app_campus_id() AS app_campus_id)) AND ( SELECT app_may('orders:verify'::text) AS app_may)) OR ( SELECT app_may('orders:read'::text) AS app_may)));
+    USING (((buyer_id = ( SELECT app_user_id() AS app_user_id)) OR ((vendor_id = ( SELECT app_vendor_id() AS app_vendor_id)) AND ( SELECT app_may('orders:fulfil'::text) AS app_may)) OR ( SELECT app_may('orders:read'::text) AS app_may)));
 CREATE POLICY order_items_placed_by_their_buyer ON order_items FOR INSERT
     WITH CHECK ((buyer_id = app_user_id()));
-CREATE POLICY order_items_with_a_charge ON order_items FOR SELECT
-    USING ((( SELECT app_may('charged_orders:read'::text) AS app_may) AND (EXISTS ( SELECT
+CREATE POLICY order_items_with_their_order ON order_items FOR SELECT
+    USING (((( SELECT app_may('charged_orders:read'::text) AS app_may) OR ( SELECT app_may('orders:verify'::text) AS app_may)) AND (EXISTS ( SELECT
    FROM orders
   WHERE (orders.id = order_items.order_id)))));
 
@@ -1054,6 +1061,7 @@ CREATE INDEX orders_dearest ON orders USING btree (total_amount, id);
 CREATE INDEX orders_newest ON orders USING btree (created_at, id);
 CREATE INDEX orders_newest_of_buyer ON orders USING btree (buyer_id, created_at, id);
 CREATE INDEX orders_newest_of_campus ON orders USING btree (campus_id, created_at, id);
+CREATE INDEX orders_newest_of_hub ON orders USING btree (hub_id, created_at, id) WHERE (hub_id IS NOT NULL);
 CREATE INDEX orders_newest_of_vendor ON orders USING btree (vendor_id, created_at, id);
 CREATE INDEX orders_of_purchase ON orders USING btree (purchase_id, id) WHERE (purchase_id IS NOT NULL);
 CREATE INDEX orders_to_dispatch ON orders USING btree (vendor_id, created_at, id) WHERE (status = 'paid_escrow'::text);
@@ -1068,7 +1076,7 @@ CREATE POLICY orders_never_of_ones_own_vendor ON orders AS RESTRICTIVE FOR INSER
 CREATE POLICY orders_of_the_campus_admins_campus ON orders FOR SELECT
     USING (((campus_id = ( SELECT app_campus_id() AS app_campus_id)) AND ( SELECT app_may('campus_orders:read'::text) AS app_may)));
 CREATE POLICY orders_of_their_parties ON orders FOR SELECT
-    USING (((buyer_id = ( SELECT app_user_id() AS app_user_id)) OR ((vendor_id = ( SELECT app_vendor_id() AS app_vendor_id)) AND ( SELECT app_may('orders:fulfil'::text) AS app_may)) OR ((campus_id = ( SELECT app_campus_id() AS app_campus_id)) AND ( SELECT app_may('orders:verify'::text) AS app_may)) OR ( SELECT app_may('orders:read'::text) AS app_may)));
+    USING (((buyer_id = ( SELECT app_user_id() AS app_user_id)) OR ((vendor_id = ( SELECT app_vendor_id() AS app_vendor_id)) AND ( SELECT app_may('orders:fulfil'::text) AS app_may)) OR ((hub_id = ( SELECT app_hub_id() AS app_hub_id)) AND ( SELECT app_may('orders:verify'::text) AS app_may)) OR ( SELECT app_may('orders:read'::text) AS app_may)));
 CREATE POLICY orders_placed_by_their_buyer ON orders FOR INSERT
     WITH CHECK (((buyer_id = app_user_id()) AND (status = 'Processing'::text) AND app_may('orders:place'::text)));
 CREATE POLICY orders_with_a_charge ON orders FOR SELECT

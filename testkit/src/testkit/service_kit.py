@@ -68,6 +68,7 @@ class Issuer:
         roles: tuple[str, ...] | list[str] = ("buyer",),
         vendor_id: UUID | None = None,
         campus_id: UUID | None = None,
+        hub_id: UUID | None = None,
         stepped_up: bool | None = None,
         factor_age: timedelta = timedelta(0),
         session_id: UUID | None = None,
@@ -100,6 +101,7 @@ class Issuer:
                 "roles": list(roles),
                 "vendor_id": str(vendor_id) if vendor_id else None,
                 "campus_id": str(campus_id) if campus_id else None,
+                "hub_id": str(hub_id) if hub_id else None,
             },
             **claims,
         }

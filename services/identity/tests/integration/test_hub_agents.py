@@ -54,6 +54,14 @@ async def test_an_appointed_agent_is_listed_until_dismissed(staff: StaffAdminist
     assert [row["detail"]["reason"] for row in rows] == [REASON["reason"]] * 2
 
 
+async def test_the_token_of_an_agent_names_their_hub(staff: StaffAdministration) -> None:
+    await appoint(staff, "BUYER")
+    assert (await staff.caller("BUYER")).hub_id == demo.AKOKA_HUB.id
+    await dismiss(staff, "BUYER")
+    access_token, _ = await staff.sign_in("BUYER")
+    assert (await staff.app.runtime.verifier.caller_of(access_token)).hub_id is None
+
+
 async def test_only_the_admin_of_the_campus_appoints(staff: StaffAdministration) -> None:
     state = await staff.state()
     for by in ("BUYER", "HUB", "ADMIN", "SUPPORT"):

@@ -54,6 +54,10 @@ REVOKE EXECUTE ON FUNCTION refuse_leaving_vendor FROM public;
 ALTER TABLE user_contacts ENABLE ROW LEVEL SECURITY;
 GRANT SELECT (user_id, short_name, contact_encrypted) ON user_contacts TO campus_orders_api;
 
+-- The hub of a hub agent (decision 193).
+CREATE FUNCTION app_hub_id() RETURNS uuid STABLE LANGUAGE sql AS
+$$ SELECT nullif(current_setting('app.hub_id', true), '')::uuid $$;
+
 -- Whether the caller sees orders that the user bought, or bought from the user's vendor. With the owner's rights: under the
 -- policies of `orders` the planner would expand all of them for each name in a list of orders. Without bitmap scans, so that
 -- the first shared order ends the search, and planned once for a connection.
@@ -66,7 +70,8 @@ BEGIN
         WHERE buyer_id = other_user_id
           AND (
               (vendor_id = app_vendor_id() AND app_may('orders:fulfil'))
-              OR (campus_id = app_campus_id() AND (app_may('orders:verify') OR app_may('campus_orders:read')))
+              OR (hub_id = app_hub_id() AND app_may('orders:verify'))
+              OR (campus_id = app_campus_id() AND app_may('campus_orders:read'))
           )
     ) OR EXISTS (
         SELECT FROM orders AS own JOIN vendors AS vendor ON vendor.id = own.vendor_id

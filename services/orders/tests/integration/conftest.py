@@ -29,6 +29,10 @@ PIN_DELIVERY_KEY = "a pin delivery key for the tests"
 # Replaces the outbox statement, so that the last statement before the commit fails.
 BROKEN_OUTBOX = "SELECT 1 / 0, $1::uuid, $2::text, $3::text, $4::text, $5::text, $6::bytea, $7::jsonb, $8::float8"
 
+_RECORD_HUB = """
+INSERT INTO hubs (id, campus_id, name, delivery_fee_minor, active, sequence) VALUES ($1, $2, 'Gate', $3, true, 1)
+"""
+
 
 @dataclass
 class Market(World):
@@ -45,6 +49,16 @@ class Market(World):
     def as_merchant(self, vendor_id: UUID | None = None, **more: Any) -> dict[str, str]:
         roles = ("buyer", "merchant")
         return self.headers(self.merchant_id, roles=roles, vendor_id=vendor_id or self.vendor_id, **more)
+
+    def as_agent(self, order: dict[str, Any], **more: Any) -> dict[str, str]:
+        """Return the headers of an agent of the order's hub."""
+        return self.as_staff("hub_agent", self.campus_id, hub_id=UUID(order["hubId"]), **more)
+
+    async def hub(self, fee_minor: int = 0) -> str:
+        """Return the id of a new hub of the campus."""
+        hub_id = new_id()
+        await self.fetch(_RECORD_HUB, hub_id, self.campus_id, fee_minor)
+        return str(hub_id)
 
     async def sell(self, *, price_minor: int = 150_000, stock: int = 10, **columns: Any) -> UUID:
         """Insert a listed product of the vendor, and return its id."""

@@ -7,7 +7,6 @@ from uuid import UUID, uuid4
 import httpx
 
 from common.primitives.clock import iso
-from common.primitives.ids import new_id
 from contracts.identity import ProfileChanged, VendorApproved
 from contracts.payments import EscrowHeld, EscrowState, EscrowStated
 
@@ -108,17 +107,7 @@ async def delivered_order(market: Market, *lines, fee_minor=0):
         ]
     }
     if fee_minor:
-        hub = new_id()
-        await market.fetch(
-            (
-                "INSERT INTO hubs (id, campus_id, name, delivery_fee_minor, active, sequence) VALUES ($1, $2, "
-                "'Gate', $3, true, 1)"
-            ),
-            hub,
-            market.campus_id,
-            fee_minor,
-        )
-        body["hubId"] = str(hub)
+        body["hubId"] = await market.hub(fee_minor)
     headers = market.as_buyer(idempotency_key=uuid4())
     order = (await market.client.post("/api/orders/checkout", json=body, headers=headers)).json()["data"]
     await market.pay(order)

@@ -38,10 +38,10 @@ async def test_a_paid_order_has_a_pin_that_only_its_buyer_and_the_encrypted_even
 
 
 async def test_the_pin_of_another_is_as_absent_as_that_of_no_order(market: Market) -> None:
-    order = await market.paid()
+    order = await market.paid(hubId=await market.hub())
     for headers in (
         market.as_merchant(),
-        market.as_staff("hub_agent", market.campus_id),
+        market.as_agent(order),
         market.as_staff("support_agent"),
         market.as_staff("auditor"),
         market.as_buyer(new_id()),
@@ -68,12 +68,12 @@ async def test_a_missing_pin_is_409_with_a_reason_for_the_buyer_and_404_for_othe
 async def test_the_correct_pin_of_vendor_hub_agent_or_buyer_delivers(
     market: Market, role: str, dispatched: bool
 ) -> None:
-    order = await market.paid()
+    order = await market.paid(hubId=await market.hub())
     if dispatched:
         assert (await market.post(order, "dispatch", market.as_merchant())).status_code == 200
     headers = {
         "vendor": market.as_merchant(),
-        "hub_agent": market.as_staff("hub_agent", market.campus_id),
+        "hub_agent": market.as_agent(order),
         "buyer": market.as_buyer(),
     }[role]
     assert data_of(await market.verify(order, await market.pin_of(order), headers=headers)) == {
@@ -89,17 +89,15 @@ async def test_a_reader_without_verification_rights_counts_no_attempt(market: Ma
     order = await market.paid()
     response = await market.verify(order, await market.pin_of(order), headers=market.as_staff("auditor"))
     assert error_of(response) == FORBIDDEN
-    outsider = await market.verify(
-        order, await market.pin_of(order), headers=market.as_staff("hub_agent", campus_id=new_id())
-    )
-    assert outsider.status_code == 404
+    agent = market.as_staff("hub_agent", market.campus_id, hub_id=new_id())
+    assert (await market.verify(order, await market.pin_of(order), headers=agent)).status_code == 404
     assert (await wrong_tries_of(market, order), await market.status_of(order)) == (0, "paid_escrow")
 
 
 async def test_five_wrong_attempts_in_total_lock_the_pin(market: Market) -> None:
-    order = await market.paid()
+    order = await market.paid(hubId=await market.hub())
     pin = await market.pin_of(order)
-    callers = [market.as_merchant(), market.as_buyer(), market.as_staff("hub_agent", market.campus_id)]
+    callers = [market.as_merchant(), market.as_buyer(), market.as_agent(order)]
     for turn in range(5):
         response = await market.verify(order, another_pin(pin), headers=callers[turn % 3])
         assert error_of(response) == (400, "DELIVERY_PIN_INVALID")
@@ -113,9 +111,9 @@ async def test_five_wrong_attempts_in_total_lock_the_pin(market: Market) -> None
 
 
 async def test_parallel_guesses_never_exceed_five(market: Market) -> None:
-    order = await market.paid()
+    order = await market.paid(hubId=await market.hub())
     pin = await market.pin_of(order)
-    callers = [market.as_merchant(), market.as_buyer(), market.as_staff("hub_agent", market.campus_id)]
+    callers = [market.as_merchant(), market.as_buyer(), market.as_agent(order)]
     responses = await asyncio.gather(
         *(market.verify(order, another_pin(pin), headers=callers[turn % 3]) for turn in range(30))
     )

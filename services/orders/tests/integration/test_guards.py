@@ -299,7 +299,7 @@ TABLES: Final = {
             "SELECT order_history_with_its_order": (
                 "user",
                 "vendor orders:fulfil",
-                "campus orders:verify",
+                "hub orders:verify",
                 "orders:read",
                 "campus campus_orders:read",
                 "charged_orders:read",
@@ -318,11 +318,10 @@ TABLES: Final = {
             "SELECT order_items_of_their_parties": (
                 "user",
                 "vendor orders:fulfil",
-                "campus orders:verify",
                 "orders:read",
             ),
             "INSERT order_items_placed_by_their_buyer": ("user",),
-            "SELECT order_items_with_a_charge": ("charged_orders:read",),
+            "SELECT order_items_with_their_order": ("charged_orders:read", "hub orders:verify"),
         },
     ),
     "order_refunds": GuardedTable(
@@ -346,6 +345,7 @@ TABLES: Final = {
         row={
             "delivered_at": NOW,
             "escrow_sequence": 1,
+            "hub_id": OURS,
             "number": "CM-0000-0000",
             "purchase_id": OURS,
             "status": "Processing",
@@ -370,7 +370,7 @@ TABLES: Final = {
         },
         policies={
             "SELECT orders_of_the_campus_admins_campus": ("campus campus_orders:read",),
-            "SELECT orders_of_their_parties": ("user", "vendor orders:fulfil", "campus orders:verify", "orders:read"),
+            "SELECT orders_of_their_parties": ("user", "vendor orders:fulfil", "hub orders:verify", "orders:read"),
             "INSERT orders_placed_by_their_buyer": ("user orders:place",),
             "SELECT orders_with_a_charge": ("charged_orders:read",),
         },
@@ -568,7 +568,7 @@ TABLES: Final = {
                 "user",
                 "orders:read",
                 "vendor orders:fulfil",
-                "campus orders:verify",
+                "hub orders:verify",
                 "campus campus_orders:read",
             )
         },

@@ -181,8 +181,8 @@ async def test_a_cancellation_needs_a_reason_and_nothing_else(market: Market, bo
 
 
 async def test_who_may_see_but_not_act_is_refused_and_who_may_not_see_finds_nothing(market: Market) -> None:
-    order = await market.paid()
-    for headers in (market.as_staff("auditor"), market.as_staff("hub_agent", market.campus_id)):
+    order = await market.paid(hubId=await market.hub())
+    for headers in (market.as_staff("auditor"), market.as_agent(order)):
         assert (await market.post(order, "cancel", headers, {"reason": "no"})).status_code == 403
         assert (await market.post(order, "dispatch", headers)).status_code == 403
     outsider = market.as_merchant(vendor_id=new_id())

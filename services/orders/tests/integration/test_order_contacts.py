@@ -1,5 +1,7 @@
 """The names of an order's parties, and their contacts while the order is on its way."""
 
+from uuid import UUID
+
 from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from contracts.identity import (
@@ -40,13 +42,14 @@ async def contacts_of(market: Market, order, *readers):
 
 
 async def test_an_order_names_its_vendor_and_its_buyer_in_each_response(market: Market) -> None:
-    earlier = await market.ordered()
+    hub_id = await market.hub()
+    earlier = await market.ordered(hubId=hub_id)
     assert (earlier["vendorName"], earlier["buyerName"], earlier["contact"]) == (None, None, None)
     await known_parties(market)
-    order = await market.ordered()
+    order = await market.ordered(hubId=hub_id)
     responses = [order, await market.show(order), await market.show(earlier, market.as_merchant())]
     responses += data_of(await market.client.get("/api/orders", headers=market.as_buyer()))
-    responses += data_of(await market.client.get("/api/orders", headers=market.as_staff("hub_agent", market.campus_id)))
+    responses += data_of(await market.client.get("/api/orders", headers=market.as_agent(order)))
     admin = market.as_staff("campus_admin", market.campus_id)
     responses += data_of(await market.client.get("/api/campus-orders", headers=admin))
     named = {(shown["vendorName"], shown["buyerName"], shown["contact"]) for shown in responses}
@@ -55,8 +58,8 @@ async def test_an_order_names_its_vendor_and_its_buyer_in_each_response(market: 
 
 async def test_the_parties_see_each_other_s_contact_from_payment_to_delivery(market: Market) -> None:
     await known_parties(market)
-    order = await market.ordered()
-    agent = market.as_staff("hub_agent", market.campus_id)
+    order = await market.ordered(hubId=await market.hub())
+    agent = market.as_agent(order)
     readers = (market.as_buyer(), market.as_merchant(), agent)
     assert await contacts_of(market, order, *readers) == [None] * 3
     await market.pay(order)
@@ -126,7 +129,7 @@ async def test_names_and_numbers_are_encrypted_at_rest(market: Market) -> None:
 
 async def test_a_bare_select_shows_contacts_to_the_other_side_only(market: Market) -> None:
     await known_parties(market)
-    await market.paid()
+    order = await market.paid(hubId=await market.hub())
 
     async def seen_by(role, user_id=None, **claims):
         caller = Caller(user_id or new_id(), new_id(), permissions=permissions_of([role]), **claims)
@@ -137,7 +140,11 @@ async def test_a_bare_select_shows_contacts_to_the_other_side_only(market: Marke
     buyer, owner = market.buyer_id, market.merchant_id
     assert await seen_by("buyer", buyer) == {buyer, owner}
     assert await seen_by("merchant", owner, vendor_id=market.vendor_id) == {buyer, owner}
-    assert await seen_by("hub_agent", campus_id=market.campus_id) == {buyer}
+    assert await seen_by("hub_agent", hub_id=UUID(order["hubId"])) == {buyer}
     assert await seen_by("auditor") == {buyer, owner}
-    for role, claims in (("buyer", {}), ("merchant", {"vendor_id": new_id()}), ("hub_agent", {"campus_id": new_id()})):
+    for role, claims in (
+        ("buyer", {}),
+        ("merchant", {"vendor_id": new_id()}),
+        ("hub_agent", {"campus_id": market.campus_id}),
+    ):
         assert await seen_by(role, **claims) == set()

@@ -14,8 +14,8 @@ from .steps import list_order_ids, visible_ids
 
 @pytest.fixture
 async def two_orders(market: Market):
-    """One of the buyer at the market's vendor; one of another buyer at another vendor on another campus."""
-    mine = await market.paid()
+    """One of the buyer at the market's vendor and a hub; one of another buyer at another vendor on another campus."""
+    mine = await market.paid(hubId=await market.hub())
     foreign = await market.sell(vendor_id=new_id(), campus_id=new_id())
     theirs = await market.paid(product_id=foreign, buyer_id=new_id())
     return mine, theirs
@@ -31,7 +31,7 @@ async def test_row_security_holds_even_when_the_query_forgets_its_filter(market:
             mine["id"]
         }
         assert await visible_ids(market, table, new_id(), roles=("buyer",), vendor_id=market.vendor_id) == set()
-        assert await visible_ids(market, table, new_id(), roles=("hub_agent",), campus_id=market.campus_id) == {
+        assert await visible_ids(market, table, new_id(), roles=("hub_agent",), hub_id=UUID(mine["hubId"])) == {
             mine["id"]
         }
         assert await visible_ids(market, table, new_id(), roles=("buyer",), campus_id=market.campus_id) == set()
@@ -46,7 +46,7 @@ async def test_the_pins_row_is_its_buyers_alone_and_its_digest_nobodys(market: M
     assert await visible_ids(market, "delivery_pins", market.buyer_id) == {mine["id"]}
     for claims in (
         {"roles": ("buyer", "merchant"), "vendor_id": market.vendor_id},
-        {"roles": ("hub_agent",), "campus_id": market.campus_id},
+        {"roles": ("hub_agent",), "hub_id": UUID(mine["hubId"])},
         {"roles": ("support_agent",)},
         {"roles": ("auditor",)},
     ):
@@ -101,26 +101,55 @@ async def test_a_foreign_order_equals_an_absent_one(market: Market, two_orders) 
         assert [foreign.json()[name] for name in same] == [absent.json()[name] for name in same]
 
 
+async def test_a_hub_agent_sees_the_parcels_of_their_own_hub_only(market: Market) -> None:
+    near, far = await market.paid(hubId=await market.hub()), await market.paid(hubId=await market.hub())
+    without_hub = await market.paid()
+    agent = market.as_agent(near)
+    same = ("status", "title", "detail", "code", "invalid_params", "type")
+    absent = await market.client.get(f"/api/orders/{new_id()}", headers=agent)
+    for hidden in (far, without_hub):
+        for path in ("", "/items", "/timeline"):
+            response = await market.client.get(f"/api/orders/{hidden['id']}{path}", headers=agent)
+            assert [response.json()[name] for name in same] == [absent.json()[name] for name in same]
+        assert error_of(await market.verify(hidden, await market.pin_of(hidden), headers=agent)) == NOT_FOUND
+        assert await list_order_ids(market, agent, q=hidden["number"]) == []
+    assert await list_order_ids(market, agent) == await list_order_ids(market, agent, q=near["number"]) == [near["id"]]
+    for table in ("orders", "order_items", "order_history"):
+        assert await visible_ids(market, table, new_id(), roles=("hub_agent",), hub_id=UUID(near["hubId"])) == {
+            near["id"]
+        }
+
+
+async def test_an_agent_whose_token_names_no_hub_sees_no_order(market: Market) -> None:
+    """A token of the version before has no `hub_id`, until its next refresh."""
+    await market.paid(hubId=await market.hub())
+    await market.paid()
+    earlier = {"roles": ["hub_agent"], "vendor_id": None, "campus_id": str(market.campus_id)}
+    headers = market.as_staff("hub_agent", market.campus_id, app_metadata=earlier)
+    assert await list_order_ids(market, headers) == await list_order_ids(market, headers, **{"as": "hub"}) == []
+    for table in ("orders", "order_items", "order_history"):
+        assert await visible_ids(market, table, new_id(), roles=("hub_agent",), app_metadata=earlier) == set()
+
+
 async def test_lists_show_each_party_their_orders(market: Market, two_orders) -> None:
-    mine, theirs = two_orders
+    mine, _ = two_orders
     bought = await market.ordered(await market.sell(vendor_id=new_id()), buyer_id=market.merchant_id)
     assert await list_order_ids(market, market.as_buyer()) == [mine["id"]]
     assert await list_order_ids(market, market.as_buyer(new_id())) == []
     assert sorted(await list_order_ids(market, market.as_merchant())) == sorted([mine["id"], bought["id"]])
-    assert mine["id"] in await list_order_ids(market, market.as_staff("hub_agent", market.campus_id))
-    assert theirs["id"] not in await list_order_ids(market, market.as_staff("hub_agent", market.campus_id))
+    assert await list_order_ids(market, market.as_agent(mine)) == [mine["id"]]
     assert len(await list_order_ids(market, market.as_staff("support_agent"))) == 3
     assert error_of(await market.client.get("/api/orders")) == UNAUTHORIZED
 
 
 @pytest.fixture
 async def three_parts(market: Market):
-    """Return the merchant's own purchase, a sale of their vendor, and a sale of another vendor on the hub's campus."""
+    """Return the merchant's own purchase, a sale of their vendor, and a sale of another vendor at a hub."""
     bought = await market.paid(
         product_id=await market.sell(vendor_id=new_id(), campus_id=new_id()), buyer_id=market.merchant_id
     )
     sold = await market.paid()
-    at_hub = await market.ordered(await market.sell(vendor_id=new_id()), buyer_id=new_id())
+    at_hub = await market.ordered(await market.sell(vendor_id=new_id()), buyer_id=new_id(), hubId=await market.hub())
     return bought, sold, at_hub
 
 
@@ -130,8 +159,8 @@ async def test_a_list_is_narrowed_to_the_caller_s_part(market: Market, three_par
     assert await list_order_ids(market, merchant, **{"as": "buyer"}) == [bought["id"]]
     assert await list_order_ids(market, merchant, **{"as": "vendor"}) == [sold["id"]]
     assert await list_order_ids(market, merchant, **{"as": "hub"}) == []
-    hub = market.as_staff("hub_agent", market.campus_id)
-    assert await list_order_ids(market, hub, **{"as": "hub"}) == [at_hub["id"], sold["id"]]
+    hub = market.as_agent(at_hub)
+    assert await list_order_ids(market, hub, **{"as": "hub"}) == [at_hub["id"]]
     assert await list_order_ids(market, hub, **{"as": "buyer"}) == []
     assert await list_order_ids(market, market.as_staff("support_agent"), **{"as": "buyer"}) == []
     assert await list_order_ids(market, market.as_buyer(), **{"as": "vendor"}) == []
@@ -203,7 +232,7 @@ async def test_the_commission_is_shown_to_the_vendor_and_to_staff_only(market: M
         for name, headers in {
             "buyer": market.as_buyer(),
             "vendor": market.as_merchant(),
-            "hub": market.as_staff("hub_agent", market.campus_id),
+            "hub": market.as_agent(mine),
             "support": market.as_staff("support_agent"),
             "auditor": market.as_staff("auditor"),
         }.items()

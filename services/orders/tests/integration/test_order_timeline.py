@@ -87,14 +87,16 @@ async def test_a_transition_that_rolls_back_stores_no_entry(market: Market, brok
 
 @pytest.mark.parametrize("reader", ["vendor", "hub_agent", "support_agent", "auditor", "campus_admin"])
 async def test_every_reader_of_the_order_reads_its_timeline(market: Market, reader: str) -> None:
-    order = await market.paid()
-    headers = market.as_merchant() if reader == "vendor" else market.as_staff(reader, market.campus_id)
+    order = await market.paid(hubId=await market.hub())
+    hub_id = UUID(order["hubId"])
+    headers = market.as_merchant() if reader == "vendor" else market.as_staff(reader, market.campus_id, hub_id=hub_id)
     assert await timeline_of(market, order, headers) == await timeline_of(market, order)
 
 
 async def test_the_timeline_of_another_s_order_is_404(market: Market) -> None:
     order = await market.paid()
-    for headers in (market.as_buyer(new_id()), market.as_merchant(new_id()), market.as_staff("hub_agent", new_id())):
+    agent = market.as_staff("hub_agent", market.campus_id, hub_id=new_id())
+    for headers in (market.as_buyer(new_id()), market.as_merchant(new_id()), agent):
         assert error_of(await market.client.get(f"/api/orders/{order['id']}/timeline", headers=headers)) == NOT_FOUND
     assert error_of(await market.client.get(f"/api/orders/{new_id()}/timeline", headers=market.as_buyer())) == NOT_FOUND
 

@@ -252,7 +252,7 @@ async def test_a_purchase_is_visible_to_its_buyer_and_support(market: Market) ->
     support = data_of(await read(market, path, market.as_staff("support_agent")))
     assert [order["id"] for order in support["orders"]] == [order["id"] for order in shown["orders"]]
     others = [market.as_merchant(), market.as_buyer(new_id()), market.as_staff("finance_maker"),
-                 market.headers(new_id(), roles=("hub_agent",), campus_id=market.campus_id)]  # fmt: skip
+                 market.as_staff("hub_agent", market.campus_id, hub_id=new_id())]  # fmt: skip
     for headers in others:
         assert (await read(market, path, headers)).status_code == 404
         assert data_of(await read(market, "purchases", headers)) == []

@@ -25,6 +25,7 @@ def new_order() -> Callable[[State], Order]:
             return_due_at=None,
             commission_minor=7_500,
             number="CM-0000-0001",
+            hub_id=new_id(),
         )
 
     return make

@@ -13,7 +13,7 @@ from orders.domain.contacts import CONTACT_STATES, UserContact, short_name, visi
 from orders.domain.transitions import STATES
 from orders.store.contacts import ContactEncryption
 
-BUYER, VENDOR, CAMPUS = new_id(), new_id(), new_id()
+BUYER, VENDOR, CAMPUS, HUB = new_id(), new_id(), new_id(), new_id()
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class Placed:
     buyer_id: UUID = BUYER
     vendor_id: UUID = VENDOR
     campus_id: UUID = CAMPUS
+    hub_id: UUID = HUB
 
 
 def caller(*roles, user_id=None, **claims):
@@ -51,7 +52,7 @@ def test_each_caller_sees_the_contact_of_the_other_side_in_three_states(status: 
     seen = {
         "buyer": visible_contact(caller("buyer", user_id=BUYER), order),
         "vendor": visible_contact(caller("buyer", "merchant", vendor_id=VENDOR), order),
-        "hub agent": visible_contact(caller("hub_agent", campus_id=CAMPUS), order),
+        "hub agent": visible_contact(caller("hub_agent", hub_id=HUB), order),
         "support": visible_contact(caller("support_agent"), order),
         "auditor": visible_contact(caller("auditor"), order),
         "finance": visible_contact(caller("finance_maker"), order),
@@ -67,7 +68,7 @@ def test_each_caller_sees_the_contact_of_the_other_side_in_three_states(status: 
     outsiders = [
         caller("buyer"),
         caller("merchant", vendor_id=new_id()),
-        caller("hub_agent", campus_id=new_id()),
+        caller("hub_agent", hub_id=new_id(), campus_id=CAMPUS),
         caller("campus_admin", campus_id=CAMPUS),
         caller("ops_oncall"),
         caller("platform_admin"),

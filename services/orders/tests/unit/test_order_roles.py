@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -27,8 +28,9 @@ def test_each_part_needs_its_role_and_its_tie_to_the_order(new_order: Callable[[
     assert roles_of(caller("buyer", user_id=order.buyer_id), order) == {"buyer"}
     assert roles_of(caller("merchant", vendor_id=order.vendor_id), order) == {"vendor"}
     assert roles_of(caller("buyer", vendor_id=order.vendor_id), order) == set()
-    assert roles_of(caller("hub_agent", campus_id=order.campus_id), order) == {"hub_agent"}
-    assert roles_of(caller("hub_agent", campus_id=new_id()), order) == set()
+    assert roles_of(caller("hub_agent", hub_id=order.hub_id), order) == {"hub_agent"}
+    assert roles_of(caller("hub_agent", hub_id=new_id(), campus_id=order.campus_id), order) == set()
+    assert roles_of(caller("hub_agent", campus_id=order.campus_id), replace(order, hub_id=None)) == set()
     assert roles_of(caller("buyer", campus_id=order.campus_id), order) == set()
     assert roles_of(caller("support_agent"), order) == {"support"}
     assert roles_of(caller("auditor"), order) == set()
@@ -70,7 +72,7 @@ def test_the_orders_vendor_and_support_decide_on_returns(new_order: Callable[[St
     assert decides("merchant", vendor_id=order.vendor_id)
     assert not decides("merchant", vendor_id=new_id())
     assert not decides("buyer", user_id=order.buyer_id)
-    assert not decides("hub_agent", campus_id=order.campus_id)
+    assert not decides("hub_agent", hub_id=order.hub_id)
     assert {role for role in PERMISSIONS_BY_ROLE if decides(role)} == {"support_agent"}
 
 

@@ -9,7 +9,7 @@ from common.primitives.problems import Forbidden, SecondFactorRequired, StepUpRe
 from contracts.permissions import permissions_of, session_permissions_of
 
 # The settings `app.<name>` that row policies read (docs/decisions/0005).
-ROW_SETTINGS: Final = ("user_id", "vendor_id", "campus_id", "permissions")
+ROW_SETTINGS: Final = ("user_id", "vendor_id", "campus_id", "hub_id", "permissions")
 # An operation that needs a step-up accepts a second factor of this age at most (contract section 5).
 STEP_UP_LIFE = timedelta(minutes=15)
 
@@ -27,6 +27,8 @@ class Caller:
     withheld: frozenset[str] = frozenset()
     vendor_id: UUID | None = None
     campus_id: UUID | None = None
+    # The hub of a hub agent; None for everyone else.
+    hub_id: UUID | None = None
     stepped_up_at: datetime | None = None
     issued_at: datetime | None = None
     expires_at: datetime | None = None
@@ -38,7 +40,7 @@ class Caller:
     row_settings: tuple[str, ...] = field(init=False, compare=False, default=())
 
     def __post_init__(self) -> None:
-        ids = (str(one or "") for one in (self.user_id, self.vendor_id, self.campus_id))
+        ids = (str(one or "") for one in (self.user_id, self.vendor_id, self.campus_id, self.hub_id))
         settings = (*ids, ",".join(sorted(self.permissions)))
         if any("'" in value or "\\" in value for value in settings):
             raise ValueError("a row setting holds ids and permission words only")

@@ -37,12 +37,13 @@ class ProfileMissing(Forbidden):
 
 @dataclass(frozen=True, slots=True)
 class LocalUser:
-    """The current roles, vendor and campus of a user."""
+    """The current roles, vendor, campus and hub of a user."""
 
     roles: frozenset[str]
     vendor_id: UUID | None
     campus_id: UUID | None
     email_confirmed: bool = False
+    hub_id: UUID | None = None
 
 
 class UserLookup(Protocol):
@@ -64,8 +65,9 @@ class _Found(msgspec.Struct, rename="camel"):
     roles: list[str]
     vendor_id: UUID | None
     campus_id: UUID | None
-    # The previous version does not send it.
+    # The previous version does not send them.
     email_confirmed: bool = False
+    hub_id: UUID | None = None
 
 
 class _Response(msgspec.Struct):
@@ -96,7 +98,7 @@ class IdentityUserLookup:
         except (httpx.HTTPError, msgspec.DecodeError, UnicodeDecodeError) as error:
             log.warning("user lookup failed: identity service unreachable", error=repr(error))
             raise Unavailable from error
-        return LocalUser(frozenset(found.roles), found.vendor_id, found.campus_id, found.email_confirmed)
+        return LocalUser(frozenset(found.roles), found.vendor_id, found.campus_id, found.email_confirmed, found.hub_id)
 
     async def close(self) -> None:
         await self._client.aclose()

@@ -1,4 +1,4 @@
-"""The roles, campus and vendor of an access token (contract section 5)."""
+"""The roles, campus, hub and vendor of an access token (contract section 5)."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -7,7 +7,7 @@ from uuid import UUID
 
 from contracts.permissions import STAFF_ROLES, leading_role
 
-# Roles, campus and vendor in a token may be this old. It is short enough to trust them without a lookup.
+# Roles, campus, hub and vendor in a token may be this old. It is short enough to trust them without a lookup.
 ACCESS_LIFE: Final = timedelta(minutes=15)
 
 
@@ -26,6 +26,8 @@ class AuthorizationProfile:
     email_confirmed: bool = False
     # Whether the account has its own address and can sign in here, not only through a further issuer.
     signs_in_here: bool = False
+    # The hub of a hub agent.
+    hub_id: UUID | None = None
 
     @property
     def awaits_confirmation(self) -> bool:
@@ -39,7 +41,7 @@ class AuthorizationProfile:
     def without_staff_roles(self) -> "AuthorizationProfile":
         """Remove staff roles, for an issuer that may not assert them."""
         roles = tuple(role for role in self.roles if role not in STAFF_ROLES)
-        return replace(self, role=leading_role(roles), roles=roles)
+        return replace(self, role=leading_role(roles), roles=roles, hub_id=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,5 +92,6 @@ def claims_of(
             "roles": list(profile.roles),
             "vendor_id": str(profile.vendor_id) if profile.vendor_id else None,
             "campus_id": str(profile.campus_id) if profile.campus_id else None,
+            "hub_id": str(profile.hub_id) if profile.hub_id else None,
         },
     }

@@ -72,4 +72,5 @@ class AuthorizationProfileResponse(ResponseModel):
     roles: list[str]
     vendor_id: UUID | None
     campus_id: UUID | None
+    hub_id: UUID | None
     email_confirmed: bool

@@ -31,6 +31,7 @@ async def user_lookup(request: Request, caller: CurrentCaller) -> Response:
         roles=sorted(user.roles),
         vendor_id=user.vendor_id,
         campus_id=user.campus_id,
+        hub_id=user.hub_id,
         email_confirmed=user.email_confirmed,
     )
     return ok(request, shown)

@@ -33,6 +33,7 @@ SELECT p.id, p.campus_id AS home_campus_id,
     array(SELECT role FROM role_grants WHERE user_id = p.id ORDER BY role) AS roles,
     (SELECT campus_id FROM role_grants WHERE user_id = p.id AND campus_id IS NOT NULL ORDER BY role
         LIMIT 1) AS office_campus_id,
+    (SELECT hub_id FROM role_grants WHERE user_id = p.id AND role = 'hub_agent') AS hub_id,
     (SELECT id FROM vendors WHERE owner_user_id = p.id) AS vendor_id,
     EXISTS (SELECT FROM totp_factors WHERE user_id = p.id AND confirmed_at IS NOT NULL)
         OR EXISTS (SELECT FROM passkeys WHERE user_id = p.id) AS has_second_factor,
@@ -108,7 +109,7 @@ async def set_password_hash(uow: UnitOfWork, user_id: UUID, password_hash: str |
 
 
 async def find_authorization_profile(uow: UnitOfWork, user_id: UUID) -> AuthorizationProfile:
-    """Return the user's current roles, campus and vendor."""
+    """Return the user's current roles, campus, hub and vendor."""
     row = await uow.fetch_row(_FIND_PROFILE, user_id)
     if row is None:
         raise LookupError("an account has a profile")
@@ -122,6 +123,7 @@ async def find_authorization_profile(uow: UnitOfWork, user_id: UUID) -> Authoriz
         is_suspended=row["is_suspended"],
         email_confirmed=row["email_confirmed"],
         signs_in_here=row["signs_in_here"],
+        hub_id=row["hub_id"],
     )
     return profile if profile.email_confirmed else profile.without_email_rights()
 

@@ -22,6 +22,8 @@ class Actor(Protocol):
     @property
     def campus_id(self) -> UUID | None: ...
     @property
+    def hub_id(self) -> UUID | None: ...
+    @property
     def permissions(self) -> frozenset[str]: ...
 
 
@@ -34,6 +36,8 @@ class OrderParties(Protocol):
     def vendor_id(self) -> UUID: ...
     @property
     def campus_id(self) -> UUID: ...
+    @property
+    def hub_id(self) -> UUID | None: ...
 
 
 # By precedence. A vendor who is also the buyer acts as the vendor, who may do more. Staff who bought act as the buyer,
@@ -55,7 +59,7 @@ def roles_of(actor: Actor, order: OrderParties) -> frozenset[OrderRole]:
     has_role: dict[OrderRole, bool] = {
         "buyer": actor.user_id == order.buyer_id,
         "vendor": "orders:fulfil" in actor.permissions and actor.vendor_id == order.vendor_id,
-        "hub_agent": "orders:verify" in actor.permissions and actor.campus_id == order.campus_id,
+        "hub_agent": "orders:verify" in actor.permissions and actor.hub_id is not None and actor.hub_id == order.hub_id,
         "support": "orders:cancel" in actor.permissions,
     }
     return frozenset(role for role, applies in has_role.items() if applies)

@@ -29,6 +29,7 @@ class Order:
     return_due_at: datetime | None
     commission_minor: int
     number: str
+    hub_id: UUID | None
 
     @property
     def stock_is_reserved(self) -> bool:

@@ -159,8 +159,8 @@ def _concerned(caller: Caller, role: ListRole | None, *, is_named: bool) -> list
     by_role: dict[ListRole, tuple[str, *tuple[UUID, ...]]] = {"buyer": ("buyer_id = {}", caller.id)}
     if caller.may("orders:fulfil") and caller.vendor_id is not None:
         by_role["vendor"] = ("vendor_id = {}", caller.vendor_id)
-    if caller.may("orders:verify") and caller.campus_id is not None:
-        by_role["hub"] = ("campus_id = {}", caller.campus_id)
+    if caller.may("orders:verify") and caller.hub_id is not None:
+        by_role["hub"] = ("hub_id = {}", caller.hub_id)
     return [condition for name, condition in by_role.items() if role in (None, name)]
 
 
@@ -198,7 +198,7 @@ def order_of(row: Row, caller: Caller, contacts: ContactDecryption, **others: ob
     `commission_minor` only for its vendor and for staff; `contact` only for those of `visible_contact`; `hub_id` and
     `delivery_note` only for those of `may_see_delivery`.
     """
-    parties = _OrderParties(row["buyer_id"], row["vendor_id"], row["campus_id"], row["status"])
+    parties = _OrderParties(row["buyer_id"], row["vendor_id"], row["campus_id"], row["hub_id"], row["status"])
     sees_delivery = may_see_delivery(caller, parties)
     buyer, vendor = _Buyer(*row["buyer"] or (None, None)), _Vendor(*row["vendor"] or (None, None, None))
     return Order.from_row(
@@ -219,6 +219,7 @@ class _OrderParties(NamedTuple):
     buyer_id: UUID
     vendor_id: UUID
     campus_id: UUID
+    hub_id: UUID | None
     status: str
 
 

@@ -43,7 +43,7 @@ NEVER_STORED: Final = {"Cache-Control": "no-store"}
 async def verify_delivery(
     request: Request, caller: CurrentCaller, order_id: UUID, key: IdempotencyKey, body: VerifyDeliveryRequest
 ) -> Response:
-    """For the vendor, a hub agent of the order's campus, or the buyer. Five wrong attempts in total lock the PIN."""
+    """For the vendor, an agent of the order's hub, or the buyer. Five wrong attempts in total lock the PIN."""
     dependencies = dependencies_of(request, Dependencies)
     roles = await roles_in_order(request, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:

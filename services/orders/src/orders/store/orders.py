@@ -17,7 +17,7 @@ from orders.domain.transitions import State, Trigger
 
 _ORDER_COLUMNS: Final = """
     id, buyer_id, vendor_id, campus_id, status, total_amount, refunded_minor, delivered_at, escrow_minor, return_due_at,
-    commission_minor, number
+    commission_minor, number, hub_id
 """
 _FIND_ORDER: Final = f"SELECT {_ORDER_COLUMNS} FROM orders WHERE id = $1"
 _LOCK_ORDER: Final = f"SELECT {_ORDER_COLUMNS} FROM orders WHERE id = $1 FOR NO KEY UPDATE"
@@ -27,7 +27,7 @@ SOLD_ORDER_COLUMNS: Final = f"""
     ARRAY (SELECT id FROM order_items WHERE order_id = orders.id ORDER BY position),
     ARRAY (SELECT line_total_minor FROM order_items WHERE order_id = orders.id ORDER BY position)
 """
-_SOLD_ORDER_COLUMNS_COUNT: Final = 14
+_SOLD_ORDER_COLUMNS_COUNT: Final = 15
 _LOCK_SOLD_ORDER: Final = f"SELECT {SOLD_ORDER_COLUMNS} FROM orders WHERE id = $1 FOR NO KEY UPDATE"
 _SAVE_TRANSITION: Final = """
 transitioned AS (

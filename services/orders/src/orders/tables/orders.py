@@ -70,6 +70,7 @@ sa.Table(
     sa.Index("orders_newest_of_buyer", "buyer_id", "created_at", "id"),
     sa.Index("orders_newest_of_vendor", "vendor_id", "created_at", "id"),
     sa.Index("orders_newest_of_campus", "campus_id", "created_at", "id"),
+    sa.Index("orders_newest_of_hub", "hub_id", "created_at", "id", postgresql_where=sa.text("hub_id IS NOT NULL")),
     sa.Index("orders_of_purchase", "purchase_id", "id", postgresql_where=sa.text("purchase_id IS NOT NULL")),
     sa.Index("orders_dearest", "total_amount", "id"),
     sa.Index("orders_to_dispatch", "vendor_id", "created_at", "id", postgresql_where=sa.text("status = 'paid_escrow'")),
