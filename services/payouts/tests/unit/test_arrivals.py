@@ -100,7 +100,7 @@ def test_a_held_payout_has_its_reason_and_no_day(reason: str, changes) -> None:
     assert day_of(waiting(**changes)) == Arrival(None, reason)
 
 
-def test_each_reason_of_a_dispatch_is_an_obstacle_or_moves_the_day() -> None:
+def test_each_reason_of_a_dispatch_is_an_obstacle_or_delays_it() -> None:
     assert set(get_args(HoldReason)) - HELD_BY.keys() == {"not_pending", "bank_details_cooling"}
     assert set(get_args(HoldReason)) <= set(get_args(ArrivalObstacle))
 
