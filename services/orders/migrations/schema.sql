@@ -625,6 +625,7 @@ CREATE TABLE dead_letters (
     CONSTRAINT dead_letters_resolved_once CHECK ((num_nulls(replayed_at, closed_at) > 0))
 );
 CREATE INDEX dead_letters_newest ON dead_letters USING btree (failed_at DESC, id DESC);
+CREATE INDEX dead_letters_of_event ON dead_letters USING btree (event_id);
 GRANT SELECT, INSERT, UPDATE, DELETE ON dead_letters TO campus_orders_service;
 
 CREATE TABLE delivery_pins (
@@ -1107,8 +1108,10 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON outbox TO campus_orders_service;
 CREATE TABLE outbox_sequences (
     subject text NOT NULL,
     last bigint NOT NULL,
+    used_at timestamp with time zone DEFAULT date_trunc('day'::text, now()) NOT NULL,
     CONSTRAINT outbox_sequences_pkey PRIMARY KEY (subject)
 );
+CREATE INDEX outbox_sequences_idle ON outbox_sequences USING btree (used_at);
 GRANT SELECT, INSERT, UPDATE ON outbox_sequences TO campus_orders_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON outbox_sequences TO campus_orders_service;
 

@@ -234,3 +234,16 @@ async def test_a_retention_shorter_than_the_deliveries_is_a_settings_error(open_
     with pytest.raises(ValidationError, match="NOTIFICATIONS_KEEP_DAYS"):
         async with open_scenario(deliveries_keep_days=180, notifications_keep_days=200):
             pass
+
+
+async def test_the_summary_of_an_order_is_removed_after_two_years(scenario: Scenario, app: OpenService) -> None:
+    kept, expired = new_id(), new_id()
+    for order_id, days in ((kept, 729), (expired, 731)):
+        await scenario.fetch(
+            "INSERT INTO order_summaries (order_id, vendor_id, total_minor, delivery_fee_minor, items, recorded_at) "
+            "VALUES ($1, $1, 1, 0, '[]', now() - make_interval(days => $2)) RETURNING 1",
+            order_id,
+            days,
+        )
+    await app.remove_old()
+    assert [row["order_id"] for row in await scenario.fetch("SELECT order_id FROM order_summaries")] == [kept]

@@ -24,12 +24,17 @@ from contracts.event import Event
 LEASE_SECONDS: Final = 5.0
 # Rows in memory. During an outage of the broker, further ones are read from the table.
 HANDED_OVER_MAX: Final = 1_000
+# The subject of the floor of sequences; no event has it.
+FLOOR: Final = ""
 
-# `sequence` grows by one for each subject and publisher (events.md), under the lock of the subject's row here.
-APPEND: Final = """
+# The number of a subject without a row: retention has raised the floor, the row of no subject, above the numbers of
+# the rows that it removes (decision 210).
+_FIRST: Final = f"coalesce((SELECT last FROM outbox_sequences WHERE subject = '{FLOOR}'), 0) + 1"
+# `sequence` grows for each subject and publisher (events.md), under the lock of the subject's row here.
+APPEND: Final = f"""
 WITH next AS (
-    INSERT INTO outbox_sequences AS s (subject, last) VALUES ($5, 1)
-    ON CONFLICT (subject) DO UPDATE SET last = s.last + 1
+    INSERT INTO outbox_sequences AS s (subject, last) VALUES ($5, {_FIRST})
+    ON CONFLICT (subject) DO UPDATE SET last = s.last + 1, used_at = excluded.used_at
     RETURNING last
 ), appended AS (
     INSERT INTO outbox (id, queue, type, source, subject, sequence, payload, trace, next_attempt_at)
@@ -48,8 +53,8 @@ SELECT 1 AS sequence, now() AS created_at
 # The row of one event, together with other writes, whose parameters come first.
 _APPEND_TO: Final = """
 WITH {tables}, next AS (
-    INSERT INTO outbox_sequences AS s (subject, last) SELECT ${subject}, 1 WHERE {condition}
-    ON CONFLICT (subject) DO UPDATE SET last = s.last + 1
+    INSERT INTO outbox_sequences AS s (subject, last) SELECT ${subject}, {first} WHERE {condition}
+    ON CONFLICT (subject) DO UPDATE SET last = s.last + 1, used_at = excluded.used_at
     RETURNING last
 ), appended AS (
     INSERT INTO outbox (id, queue, type, source, subject, sequence, payload, trace, next_attempt_at)
@@ -168,7 +173,9 @@ class Attached(NamedTuple):
 def _appending(writes: Writes, count: int) -> str:
     names = ("id", "type", "source", "subject", "payload", "trace", "lease")
     places = {name: place for place, name in enumerate(names, count + 1)}
-    return _APPEND_TO.format(tables=writes.tables, result=writes.result, condition=writes.condition, **places)
+    return _APPEND_TO.format(
+        tables=writes.tables, result=writes.result, condition=writes.condition, first=_FIRST, **places
+    )
 
 
 async def append_with(

@@ -61,6 +61,8 @@ class RetentionRule:
     # A function of the owner that removes one step, `remover(until, rows_max)`, for rows that the service may not
     # delete. It repeats `over` and `followers`, and rejects rows that are too young.
     remover: str = ""
+    # A statement after the steps of a round, with `$1` as in `over`.
+    final_statement: str = ""
 
     @property
     def name(self) -> str:
@@ -169,6 +171,9 @@ async def _remove(database: Database, rule: RetentionRule, clock: Clock, pause_s
         RETENTION_ROWS_REMOVED.labels(rule.name).inc(deleted)
         if deleted < rule.rows_max:
             break
+    if rule.final_statement:
+        async with database.unit_of_work(acting_as=REMOVING) as uow:
+            await uow.execute(rule.final_statement, until)
     oldest: datetime | None = await database.reads_for(REMOVING).fetch_value(rule.oldest, until)
     RETENTION_OVERDUE_SECONDS.labels(rule.name).set((until - oldest).total_seconds() if oldest else 0)
     return removed

@@ -52,6 +52,11 @@ def _attach_messaging_tables(metadata: sa.MetaData) -> None:
         metadata,
         sa.Column("subject", sa.Text, primary_key=True),
         sa.Column("last", sa.BigInteger, nullable=False),
+        # The day of the last event: an index entry is written once a day.
+        sa.Column(
+            "used_at", sa.TIMESTAMP(timezone=True), nullable=False, server_default=sa.text("date_trunc('day', now())")
+        ),
+        sa.Index("outbox_sequences_idle", "used_at"),
     )
     sa.Table(
         "inbox",
@@ -80,6 +85,7 @@ def _attach_messaging_tables(metadata: sa.MetaData) -> None:
         ),
         sa.CheckConstraint("num_nulls(replayed_at, closed_at) > 0", name="dead_letters_resolved_once"),
         sa.Index("dead_letters_newest", sa.text("failed_at DESC"), sa.text("id DESC")),
+        sa.Index("dead_letters_of_event", "event_id"),
     )
     sa.Table(
         "dead_letter_closures",

@@ -45,6 +45,8 @@ sa.Table(
     sa.Column("buyer_id", sa.Uuid),
     sa.Column("payment_under_review", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("number", sa.Text),
+    sa.Column("recorded_at", INSTANT, nullable=False, server_default=sa.text("now()")),
+    sa.Index("order_summaries_oldest", "recorded_at"),
 )
 
 # One message to one user, as the app shows it; without a title it is not shown (a one-time code).

@@ -5,6 +5,8 @@ from typing import Final
 
 from common.database.retention import Partitioned, RetentionRule, Rule
 
+# Disputes and chargebacks of an order, whose messages name it, have ended long before.
+ORDER_SUMMARY_LIFE: Final = timedelta(days=730)
 # The delivery is final, and its attempts have expired with their partitions.
 _SETTLED: Final = """
 status <> 'queued' AND claim_id IS NULL AND due_at IS NULL
@@ -16,7 +18,7 @@ NOT EXISTS (SELECT FROM notification_deliveries AS delivery WHERE delivery.notif
 
 
 def retention_rules(deliveries: timedelta, notifications: timedelta, alerts: timedelta) -> tuple[Rule, ...]:
-    """Return the rules of deliveries with their attempts, of the feed, and of alerts since they were closed."""
+    """Return the rules of deliveries with their attempts, of the feed, of orders, and of closed alerts."""
     return (
         Partitioned("notification_delivery_logs", deliveries),
         RetentionRule(
@@ -36,5 +38,6 @@ def retention_rules(deliveries: timedelta, notifications: timedelta, alerts: tim
             over=_WITHOUT_DELIVERIES,
             followers={"pin_watches": "notification_id"},
         ),
+        RetentionRule("order_summaries", ("order_id",), "recorded_at", ORDER_SUMMARY_LIFE, stamped_by="database"),
         RetentionRule("alerts", ("id",), "closed_at", alerts, followers={"alert_actions": "alert_id"}),
     )
