@@ -1,9 +1,11 @@
 """Backup and restore of one machine, with a real PostgreSQL and pgBackRest."""
 
+import asyncio
 import base64
 import json
 import shutil
 import tempfile
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -29,6 +31,7 @@ from operations.backup.restoring import instant_or_latest, restore
 from operations.backup.secret_bundles import private_key_in
 from operations.backup.settings import BackupSettings, read_backup_settings
 from operations.campusctl.app import app
+from testkit.certificates import new_authority
 
 # A file of the program age 1.1.1, and its key.
 IDENTITY = "AGE-SECRET-KEY-1FQAD7UYQK6CP7Z2PRMXLM5CP0XHZTLSVGXL8ES64XYYGV386TFZQNVSD03"
@@ -132,10 +135,19 @@ async def test_a_lost_machine_is_restored_to_an_instant(machine: Machine, tmp_pa
     checked = await verify_backups(settings, IDENTITY)
     assert checked.keys() == {"archiving", "databases", "images", "secrets"}
     assert [row.kind for row in (await list_backups(settings)).databases] == ["full"]
-    await write_metrics(replace(settings, metrics_file=tmp_path / "campus.prom"))
+    server_of, _ = new_authority()
+    async with await asyncio.start_server(
+        lambda _, writer: writer.close(), "127.0.0.1", 0, ssl=server_of(tmp_path, "localhost")
+    ) as edge:
+        hosts = f"localhost:{edge.sockets[0].getsockname()[1]}", f"localhost:{free_port_base()}"
+        observed = replace(settings, metrics_file=tmp_path / "campus.prom", certificate_hosts=hosts)
+        await write_metrics(observed)
     metrics = {line.rpartition(" ")[0]: line for line in (tmp_path / "campus.prom").read_text().splitlines()}
     assert metrics["campus_database_lock_wait_seconds"] == "campus_database_lock_wait_seconds 0"
     assert int(metrics["campus_database_transaction_id_age"].rpartition(" ")[2]) > 0
+    ends = [line for line in metrics if line.startswith("campus_certificate_expiration_timestamp_seconds{")]
+    assert ends == [f'campus_certificate_expiration_timestamp_seconds{{name="{hosts[0]}"}}']
+    assert 0 < int(metrics[ends[0]].rpartition(" ")[2]) - time.time() < 86_400
     assert metrics["campus_backup_archiving_failing"] == "campus_backup_archiving_failing 0"
     assert f"{done.database.finished_at.timestamp():.0f}" in metrics['campus_backup_timestamp_seconds{part="database"}']
 

@@ -107,6 +107,11 @@ def test_an_installation_has_neither_sandbox_nor_demo_data(files: list[PlannedFi
     assert environment_of(files, "identity")["PASSKEY_RP_ID"] == "campus.ng"
 
 
+def test_the_metrics_of_backups_have_the_certificates_of_both_hosts(files: list[PlannedFile], state_dir: Path) -> None:
+    [backup] = [file.content for file in files if file.path == state_dir / "backup.env"]
+    assert "BACKUP_CERTIFICATE_HOSTS=api.campus.ng,console.campus.ng\n" in backup
+
+
 def test_operators_commands_find_their_addresses(state_dir: Path) -> None:
     settings = read_installation_settings(written(state_dir), GIB)
     known = secrets_of(settings)

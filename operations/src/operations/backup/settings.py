@@ -1,6 +1,7 @@
 """The one settings file of backup and restore."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -11,6 +12,7 @@ from operations.backup.errors import BackupFailed
 from operations.doctor.settings_files import read_settings
 from operations.secrets import read_secrets
 
+_HOST: Final = re.compile(r"[A-Za-z0-9.-]+(:[0-9]{1,5})?")
 STANZA: Final = "campus"
 """The name of the cluster in the repository."""
 
@@ -30,6 +32,7 @@ BACKUP_SETTINGS: Final = frozenset(_DEFAULTS) | {
     "BACKUP_RECOVERY_KEY",
     "BACKUP_SECRET_FILES",
     "BACKUP_METRICS_FILE",
+    "BACKUP_CERTIFICATE_HOSTS",
     "BACKUP_S3_ENDPOINT",
     "BACKUP_S3_ACCESS_KEY",
     "BACKUP_S3_SECRET_KEY",
@@ -78,6 +81,8 @@ class BackupSettings:
     full_days: int
     archive_seconds: int
     metrics_file: Path | None = None
+    certificate_hosts: tuple[str, ...] = ()
+    """The hosts, each with an optional port, whose certificates are part of the metrics."""
 
     @property
     def configuration(self) -> Path:
@@ -133,7 +138,15 @@ def read_backup_settings(path: Path, state_dir: Path) -> BackupSettings:
         full_days=_number(values, "BACKUP_FULL_DAYS"),
         archive_seconds=_number(values, "BACKUP_ARCHIVE_SECONDS"),
         metrics_file=Path(values["BACKUP_METRICS_FILE"]) if "BACKUP_METRICS_FILE" in values else None,
+        certificate_hosts=tuple(_hosts(values.get("BACKUP_CERTIFICATE_HOSTS", ""))),
     )
+
+
+def _hosts(text: str) -> Iterator[str]:
+    for host in filter(None, (part.strip() for part in text.split(","))):
+        if not _HOST.fullmatch(host):
+            raise BackupFailed(f"BACKUP_CERTIFICATE_HOSTS has no host name: {host}.", "Write HOST or HOST:PORT.")
+        yield host
 
 
 def _repository(values: Mapping[str, str]) -> Path | BucketSettings:

@@ -150,7 +150,8 @@ def _edge(settings: InstallationSettings) -> str:
 
 
 def _backup(settings: InstallationSettings) -> str:
-    lines = [f"{name}={text}\n" for name, text in sorted(settings.values.items()) if name in BACKUP_SETTINGS]
+    values = {"BACKUP_CERTIFICATE_HOSTS": ",".join(settings.hosts), **settings.values}
+    lines = [f"{name}={text}\n" for name, text in sorted(values.items()) if name in BACKUP_SETTINGS]
     return "# Written by `campusctl install`.\n" + "".join(lines)
 
 

@@ -82,6 +82,13 @@ AROUND_US: Final = (
         "cert-manager",
     ),
     Metric(
+        "campus_certificate_expiration_timestamp_seconds",
+        "gauge",
+        ("name",),
+        "When the certificate of a host ends, Unix time; on one machine.",
+        "campusctl backup run",
+    ),
+    Metric(
         "campus_backup_timestamp_seconds",
         "gauge",
         ("part",),
