@@ -14,6 +14,8 @@ from typing import Any
 
 import yaml
 
+from common.database.connecting import SERVER_SETTINGS
+from operations.database_settings import cluster_parameters
 from operations.subscribers import load_teams, manifests_of
 
 FOLDER = Path(__file__).parent
@@ -60,6 +62,9 @@ def manifests() -> dict[Path, str]:
                 "components": components,
                 # The nightly backups start ten minutes apart.
                 "minute": str(10 * index),
+                "parameters": "".join(f'      {name}: "{text}"\n' for name, text in cluster_parameters().items()),
+                "startup_parameters": ",".join(SERVER_SETTINGS),
+                **SERVER_SETTINGS,
             }
             values |= {name: line.format(service) if service in AUDITED else "" for name, line in AUDIT_LINES.items()}
             heading = f"# Written from templates/{template} by `make documents`.\n"

@@ -13,7 +13,6 @@ from opentelemetry.sdk.trace import TracerProvider
 from pydantic_core import PydanticUndefined
 
 import console.settings
-from common.database.connecting import SERVER_SETTINGS
 from common.messaging import declaring
 from common.messaging.topology import dead_letter_queue_of, declared_topology, delay_queue_of
 from common.primitives.retry import RetryLadder
@@ -477,22 +476,13 @@ def test_the_alert_reads_the_annotations_of_the_secrets(overlay) -> None:
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_poolers_accept_the_startup_parameters_of_the_processes(overlay) -> None:
-    """PgBouncer rejects unknown startup parameters; the server must set those that it ignores."""
+def test_poolers_keep_as_many_statements_as_the_drivers(overlay) -> None:
     source = (ROOT / "libs/common/src/common/database/connecting.py").read_text()
     statements = int(re.search(r"statement_cache_size=(\d+)", source)[1])
     for it in of_kind(overlay, "Pooler"):
         parameters = it["spec"]["pgbouncer"]["parameters"]
-        assert set(parameters["ignore_startup_parameters"].split(",")) == set(SERVER_SETTINGS)
-        # PgBouncer stands between: it must notice a lost client as the server would.
-        assert [parameters[f"tcp_keep{name}"] for name in ("idle", "intvl", "cnt")] == [
-            SERVER_SETTINGS[f"tcp_keepalives_{name}"] for name in ("idle", "interval", "count")
-        ]
-        assert parameters["tcp_user_timeout"] == SERVER_SETTINGS["tcp_user_timeout"]
         assert int(parameters["max_prepared_statements"]) >= statements
         assert it["spec"]["pgbouncer"]["poolMode"] == "transaction"
-    for it in of_kind(overlay, "Cluster"):
-        assert SERVER_SETTINGS.items() <= it["spec"]["postgresql"]["parameters"].items()
 
 
 # ---- The broker's rights

@@ -1,4 +1,6 @@
-"""The settings of PostgreSQL: `campusctl install` writes them, `campusctl doctor` compares them."""
+"""The settings of PostgreSQL: `campusctl install` and the manifests of its clusters have them, `campusctl doctor`
+compares them.
+"""
 
 from dataclasses import dataclass
 from typing import Final
@@ -20,6 +22,8 @@ class DatabaseSetting:
     by_memory: float = 0.0
     is_required: bool = True
     """Whether doctor reports another value as a fault; otherwise the operator may have reasons."""
+    is_of_clusters: bool = False
+    """Whether the clusters on Kubernetes have it, too; CloudNativePG sets the others."""
 
     def of_machine(self, memory_bytes: int) -> str:
         """Return the value for a machine of this memory, in PostgreSQL's notation."""
@@ -32,7 +36,7 @@ class DatabaseSetting:
 DATABASE_SETTINGS: Final = (
     DatabaseSetting("listen_addresses", "127.0.0.1", "only programs of this machine connect", is_required=False),
     DatabaseSetting("max_connections", "200", "seven processes with pools of at most ten connections each, migrations "
-                    "and operators", is_required=False),
+                    "and operators", is_required=False, is_of_clusters=True),
     DatabaseSetting("shared_buffers", "", "an eighth of the memory: the other servers and the services share it", 1 / 8,
                     is_required=False),
     DatabaseSetting("effective_cache_size", "", "what the operating system is likely to cache", 3 / 8,
@@ -42,7 +46,8 @@ DATABASE_SETTINGS: Final = (
     DatabaseSetting("fsync", "on", "a commit survives the loss of power"),
     DatabaseSetting("full_page_writes", "on", "a page that was written in part is repaired"),
     DatabaseSetting("synchronous_commit", "on", "units of work that may be lost choose it themselves"),
-    DatabaseSetting("idle_in_transaction_session_timeout", "60s", "an idle transaction holds locks and stops vacuum"),
+    DatabaseSetting("idle_in_transaction_session_timeout", "60s", "an idle transaction holds locks and stops vacuum",
+                    is_of_clusters=True),
     DatabaseSetting("lock_timeout", "0", "processes set their own limit", is_required=False),
     DatabaseSetting("tcp_keepalives_idle", SERVER_SETTINGS["tcp_keepalives_idle"], "seconds until the server checks a "
                     "silent client", is_required=False),
@@ -50,12 +55,15 @@ DATABASE_SETTINGS: Final = (
                     is_required=False),
     DatabaseSetting("tcp_keepalives_count", SERVER_SETTINGS["tcp_keepalives_count"], "checks without a response that "
                     "end the session", is_required=False),
-    DatabaseSetting("log_min_duration_statement", "1s", "slow statements are logged with their duration"),
-    DatabaseSetting("log_lock_waits", "on", "waits for a lock above a second are logged"),
-    DatabaseSetting("log_autovacuum_min_duration", "60s", "a vacuum that cannot keep up is logged", is_required=False),
+    DatabaseSetting("log_min_duration_statement", "1s", "slow statements are logged with their duration",
+                    is_of_clusters=True),
+    DatabaseSetting("log_lock_waits", "on", "waits for a lock above a second are logged", is_of_clusters=True),
+    DatabaseSetting("log_autovacuum_min_duration", "60s", "a vacuum that cannot keep up is logged",
+                    is_required=False, is_of_clusters=True),
     DatabaseSetting("log_line_prefix", "%m [%p] %a %u@%d ", "the process and its login in each line",
                     is_required=False),
-    DatabaseSetting("track_io_timing", "on", "time of reads in pg_stat_statements", is_required=False),
+    DatabaseSetting("track_io_timing", "on", "time of reads in pg_stat_statements",
+                    is_required=False, is_of_clusters=True),
     DatabaseSetting("shared_preload_libraries", "pg_stat_statements", "counts and times of each statement"),
     DatabaseSetting("timezone", "UTC", "times in logs as in the services", is_required=False),
 )  # fmt: skip
@@ -63,6 +71,14 @@ DATABASE_SETTINGS: Final = (
 
 STATEMENT_TIMEOUT: Final = "60s"
 """The limit of a statement of the services' logins. Migrations, the audit and operators have none."""
+
+
+def cluster_parameters() -> dict[str, str]:
+    """Return the parameters of a cluster on Kubernetes: those of the table, and those that the poolers drop from the
+    startup parameters of a process.
+    """
+    table = {setting.name: setting.value for setting in DATABASE_SETTINGS if setting.is_of_clusters}
+    return dict(sorted((table | SERVER_SETTINGS).items()))
 
 
 def configuration_file(memory_bytes: int, *, archives: bool) -> str:
