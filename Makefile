@@ -14,7 +14,7 @@ CLIENT := clients/python/src/campus_client/public_events.py
 
 .PHONY: setup run demo dev storefront clean help test lint format audit fuzz openapi-check postman-check \
     typescript-check new-endpoint migration documents schemas guides typescript shots ctl k8s-check lock \
-    audit-dependencies sbom release-notes bench bench-quick simulate replay-check crash-points races \
+    audit-dependencies sbom release-notes bench bench-quick simulate crash-points races \
     mutants soak payout-soak notify-soak broker-soak audit-scale freeze-drill scale-drill failover-drill overload-drill \
     client-chaos restore-drill one-box-drill installation-drill start-drill upgrade-drill rotation-drill compromise-drill world-drill check-history
 
@@ -154,10 +154,6 @@ bench-quick: setup ## The same in six minutes, with less precision
 # Broken schedules are shrunk. SEEDS=200; ARGS="--hours 8", ARGS="--seed 4711".
 simulate: setup ## Seeded schedules of the marketplace on a virtual clock, with crashes and faults
 	@exec $(PYTHON) -m lab.simulation --seeds $(or $(SEEDS),200) $(ARGS)
-
-# Messages, commands and the record of the gateway give the same postings. SEEDS=20; ARGS="--first 100".
-replay-check: setup ## Rebuild both ledgers of simulated seeds from recorded inputs alone
-	@exec $(PYTHON) -m lab.simulation --replay --seeds $(or $(SEEDS),20) $(ARGS)
 
 # Effects: statement, commit, publish, acknowledgement, provider call. ARGS="--scenario purchase --sample 20";
 # ARGS="--deaths two" and "--deaths together" for two deaths, ARGS="--kill 40" for real processes.

@@ -7,8 +7,6 @@ import time
 import uvloop
 
 from contracts.payments import EscrowReleased
-from lab.replay.planted import plant_faults
-from lab.replay.recording import Recording
 from lab.simulation.exploration import TRIALS_MAX, Exploration, examine, explore
 from lab.simulation.marketplace import USERS_AND_MESSAGES, SimulatedMarketplace
 from lab.simulation.plans import plan_of
@@ -36,13 +34,7 @@ def main() -> None:
     parser.add_argument(
         "--self-check",
         action="store_true",
-        help=(
-            "and find that a promise breaks when the broker forgets a confirmed message; with --replay, planted "
-            "postings"
-        ),
-    )
-    parser.add_argument(
-        "--replay", action="store_true", help="and rebuild both ledgers from the recorded inputs after each seed"
+        help="and find that a promise breaks when the broker forgets a confirmed message",
     )
     parser.add_argument(
         "--everyone",
@@ -60,22 +52,15 @@ async def run(options: argparse.Namespace) -> bool:
     further = USERS_AND_MESSAGES if options.everyone else ()
     if options.seed is not None:
         async with SimulatedMarketplace.opened(log, further) as market:
-            if options.replay:
-                await market.record()
             return await show(market, options.seed, trials_max=0 if options.whole else TRIALS_MAX)
     until = time.monotonic() + options.hours * 3600
     total, first, is_checked = Exploration(), options.first, True
     while (options.hours and time.monotonic() < until) or (not options.hours and total.seeds < options.seeds):
         left = _SEEDS_OF_A_SYSTEM if options.hours else min(_SEEDS_OF_A_SYSTEM, options.seeds - total.seeds)
         async with SimulatedMarketplace.opened(log, further) as market:
-            recording = await market.record() if options.replay else None
             total.add(await explore(market, range(first, first + left)))
             if options.self_check:
-                is_checked = recording is None or await finds_planted_postings(market, recording)
-            if recording is not None:
-                print(market.replay_line)
-            if options.self_check:
-                is_checked = await is_repeatable(market) and await finds_planted_fault(market) and is_checked
+                is_checked = await is_repeatable(market) and await finds_planted_fault(market)
             print(market.state_changes.line)
             await record_rows(market.databases)
         first += left
@@ -110,25 +95,6 @@ async def finds_planted_fault(market: SimulatedMarketplace) -> bool:
             return len(broken.plan) < len(plan_of(seed))
     print("SELF-CHECK FAILED: a broker that forgets releases broke no promise")
     return False
-
-
-async def finds_planted_postings(market: SimulatedMarketplace, recording: Recording) -> bool:
-    """Return whether a replay finds each fault that is planted in one transaction of each type, and nothing
-    without one.
-    """
-    if mismatches := await market.new_replay(recording).check():
-        print(f"SELF-CHECK FAILED: a replay from the start finds {mismatches[0]}")
-        return False
-    count, is_found = 0, True
-    async for fault, mismatches in plant_faults(market.databases, recording, market.new_replay):
-        count += 1
-        if mismatches:
-            market.log(f"found: {fault}: {mismatches[0]}")
-        else:
-            is_found = False
-            print(f"SELF-CHECK FAILED: the replay does not find: {fault}")
-    print(f"{count} planted postings, {'all found' if is_found else 'not all found'}.")
-    return is_found and count > 0
 
 
 async def show(market: SimulatedMarketplace, seed: int, *, trials_max: int) -> bool:

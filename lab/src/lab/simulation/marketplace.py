@@ -3,11 +3,9 @@ inside.
 """
 
 import asyncio
-import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
@@ -26,15 +24,12 @@ from common.primitives.clock import ManualClock
 from common.primitives.retry import DELAYS_SECONDS, RetryLadder
 from contracts.event import Event
 from contracts.topology import EVENTS_EXCHANGE
-from lab.replay.check import Replay
-from lab.replay.gateway import GatewayRecord
-from lab.replay.recording import Command, Recording
+from lab.simulation.shares import RefundsOfItems
 from lab.simulation.state_changes import MarketStateChanges
-from lab.stepped.actors import User
 from lab.stepped.marketplace import PROCESSES, SETTINGS, USERS, Marketplace
 from lab.stepped.simulated_broker import Broker, SimulatedBus, properties_of
 from lab.stepped.simulated_gateway import JWKS_PATH, GatewayConnection, open_sandbox, sandbox_time, serve_mail_of
-from lab.stepped.wrappers import ObservedConnection, observe_connections
+from lab.stepped.wrappers import observe_connections
 from lab.systems import Log
 from operations.processes import CAMPUS, SystemPlan
 from operations.services import SERVICES
@@ -43,11 +38,9 @@ from testkit.service_kit import Issuer
 # Identity and notifications move no money: they join with `--everyone`.
 USERS_AND_MESSAGES: Final = (*USERS, "identity-worker")
 _SERVICES: Final = tuple(service for service in SERVICES if service.name not in ("identity", "notifications"))
-_LEDGER_WORKERS: Final = ("payments-worker", "payouts-worker")
 # Workers run at least so often: the daily reconciliation compares seven days.
 _TIMERS_IDLE_MAX: Final = timedelta(days=5)
 _TIMER_RUNS_MAX: Final = 20
-_WEBHOOKS_LISTED: Final = 1_000
 # A webhook is processed, and its event is consumed.
 _ROUNDS_OF_AN_EARLY_END: Final = 4
 # The ladder's own delays pass on the virtual clock.
@@ -80,8 +73,7 @@ class SimulatedMarketplace(Marketplace):
         super().__init__(*arguments)
         # Responses that no client may get: status 500.
         self.internal_errors: list[str] = []
-        self.recording: Recording | None = None
-        self._replay: Replay | None = None
+        self.refunds_of_items = RefundsOfItems()
 
     @classmethod
     async def _open(
@@ -99,7 +91,7 @@ class SimulatedMarketplace(Marketplace):
         sandbox = next(plan for plan in CAMPUS.processes if plan.service == "sandbox")
         market = cls(system, issuer, clock, log)
         stack.push_async_callback(market._close)
-        market.broker = SimulatedBus.broker = Broker(clock)
+        market.broker = SimulatedBus.broker = Broker(clock, record=market.refunds_of_items.record)
         market.connection = open_sandbox(
             environments.for_process(sandbox, None) | {"OPENING_BALANCE_MINOR": SETTINGS["OPENING_BALANCE_MINOR"]},
             issuer.jwks(),
@@ -188,57 +180,6 @@ class SimulatedMarketplace(Marketplace):
     async def findings(self) -> set[str]:
         """Those of a run; the balance at the gateway by its difference, which stays the same in later runs."""
         return {_BALANCES.sub(_difference, finding) for finding in await super().findings()}
-
-    # Replay
-
-    async def record(self) -> Recording:
-        """Record the inputs from now on. Nothing may be posted yet."""
-        self.recording = recording = Recording()
-        ObservedConnection.recorder, self.broker.record = recording, recording.record_message
-        self._replay = self.new_replay(recording)
-        return recording
-
-    def new_replay(self, recording: Recording) -> Replay:
-        """Return a replay of the whole recording."""
-        return Replay(self.databases, GatewayRecord(self.listed, self._webhooks_sent), recording)
-
-    async def replay(self) -> list[str]:
-        """Return the mismatches between the recorded inputs and both ledgers since the last call; none without a
-        recording.
-        """
-        if self._replay is None:
-            return []
-        for name in _LEDGER_WORKERS:
-            await self.run_timers(name, "link-postings")
-        return await self._replay.check()
-
-    @property
-    def replay_line(self) -> str:
-        """The rebuilt chains; empty without a recording."""
-        return "" if self._replay is None else self._replay.line
-
-    async def _webhooks_sent(self, event: str) -> list[dict[str, Any]]:
-        query = {"event": event, "limit": str(_WEBHOOKS_LISTED)}
-        listed = (await self.sandbox.get("/control/webhooks", params=query)).raise_for_status().json()
-        return [json.loads(webhook["body"])["data"] for webhook in listed]
-
-    async def request(
-        self, method: str, path: str, user: User, body: Mapping[str, Any] | None = None
-    ) -> httpx.Response:
-        if self.recording is None or method != "POST":
-            return await super().request(method, path, user, body)
-        sent = Command(path, str(user.claims.get("vendor_id")), body or {}, None, str(user.id))
-        self.recording.request = sent
-        try:
-            response = await super().request(method, path, user, body)
-        finally:
-            self.recording.request = None
-        self.recording.commands.append(replace(sent, data=response.json().get("data")))
-        return response
-
-    async def _close(self) -> None:
-        ObservedConnection.recorder = None
-        await super()._close()
 
     async def _end_early(self, path: str, created: Mapping[str, Any], is_paid: bool) -> None:
         """Let the bank end a refund or a transfer whose call still waits for its response, and deliver what follows.

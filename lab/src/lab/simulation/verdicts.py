@@ -8,6 +8,7 @@ from lab.simulation.marketplace import SimulatedMarketplace
 from lab.simulation.messages import broken_messages
 from lab.simulation.run import OrderRecord, Run
 from lab.simulation.settling import FINAL, settle
+from lab.simulation.shares import broken_shares
 from lab.simulation.step import Step
 from lab.stepped.actions import wallet
 from lab.stepped.actors import MAKER, SUPPORT, User
@@ -41,7 +42,8 @@ async def run_plan(market: SimulatedMarketplace, plan: Sequence[Step], *, audits
         verdict.states = await settle(run)
         verdict.broken += run.problems
         verdict.broken += await _violations(run, verdict.states)
-        verdict.broken += await market.replay()
+        orders = [order.id for order in run.orders.values()]
+        verdict.broken += await broken_shares(market.databases["payments"], orders, market.refunds_of_items)
         verdict.broken += await market.state_changes.forbidden()
     except Exception as error:
         verdict.broken.append(line_of_error(error))

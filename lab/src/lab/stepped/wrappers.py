@@ -4,10 +4,10 @@ They do nothing for code that runs in no process of a crash run.
 """
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Final, Protocol, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 import aio_pika
 import asyncpg
@@ -67,20 +67,11 @@ def label_of(text: str) -> str:
     return _VALUES.sub("?", _SPACES.sub(" ", text).strip())[:_LABEL_LENGTH]
 
 
-class StatementRecorder(Protocol):
-    """Receives each statement of a process with its values, runs it, and returns its result."""
-
-    async def run(
-        self, connection: asyncpg.Connection, statement: str, values: Sequence[Any], run: Callable[[], Awaitable[Any]]
-    ) -> Any: ...
-
-
 class ObservedConnection(asyncpg.Connection):
     """A connection each of whose statements is a point."""
 
     # For the check of the checks: `FOR UPDATE` locks no row.
     locks_rows: ClassVar[bool] = True
-    recorder: ClassVar[StatementRecorder | None] = None
 
     async def execute(self, query: str, *args: Any, **options: Any) -> str:
         text: str = await self._point(
@@ -93,7 +84,7 @@ class ObservedConnection(asyncpg.Connection):
 
     async def fetch(self, query: str, *args: Any, **options: Any) -> list[Any]:
         rows: list[Any] = await self._point(
-            query, lambda: super(ObservedConnection, self).fetch(self._sent(query), *args, **options), args
+            query, lambda: super(ObservedConnection, self).fetch(self._sent(query), *args, **options)
         )
         return rows
 
@@ -105,24 +96,22 @@ class ObservedConnection(asyncpg.Connection):
 
     async def fetchrow(self, query: str, *args: Any, **options: Any) -> Any:
         return await self._point(
-            query, lambda: super(ObservedConnection, self).fetchrow(self._sent(query), *args, **options), args
+            query, lambda: super(ObservedConnection, self).fetchrow(self._sent(query), *args, **options)
         )
 
     async def fetchval(self, query: str, *args: Any, **options: Any) -> Any:
         return await self._point(
-            query, lambda: super(ObservedConnection, self).fetchval(self._sent(query), *args, **options), args
+            query, lambda: super(ObservedConnection, self).fetchval(self._sent(query), *args, **options)
         )
 
     def _sent(self, statement: str) -> str:
         return statement if self.locks_rows else _ROW_LOCK.sub("", statement)
 
-    async def _point(self, statement: str, run: Callable[[], Awaitable[Any]], values: Sequence[Any] = ()) -> Any:
+    async def _point(self, statement: str, run: Callable[[], Awaitable[Any]]) -> Any:
         if _OF_THE_DRIVER in statement:
             return await run()
         kind: Kind = "commit" if statement.endswith("COMMIT") else "statement"
-        recorder = self.recorder
-        effect = run if recorder is None else lambda: recorder.run(self, statement, values, run)
-        return await observed(kind, label_of(statement), effect, self._session)
+        return await observed(kind, label_of(statement), run, self._session)
 
     def _session(self) -> Session:
         return Session(id(self), self.is_in_transaction())

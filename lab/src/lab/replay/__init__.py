@@ -1,1 +1,0 @@
-"""Both ledgers rebuilt from recorded inputs: messages, commands, and the gateway's record."""
