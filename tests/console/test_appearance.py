@@ -1,5 +1,6 @@
 """The appearance of the console: light and dark, and its parts on a phone."""
 
+import re
 from typing import Final, get_args
 
 from playwright.async_api import expect
@@ -140,6 +141,25 @@ async def test_waiting_for_me_shows_count_first_items_and_the_sums_of_the_ledger
     support = await visitor("support")
     await support.open("/")
     await expect(support.page.get_by_label("Money")).to_have_count(0)
+
+
+async def test_new_work_is_announced_and_moves_nothing(visitor: Arrival, market: Marketplace, users: Users) -> None:
+    await short_charge(market, users)
+    maker = await visitor("maker")
+    await maker.open("/")
+    badge = maker.page.locator("[data-count='quarantined_charges_to_prepare']")
+    before, cards = int(await badge.inner_text()), await maker.page.locator(".work-cards").inner_text()
+    link = maker.page.get_by_role("link", name="new: show")
+    await expect(link).to_be_hidden()
+    await short_charge(market, users)
+    await expect(link).to_be_visible(timeout=30_000)
+    assert int(await badge.inner_text()) > before
+    # Counts alone have changed.
+    shown = await maker.page.locator(".work-cards").inner_text()
+    assert re.sub(r"[0-9]+", "", shown) == re.sub(r"[0-9]+", "", cards)
+    await maker.check_page()
+    await link.click()
+    await expect(link).to_be_hidden()
 
 
 def test_every_kind_of_work_has_its_name_and_its_list() -> None:

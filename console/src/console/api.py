@@ -154,6 +154,8 @@ class Api:
         self._forwarded = forwarded
         self.form_key = ""
         """The key of the form that is being handled: a second post of the form repeats no effect."""
+        self.keeps_tokens = False
+        """Whether new tokens could not reach the browser: a request that needs them raises SessionEnded."""
 
     async def get(self, path: str, /, **parameters: Any) -> Any:
         """Return `data` of a GET. Parameters that are None or empty are left out.
@@ -291,15 +293,20 @@ class Api:
         self, method: str, path: str, *, headers: Mapping[str, str] | None = None, **more: Any
     ) -> httpx.Response:
         if self._session.needs_refresh(self._cookies.now()):
-            await self._connection.refresh(self._session, self._forwarded)
+            await self._refresh()
         response = await self._send(method, path, headers, more)
         if response.status_code == 401:
             # The token ended on its way, or by another clock.
-            await self._connection.refresh(self._session, self._forwarded)
+            await self._refresh()
             response = await self._send(method, path, headers, more)
             if response.status_code == 401:
                 raise SessionEnded
         return response
+
+    async def _refresh(self) -> None:
+        if self.keeps_tokens:
+            raise SessionEnded
+        await self._connection.refresh(self._session, self._forwarded)
 
     async def _send(
         self, method: str, path: str, headers: Mapping[str, str] | None, more: Mapping[str, Any]

@@ -22,6 +22,7 @@ from console import formats
 from console.api import Api, ApiConnection, ApiProblem, SessionEnded
 from console.assets import Assets
 from console.families import Family, Screen, find_families, shortcuts
+from console.live import Streams
 from console.papers import paper_response
 from console.passkeys import read_passkey
 from console.profiles import Profiles
@@ -73,6 +74,7 @@ class Console:
         self._profiles = Profiles()
         self._assets = Assets()
         self._renderer = DocumentRenderer()
+        self.streams = Streams()
         self.families: Sequence[Family] = find_families()
         self._headers = security_headers(settings.base_url)
         if settings.is_secure:
@@ -92,6 +94,7 @@ class Console:
         routes.append(Route(missing.path, Endpoint(self, {"GET": missing}).respond, methods=["GET"]))
         errors = dict.fromkeys((HTTPException, Exception), self._error_page)
         app = Starlette(routes=routes, lifespan=self._lifespan, exception_handlers=errors)
+        app.state.streams = self.streams
         return SecuredResponses(app, self._headers)
 
     async def close(self) -> None:
@@ -212,9 +215,7 @@ class Console:
         return visit.render("everyone/second_factor.html", status=403, title="Set up your second factor", factor=None)
 
     def _step_up_for_page(self, visit: Visit) -> Response:
-        query = visit.request.url.query
-        path = visit.path + (f"?{query}" if query else "")
-        return self._show_step_up(visit, HeldForm("/step-up", visit.user.id, [("next", path)]))
+        return self._show_step_up(visit, HeldForm("/step-up", visit.user.id, [("next", visit.path_and_query)]))
 
     async def _act(self, screen: Screen, visit: Visit) -> Response:
         """Handle a form: first the second factor that was asked for, then the action itself."""
@@ -309,8 +310,7 @@ class Console:
         if not is_code_due:
             visit.session.end()
         if visit.request.method == "GET":
-            query = visit.request.url.query
-            return _redirect(visit, visit.path + (f"?{query}" if query else ""))
+            return _redirect(visit, visit.path_and_query)
         held = self.held.encrypt(self._hold(visit))
         return visit.render(
             "everyone/sign_in.html", status=401, title="Sign in again", held=held, next=visit.path, is_expired=True

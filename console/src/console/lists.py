@@ -15,6 +15,7 @@ from common.primitives.public_numbers import NumberKind, kind_of_number
 from common.web.csv_export import csv_head, csv_lines
 from console import formats
 from console.api import ROWS_MAX, ApiProblem, Json, Rows
+from console.live import event_stream, wants_events
 from console.parts import names_of
 from console.visit import InvalidField, Visit
 
@@ -158,6 +159,12 @@ class ShownList:
     def pages(self) -> int | None:
         return self.rows.meta.get("total_pages")
 
+    @property
+    def live_mark(self) -> str | None:
+        """The rows of a first page, so that its stream counts the new ones; None where rows have no id."""
+        is_first = self.view.is_paged and self.page_number == 1 and "cursor" not in self.query
+        return _mark_of(self.rows.items) if is_first and all("id" in row for row in self.rows.items) else None
+
     def link(self, **changes: str | None) -> str:
         """Return the address of this list with other parameters."""
         merged = {name: text for name, text in {**self.query, **changes}.items() if text}
@@ -180,12 +187,9 @@ class ShownList:
 
 async def load_list(visit: Visit, view: ListView, complete: Complete | None = None) -> ShownList:
     """Return the page of the list that the address names; `complete` adds names to a row. Raises ApiProblem."""
-    names = {one.name for one in view.filters}
-    query = {name: text for name, text in visit.query.items() if name in names | {"page", "cursor"}}
+    query = _query_of(visit, view)
     try:
-        parameters = await _with_ids(visit, view, query)
-        limit = ROWS_PER_PAGE if view.is_paged else None
-        rows = await visit.api.page(view.path, limit=limit, **{**parameters, **view.fixed})
+        rows = await _read_rows(visit, view, query)
     except ApiProblem as problem:
         if problem.status != 422 or not query:
             raise
@@ -197,6 +201,33 @@ async def load_list(visit: Visit, view: ListView, complete: Complete | None = No
         for row in rows.items:
             await complete(row)
     return ShownList(view, rows, query, visit.path)
+
+
+def _query_of(visit: Visit, view: ListView) -> dict[str, str]:
+    names = {one.name for one in view.filters} | {"page", "cursor"}
+    return {name: text for name, text in visit.query.items() if name in names}
+
+
+async def _read_rows(visit: Visit, view: ListView, query: Mapping[str, str]) -> Rows:
+    parameters = await _with_ids(visit, view, query)
+    limit = ROWS_PER_PAGE if view.is_paged else None
+    return await visit.api.page(view.path, limit=limit, **{**parameters, **view.fixed})
+
+
+_MARKED_CHARACTERS: Final = 8
+"""The end of an id, which is random."""
+
+
+def _mark_of(rows: Sequence[Json]) -> str:
+    return "".join(str(row["id"])[-_MARKED_CHARACTERS:] for row in rows)
+
+
+async def _count_new(visit: Visit, view: ListView) -> Json:
+    """Return how many rows of the first page the browser does not show; `seen` has the shown ones."""
+    seen, size = visit.query.get("seen", ""), _MARKED_CHARACTERS
+    shown = {seen[start : start + size] for start in range(0, len(seen), size)}
+    rows = await _read_rows(visit, view, _query_of(visit, view))
+    return {"new": sum(_mark_of([row]) not in shown for row in rows.items)}
 
 
 async def _with_ids(visit: Visit, view: ListView, query: Mapping[str, str]) -> dict[str, str]:
@@ -240,9 +271,11 @@ def is_id(text: str) -> bool:
 async def show_list(
     visit: Visit, view: ListView, template: str = "list.html", complete: Complete | None = None, **values: Any
 ) -> Response:
-    """Return the list as a page, or as CSV with `?format=csv`."""
+    """Return the list as a page, as CSV with `?format=csv`, or the number of its new rows as events."""
     if visit.query.get("format") == "csv":
         return await csv_response(visit, view, complete)
+    if wants_events(visit):
+        return event_stream(visit, lambda: _count_new(visit, view))
     return visit.render(template, shown=await load_list(visit, view, complete), **values)
 
 

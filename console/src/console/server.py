@@ -45,7 +45,7 @@ async def run_console() -> None:
             settings.host,
             settings.port,
             [serve_internal(internal_app(), settings.host, settings.metrics_port), telemetry.watch_event_loop()],
-            on_stop=[app.start_draining],
+            on_stop=[app.start_draining, console.streams.stop],
             shutdown_drain_seconds=settings.shutdown_drain_seconds,
         )
     finally:

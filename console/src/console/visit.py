@@ -207,6 +207,10 @@ class Visit:
         return self.request.url.path
 
     @property
+    def path_and_query(self) -> str:
+        return f"{self.path}?{self.request.url.query}".removesuffix("?")
+
+    @property
     def query(self) -> dict[str, str]:
         """The parameters of the address that are not empty."""
         return {name: value for name, value in self.request.query_params.items() if value}

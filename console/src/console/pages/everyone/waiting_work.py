@@ -8,10 +8,13 @@ from urllib.parse import parse_qsl, urlsplit
 from markupsafe import Markup
 from starlette.responses import Response
 
+from common.primitives.clock import SystemClock
 from console.api import ApiProblem, Json
+from console.desk import LastVisit, read_counts, rises, write_counts
 from console.families import Screens
 from console.formats import naira
 from console.lists import Column, ListView, is_id
+from console.live import event_stream, wants_events
 from console.money import arrival_words
 from console.pages.campus.applications import APPLICATIONS
 from console.pages.finance.bank_accounts import RELEASES
@@ -37,7 +40,6 @@ from console.pages.support.returns import RETURNS
 from console.pages.support.tickets import TICKETS
 from console.pages.vendor.flash_sales import FLASH_SALES
 from console.pages.vendor.orders import ORDERS as OWN_ORDERS
-from console.parts import nothing
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -91,17 +93,46 @@ class Item:
 @SCREENS.page("/", title="Waiting for me", menu="Waiting for me")
 async def work_page(visit: Visit) -> Response:
     """Return a card for each kind of work, the most urgent first."""
-    # The page reloads its cards alone.
-    is_reload = bool(visit.request.headers.get("hx-request"))
-    rows, money = await asyncio.gather(visit.api.page("/api/work"), nothing() if is_reload else _money(visit))
+    if wants_events(visit):
+        return event_stream(visit, lambda: _live_counts(visit))
+    rows, money = await asyncio.gather(visit.api.page("/api/work"), _money(visit))
     items = await asyncio.gather(*(_first_items(visit, one) for one in rows.items))
     cards = [
-        {**one, "name": WORK[one["kind"]][0], "screen": screen_of(one["link"]), "items": first}
+        {**one, "key": _key_of(one), "name": WORK[one["kind"]][0], "screen": screen_of(one["link"]), "items": first}
         for one, first in zip(rows.items, items, strict=True)
     ]
     stops = await present_stops(visit) if visit.may(*STOP_READERS) else []
     unavailable = rows.meta.get("unavailable") or []
-    return visit.render("everyone/waiting_work.html", cards=cards, money=money, stops=stops, unavailable=unavailable)
+    counts = _counts_of(rows.items)
+    earlier = LastVisit(visit.request.headers.getlist("cookie"), visit.user.id, int(SystemClock().now().timestamp()))
+    response = visit.render(
+        "everyone/waiting_work.html",
+        cards=cards,
+        money=money,
+        stops=stops,
+        unavailable=unavailable,
+        mark=write_counts(counts),
+        changes=earlier.changes(counts),
+    )
+    earlier.keep(response, counts, is_secure=visit.console_url.startswith("https:"))
+    return response
+
+
+def _counts_of(items: list[Json]) -> dict[str, int]:
+    return {_key_of(one): one["count"] for one in items}
+
+
+def _key_of(work: Json) -> str:
+    """Return the name of a card: its kind, and the service of dead letters, which each service has."""
+    service = urlsplit(work["link"]).path.rpartition("/")[2] if work["kind"] == "dead_letters" else ""
+    return f"{work['kind']}_{service}" if service else str(work["kind"])
+
+
+async def _live_counts(visit: Visit) -> Json:
+    """Return the present counts, and by how much they rose since the page was opened."""
+    counts = _counts_of((await visit.api.page("/api/work")).items)
+    seen = read_counts(visit.query.get("seen", ""))
+    return {"new": sum(rises(counts, seen).values()), "counts": counts}
 
 
 def screen_of(link: str) -> str:

@@ -8,6 +8,7 @@ from console.api import ApiProblem, Json
 from console.families import Screens
 from console.formats import plain_message
 from console.lists import Column, Filter, ListView, choices, is_id, show_list
+from console.live import wants_events
 from console.pages.oncall.runbooks import find_runbook, may_open, permissions_of_page
 from console.parts import STAFF_NAMES_MAX, command, names_of, rows_of_part
 from console.roles import who_may
@@ -72,7 +73,7 @@ ALERTS = ListView(
         Column("Closed", "closedAt", "ago"),
     ),
     filters=(Filter("status", "Status", choices("open", "closed")),),
-    empty="No alert was raised. Alerts appear here by themselves, and are sent to the people on call.",
+    empty="No alert was raised. New alerts are announced here, and are sent to the people on call.",
     fixed={"sort": "severity", "order": "desc"},
 )
 
@@ -86,8 +87,7 @@ TOGETHER_MAX: Final = 50
 @SCREENS.page("/alerts", title="Alerts", any_of=READERS, menu="Alerts")
 async def alerts_page(visit: Visit) -> Response:
     waiting = []
-    # The list alone is loaded again every 30 s: the choice below it stays as it is.
-    if visit.may(*ACTORS) and not visit.request.headers.get("hx-request"):
+    if visit.may(*ACTORS) and not wants_events(visit):
         found = await visit.api.page("/api/alerts", status="open", sort="severity", order="desc", limit=TOGETHER_MAX)
         waiting = [alert for alert in found.items if alert["acknowledgedAt"] is None]
     return await show_list(visit, ALERTS, "oncall/alerts.html", waiting=waiting)
