@@ -14,10 +14,10 @@ from starlette.routing import Route
 from common.primitives.clock import SystemClock
 from common.web.request_scope import RequestScope
 from console.app import Console
-from console.desk import LastVisit, read_counts, rises, write_counts
 from console.live import READS_MAX
 from console.session import Session, SessionCookies, Tokens
 from console.settings import Settings
+from console.work_counts import LastVisit, read_counts, rises, write_counts
 from testkit.service_kit import served
 
 KEY = "k" * 16
@@ -110,7 +110,7 @@ async def test_a_stream_has_the_permissions_of_its_page(api: Alerts, http: httpx
     assert (response.status_code, api.calls) == (403, 0)
 
 
-async def test_the_desk_sends_its_counts_and_by_how_much_they_rose(api: Alerts, http: httpx.AsyncClient) -> None:
+async def test_waiting_work_sends_its_counts_and_by_how_much_they_rose(api: Alerts, http: httpx.AsyncClient) -> None:
     api.counts = [3, 5, 2]
     response = await http.get("/", params={"seen": "alerts.3"}, headers=EVENTS)
     assert numbers_of(response) == [
@@ -138,7 +138,7 @@ def test_a_visit_shows_what_is_more_than_at_the_end_of_the_last_one() -> None:
     assert changes == {"alerts": 1}
 
 
-def test_the_last_visit_of_another_person_or_a_broken_cookie_shows_no_change() -> None:
+def test_a_cookie_of_another_user_or_a_malformed_one_shows_no_change() -> None:
     cookie, _ = visited("", 0, {"alerts": 2})
     for text in (cookie.replace("ada", "ben"), "console-desk=x", "console-desk=ada:x::", ""):
         assert visited(text, 90 * MINUTE, {"alerts": 5})[1] == {}

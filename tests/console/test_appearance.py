@@ -143,7 +143,7 @@ async def test_waiting_for_me_shows_count_first_items_and_the_sums_of_the_ledger
     await expect(support.page.get_by_label("Money")).to_have_count(0)
 
 
-async def test_new_work_is_announced_and_moves_nothing(visitor: Arrival, market: Marketplace, users: Users) -> None:
+async def test_new_work_is_announced_in_place(visitor: Arrival, market: Marketplace, users: Users) -> None:
     await short_charge(market, users)
     maker = await visitor("maker")
     await maker.open("/")

@@ -10,7 +10,6 @@ from starlette.responses import Response
 
 from common.primitives.clock import SystemClock
 from console.api import ApiProblem, Json
-from console.desk import LastVisit, read_counts, rises, write_counts
 from console.families import Screens
 from console.formats import naira
 from console.lists import Column, ListView, is_id
@@ -41,6 +40,7 @@ from console.pages.support.tickets import TICKETS
 from console.pages.vendor.flash_sales import FLASH_SALES
 from console.pages.vendor.orders import ORDERS as OWN_ORDERS
 from console.visit import Visit
+from console.work_counts import LastVisit, read_counts, rises, write_counts
 
 SCREENS = Screens()
 
