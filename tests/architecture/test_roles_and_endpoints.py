@@ -254,6 +254,9 @@ def test_step_up_permissions_move_money_or_are_listed() -> None:
         # Secrets and addresses of webhooks.
         "webhooks:own",
         "webhooks:manage",
+        # Secrets of programs.
+        "api_keys:own",
+        "api_keys:manage",
     }
 
 

@@ -9,6 +9,8 @@ import { memoryStore, type SessionTokens, type TokenStore } from "./tokens.js";
 export interface ClientOptions {
   /** The public address of the gateway, such as `https://api.campus.example`. */
   baseUrl: string;
+  /** The API key of a program, in place of a session: it is sent with each request, and `tokens` is not read. */
+  apiKey?: string | undefined;
   /** Where the tokens are; in memory by default. */
   tokens?: TokenStore | undefined;
   /**
@@ -236,6 +238,10 @@ export class Connection {
     { isAnonymous = false, isPublic = false }: RequestContent,
     receive: (response: Response) => Promise<T>,
   ): Promise<T> {
+    const { apiKey } = this.#options;
+    if (apiKey !== undefined) {
+      return this.#attempts(outgoing, isAnonymous ? null : { accessToken: apiKey, refreshToken: "" }, receive);
+    }
     const used = isAnonymous ? null : await this.getTokens();
     try {
       return await this.#attempts(outgoing, used, receive);

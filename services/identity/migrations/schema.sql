@@ -77,6 +77,39 @@ CREATE TABLE accounts (
 ALTER TABLE accounts ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, INSERT, UPDATE, DELETE ON accounts TO campus_identity_service;
 
+CREATE TABLE api_keys (
+    id uuid NOT NULL,
+    key_hash bytea NOT NULL,
+    hint text NOT NULL,
+    name text NOT NULL,
+    vendor_id uuid,
+    scopes text[] NOT NULL,
+    networks text[] NOT NULL,
+    created_by uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    last_used_at timestamp with time zone,
+    warned_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    revoked_by uuid,
+    CONSTRAINT api_keys_pkey PRIMARY KEY (id),
+    CONSTRAINT api_keys_hash_once UNIQUE (key_hash),
+    CONSTRAINT api_keys_creator FOREIGN KEY (created_by) REFERENCES profiles(id),
+    CONSTRAINT api_keys_vendor FOREIGN KEY (vendor_id) REFERENCES vendors(id),
+    CONSTRAINT api_keys_expire_in_a_year CHECK (((expires_at > created_at) AND (expires_at <= (created_at + '366 days'::interval)))),
+    CONSTRAINT api_keys_have_a_scope CHECK ((cardinality(scopes) > 0)),
+    CONSTRAINT api_keys_revoked_by_a_person CHECK (((revoked_at IS NULL) = (revoked_by IS NULL)))
+);
+CREATE INDEX api_keys_by_expiry ON api_keys USING btree (expires_at);
+CREATE INDEX api_keys_newest ON api_keys USING btree (created_at, id);
+CREATE INDEX api_keys_of_creator ON api_keys USING btree (created_by);
+CREATE INDEX api_keys_of_vendor ON api_keys USING btree (vendor_id);
+ALTER TABLE api_keys ENABLE ROW LEVEL SECURITY;
+GRANT SELECT (id, hint, name, vendor_id, scopes, networks, created_by, created_at, expires_at, last_used_at, revoked_at, revoked_by) ON api_keys TO campus_identity_api;
+GRANT SELECT, INSERT, DELETE, UPDATE (last_used_at, warned_at, revoked_at, revoked_by) ON api_keys TO campus_identity_service;
+CREATE POLICY api_keys_read ON api_keys FOR SELECT
+    USING ((app_may('api_keys:manage'::text) OR (app_may('api_keys:own'::text) AND (vendor_id = app_vendor_id()))));
+
 CREATE TABLE campuses (
     id uuid NOT NULL,
     name text NOT NULL,

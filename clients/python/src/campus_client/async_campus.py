@@ -31,7 +31,8 @@ class AsyncCampus(AsyncResources, SessionTokens):
 
     Args:
         base_url: the gateway's public address.
-        tokens: the tokens of an earlier session, or a store of your own; without one they are kept in memory.
+        tokens: the tokens of an earlier session, or a store of your own; without one they are kept in memory. A program
+            with an API key passes `Tokens(key)`.
         timeout: seconds of an attempt in which no byte arrives.
         retries: further attempts of a call that is safe to repeat; an idempotency key stays the same.
         retry_after_seconds_max: a longer `Retry-After` is an error at once.

@@ -102,7 +102,19 @@ class CredentialsChanged(Event, frozen=True, kw_only=True):
         "recovery_codes_renewed",
         "recovery_code_used",
         "phone_changed",
+        "api_key_created",
+        "api_key_revoked",
     ]
+
+
+class ApiKeyExpiring(Event, frozen=True, kw_only=True):
+    """An API key expires within 14 days; published once. `name` is the creator's own name for it."""
+
+    TYPE: ClassVar[str] = "identity.api_key_expiring.v1"
+    user_id: UUID
+    key_id: UUID
+    name: str
+    expires_at: str
 
 
 class UserErased(Event, frozen=True, kw_only=True):

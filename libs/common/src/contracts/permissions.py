@@ -13,6 +13,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "wallet:own",
             "bank_details:own",
             "webhooks:own",
+            "api_keys:own",
             "work:read",
         }
     ),
@@ -145,6 +146,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "vendors:commission",
             "campuses:manage_all",
             "webhooks:manage",
+            "api_keys:manage",
             "staff_names:read",
             "work:read",
         }
@@ -199,6 +201,23 @@ MONEY_PERMISSIONS: Final[frozenset[str]] = frozenset(
 MONEY_ROLES: Final[frozenset[str]] = frozenset(
     role for role in STAFF_ROLES if not PERMISSIONS_BY_ROLE[role].isdisjoint(MONEY_PERMISSIONS)
 )
+
+# The scopes of API keys, each with the permission that its creator must hold and that the key acts with. An endpoint
+# names the scopes that open it, so a key has none of the permission's other operations: no movement of money, no
+# step-up.
+SHOP_KEY_SCOPES: Final[Mapping[str, str]] = {
+    "shop_orders:read": "orders:fulfil",
+    "shop_orders:dispatch": "orders:fulfil",
+    "shop_products:write": "catalog:own",
+    "shop_money:read": "wallet:own",
+}
+PLATFORM_KEY_SCOPES: Final[Mapping[str, str]] = {
+    "orders:read": "orders:read",
+    "payments:read": "payments:read",
+    "payouts:read": "payouts:read",
+    "ledger:read": "ledger:read",
+}
+KEY_SCOPES: Final[Mapping[str, str]] = {**SHOP_KEY_SCOPES, **PLATFORM_KEY_SCOPES}
 
 
 def permissions_of(roles: Iterable[str]) -> frozenset[str]:

@@ -122,6 +122,7 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
         identity.VendorClosed,
         identity.OneTimeCodeIssued,
         identity.CredentialsChanged,
+        identity.ApiKeyExpiring,
         orders.OrderPlaced,
         orders.PurchasePlaced,
         orders.OrderCancelled,

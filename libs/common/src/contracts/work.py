@@ -33,7 +33,7 @@ WorkKindName = Literal[
     "withdrawals_to_prepare",
 ]
 
-StaffActionSubject = Literal["campus", "hub", "person", "vendor", "vendor_application"]
+StaffActionSubject = Literal["api_key", "campus", "hub", "person", "vendor", "vendor_application"]
 """What identity's audit trail of staff names."""
 OwnActionSubject = Literal[
     StaffActionSubject,

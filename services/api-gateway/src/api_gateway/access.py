@@ -1,6 +1,9 @@
 """The edge's lines of the access log: refused calls and writes (decision 200)."""
 
 from typing import Final
+from uuid import UUID
+
+import msgspec
 
 from api_gateway.call import Call
 from common.observability import access_log
@@ -11,7 +14,12 @@ _READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 def record_access(call: Call) -> None:
     """Write the line of a finished call that was refused or may have changed state; no line for another."""
-    route = call.route
+    route, caller = call.route, call.caller
+    user_id = None if caller is None else caller.user_id
+    key_id: UUID | msgspec.UnsetType = msgspec.UNSET
+    if caller is not None and caller.key_scopes is not None:
+        # The id of a key is the user id of its calls.
+        user_id, key_id = None, caller.id
     if call.status in _REFUSED:
         access_log.write(
             access_log.RefusedCall(
@@ -19,7 +27,8 @@ def record_access(call: Call) -> None:
                 request_id=call.request_id,
                 method=call.method,
                 route="unknown" if route is None else route.path,
-                caller=None if call.caller is None else call.caller.user_id,
+                caller=user_id,
+                api_key=key_id,
                 status=call.status,
                 permissions=() if route is None or call.status != 403 else route.guard.permissions,
             )
@@ -31,7 +40,8 @@ def record_access(call: Call) -> None:
                 request_id=call.request_id,
                 method=call.method,
                 route=route.path,
-                caller=None if call.caller is None else call.caller.user_id,
+                caller=user_id,
+                api_key=key_id,
                 status=call.status,
             )
         )

@@ -21,6 +21,7 @@ from api_gateway.gateway_endpoints import GatewayEndpoints
 from api_gateway.guides import Guides, guides_folder
 from api_gateway.headers import security_headers
 from api_gateway.idempotent_requests import IdempotentExecutor
+from api_gateway.key_tokens import KeyTokens
 from api_gateway.limits import LIMITS, EdgeLimits
 from api_gateway.load import Load
 from api_gateway.metrics import Metrics
@@ -102,6 +103,7 @@ async def compose(settings: Settings, runtime: Runtime, limits: EdgeLimits = LIM
     edge = Edge(
         routes=routes,
         verifier=runtime.verifier,
+        key_tokens=KeyTokens(upstreams, runtime.clock),
         clock=runtime.clock,
         addresses=addresses,
         tiers=Tiers(_limits_of(settings), settings.shared_addresses),
@@ -201,6 +203,7 @@ def _limits_of(settings: Settings) -> Limits:
         machines=settings.rate_machines,
         images=settings.rate_tier_media,
         refused_refreshes=settings.rate_refused_refreshes,
+        api_keys=settings.rate_api_keys,
     )
 
 

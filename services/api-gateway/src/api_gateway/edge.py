@@ -28,6 +28,7 @@ from api_gateway.gateway_endpoints import GatewayEndpoints
 from api_gateway.headers import Headers
 from api_gateway.idempotency import key_hash_of
 from api_gateway.idempotent_requests import IdempotentExecutor
+from api_gateway.key_tokens import KeyTokens
 from api_gateway.load import Load, Overloaded
 from api_gateway.metrics import Metrics
 from api_gateway.page_cache import PageCache
@@ -37,6 +38,7 @@ from api_gateway.sliding_window import Counter, QuotaStatus
 from api_gateway.tiers import Tiers
 from api_gateway.tracing import ServerSpans
 from api_gateway.work import MergedLists
+from common.auth.api_keys import PREFIX
 from common.auth.caller import Caller
 from common.auth.guards import Access
 from common.auth.tokens import TokenVerifier, bearer_token
@@ -81,6 +83,7 @@ class Edge:
 
     routes: RouteTable
     verifier: TokenVerifier
+    key_tokens: KeyTokens
     clock: Clock
     addresses: ClientAddresses
     tiers: Tiers
@@ -284,7 +287,13 @@ class Edge:
         if len(call.headers) < len(call.scope["headers"]) and _is_sent_twice(b"authorization", call.scope["headers"]):
             raise Unauthorized
         token = bearer_token(authorization.decode("latin-1"))
-        return None if token is None else await self.verifier.caller_of(token)
+        if token is None:
+            return None
+        if token.startswith(PREFIX):
+            token = await self.key_tokens.token_of(token, call.address)
+            # Services get the key's token in place of the key.
+            call.headers[b"authorization"] = b"Bearer " + token.encode()
+        return await self.verifier.caller_of(token)
 
     async def _count(self, call: Call, route: Route | None) -> None:
         quota = Quota.BY_CALLER if route is None else route.quota

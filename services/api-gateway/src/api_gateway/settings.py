@@ -76,6 +76,7 @@ class Settings(SharedAddressSettings, AccessLogSettings):
     rate_tier_3: int = Field(
         default=600, ge=1, description="Requests of a merchant or a member of the staff in a window", examples=["600"]
     )
+    rate_api_keys: int = Field(default=600, ge=1, description="Requests of an API key in a window", examples=["600"])
     rate_tier_4: int = Field(
         default=10,
         ge=1,

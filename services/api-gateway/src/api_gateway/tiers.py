@@ -31,6 +31,7 @@ class Limits:
     machines: int
     images: int
     refused_refreshes: int
+    api_keys: int
 
 
 class Tiers:
@@ -83,6 +84,8 @@ class Tiers:
         return Counter(tier, address, self._shared.ceiling(limit, address))
 
     def _of_caller(self, caller: Caller) -> Counter:
+        if caller.key_scopes is not None:
+            return Counter("keys", str(caller.id), self._limits.api_keys)
         above_buyer = not _TIER_3_ROLES.isdisjoint(caller.roles)
         key = (caller.id, above_buyer)
         known = self._of_user.get(key)

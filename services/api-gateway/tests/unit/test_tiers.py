@@ -11,7 +11,7 @@ from common.primitives.shared_addresses import SharedAddresses
 from common.web.endpoint_table import Quota
 from contracts.permissions import ROLES_BY_RANK
 
-TIERS = Tiers(Limits(60, 300, 600, 10, 20, 60, 6_000, 1_200, 60), SharedAddresses())
+TIERS = Tiers(Limits(60, 300, 600, 10, 20, 60, 6_000, 1_200, 60, 600), SharedAddresses())
 ADDRESS = "192.0.2.1"
 
 

@@ -52,3 +52,17 @@ REVOKE UPDATE, DELETE ON factor_resets FROM campus_identity_service;
 GRANT UPDATE (status, reason, decided_by, decided_at) ON factor_resets TO campus_identity_service;
 CREATE POLICY factor_resets_read ON factor_resets FOR SELECT
     USING (app_may('factor_resets:prepare') OR app_may('factor_resets:approve') OR app_may('staff:read'));
+
+ALTER TABLE api_keys ENABLE ROW LEVEL SECURITY;
+-- The hash is for the service only.
+GRANT
+    SELECT (
+        id, hint, name, vendor_id, scopes, networks, created_by, created_at, expires_at, last_used_at, revoked_at,
+        revoked_by
+    )
+ON api_keys TO campus_identity_api;
+-- A key never gains a scope or time.
+REVOKE UPDATE ON api_keys FROM campus_identity_service;
+GRANT UPDATE (last_used_at, warned_at, revoked_at, revoked_by) ON api_keys TO campus_identity_service;
+CREATE POLICY api_keys_read ON api_keys FOR SELECT
+    USING (app_may('api_keys:manage') OR (app_may('api_keys:own') AND vendor_id = app_vendor_id()));

@@ -60,6 +60,7 @@ from identity.timers import (
     record_guessed_accounts_once,
     record_signing_key_age_once,
     revoke_distrusted_sessions_once,
+    warn_of_expiring_keys_once,
 )
 from identity.use_cases.accounts.find_user import find_user
 from identity.use_cases.accounts.load_demo import DemoSecrets, load_demo
@@ -191,6 +192,7 @@ def loops(dependencies: Dependencies) -> list[Loop]:
             partial(revoke_distrusted_sessions_once, dependencies),
             CHECK_EVERY_SECONDS,
         ),
+        Loop("alert-of-expiring-keys", partial(warn_of_expiring_keys_once, dependencies), CHECK_EVERY_SECONDS),
         Loop("measure-signing-key-age", partial(record_signing_key_age_once, dependencies), CHECK_EVERY_SECONDS),
         Loop("measure-erasure-age", partial(record_erasure_age_once, dependencies), ERASURE_METRIC_EVERY_SECONDS),
         Loop(

@@ -1,4 +1,4 @@
-"""Background loops: revoke sessions of distrusted issuers, update the metrics of ages and guesses."""
+"""Background loops: sessions of distrusted issuers, expiring API keys, and the metrics of ages and guesses."""
 
 from datetime import timedelta
 from typing import Final
@@ -7,8 +7,10 @@ from common.auth.caller import ServiceItself
 from identity.dependencies import Dependencies
 from identity.metrics import ERASURE_OPEN_SECONDS, GUESSED_ACCOUNTS, SIGNING_KEY_TIME
 from identity.store import erasure, guesses, keys
+from identity.use_cases.api_keys.warn_of_expiring_keys import warn_of_expiring_keys
 from identity.use_cases.sessions.revoke_distrusted_sessions import revoke_distrusted_sessions
 
+WARNING_OF_KEYS: Final = ServiceItself("API keys that expire soon")
 REVOKING_DISTRUSTED: Final = ServiceItself("sessions of issuers that are no longer trusted")
 READING_KEY_AGE: Final = ServiceItself("age of the signing key")
 READING_ERASURE_AGE: Final = ServiceItself("age of open erasure requests")
@@ -27,6 +29,12 @@ async def revoke_distrusted_sessions_once(dependencies: Dependencies) -> int:
         return await revoke_distrusted_sessions(
             uow, dependencies.further_issuers, dependencies.staff_issuers, now=dependencies.clock.now()
         )
+
+
+async def warn_of_expiring_keys_once(dependencies: Dependencies) -> int:
+    """Notify the creators of API keys that expire within 14 days; return the number of keys."""
+    async with dependencies.database.unit_of_work(acting_as=WARNING_OF_KEYS) as uow:
+        return await warn_of_expiring_keys(uow, now=dependencies.clock.now())
 
 
 async def record_signing_key_age_once(dependencies: Dependencies) -> None:

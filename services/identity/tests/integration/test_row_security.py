@@ -145,6 +145,10 @@ GRANTS: dict[str, dict[str, set[str]]] = {
             "created_at",
         },
     },
+    "api_keys": {
+        "SELECT": {"id", "hint", "name", "vendor_id", "scopes", "networks", "created_by", "created_at", "expires_at"}
+        | {"last_used_at", "revoked_at", "revoked_by"}
+    },
     "staff_members": {"SELECT": ALL},
     "staff_grants": {"SELECT": ALL},
     "staff_acts": {"SELECT": ALL, "INSERT": ALL},
@@ -174,6 +178,7 @@ OWNERS = {
     "role_grants": "user_id",
     "vendors_in_full": "owner_user_id",
     "vendor_applications": "user_id",
+    "api_keys": "created_by",
     "staff_members": "id",
     "staff_grants": "user_id",
     "staff_acts": "actor_id",
@@ -235,6 +240,13 @@ async def fill(app: IdentityApp) -> None:
         "VALUES ($1, $2, 'x', 'x', $1, '{}', now())",
         owner,
         admin,
+    )
+    await app.fetch(
+        "INSERT INTO api_keys "
+        "(id, key_hash, hint, name, vendor_id, scopes, networks, created_by, created_at, expires_at) "
+        "VALUES ($1, 'x', 'x', 'x', $2, '{x}', '{}', $1, now(), now() + interval '1 day')",
+        owner,
+        demo.ADA.id,
     )
     await app.fetch(
         "WITH asked AS (INSERT INTO erasure_requests (id, user_id, asked_at) VALUES ($1, $1, now()) RETURNING id) "

@@ -31,7 +31,8 @@
   `bank_details_quarantined` → vendor's owner: the template of the same name, mail, push
 - `identity.erasure_refused` → the user: `erasure_refused` with what is still under way, mail, push
 - `identity.credentials_changed` → the user: `credentials_changed`, mail (always) and push, not the feed, which an
-  attacker could read: password, second factors, recovery codes or number have changed
+  attacker could read: password, second factors, recovery codes, number or API keys have changed
+- `identity.api_key_expiring` → the key's creator: the template of the same name, mail, push
 - `identity.user_erased` → the erased address: `account_erased`, mail; not in the feed
 - `identity.one_time_code_issued` → the encrypted address: `one_time_code`, SMS or mail; `confirm_email` for the first
   proof of a mail address; not in the feed
@@ -119,6 +120,7 @@ _SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(identity_events.ProfileChanged, identity.on_profile_changed),
     Subscription(UserErased, on_user_erased, alone=True),
     Subscription(identity_events.CredentialsChanged, identity.on_credentials_changed),
+    Subscription(identity_events.ApiKeyExpiring, identity.on_api_key_expiring),
     Subscription(identity_events.ErasureRefused, identity.on_erasure_refused),
     Subscription(identity_events.VendorApproved, identity.on_vendor_approved),
     Subscription(identity_events.VendorChanged, identity.on_vendor_changed),

@@ -28,7 +28,8 @@ def security_of(entry: Described) -> list[dict[str, list[str]]]:
     if entry.route.name in _SIGNED:
         return [{_SIGNED[entry.route.name]: []}]
     if entry.route.access is Access.TOKEN:
-        return [{"bearer": []}]
+        keys: list[dict[str, list[str]]] = [{"apiKey": []}] if entry.guard.key_scopes else []
+        return [{"bearer": []}, *keys]
     if entry.route.access is Access.ANONYMOUS:
         return [{}, {"bearer": []}]
     return []

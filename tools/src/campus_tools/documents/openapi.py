@@ -116,13 +116,18 @@ def _operation(
         shown["responses"]["401"] = _BARE_ERROR
     shown["security"] = security_of(entry)
     shown |= {name: value for name, value in operation.items() if name.startswith("x-")}
-    if entry.guard.permissions:
-        shown["x-permissions"] = list(entry.guard.permissions)
-    if entry.guard.step_up:
-        shown["x-step-up"] = True
+    shown |= _extensions_of(entry.guard)
     if route.deprecated_at is not None:
         shown["deprecated"] = True
     return shown
+
+
+def _extensions_of(guard: Guard) -> dict[str, Any]:
+    return {
+        **({"x-permissions": list(guard.permissions)} if guard.permissions else {}),
+        **({"x-step-up": True} if guard.step_up else {}),
+        **({"x-key-scopes": list(guard.key_scopes)} if guard.key_scopes else {}),
+    }
 
 
 _BARE_ERROR: Final = {
@@ -157,6 +162,8 @@ def _described_with_guard(description: str, guard: Guard) -> str:
     sentences = [description.strip()] if description.strip() else []
     if guard.permissions:
         sentences.append(f"Needs the permission {' or '.join(f'`{name}`' for name in guard.permissions)}.")
+    if guard.key_scopes:
+        sentences.append(f"An API key needs the scope {' or '.join(f'`{name}`' for name in guard.key_scopes)}.")
     if guard.step_up:
         sentences.append("Needs a second factor shown within the last 15 minutes (AAL2).")
     elif guard.step_up_with:

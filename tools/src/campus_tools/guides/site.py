@@ -35,6 +35,7 @@ GUIDES: Final = (
     "pagination",
     "sandbox",
     "webhooks",
+    "api-keys",
     "subscribing",
     "going-live",
     "operating",

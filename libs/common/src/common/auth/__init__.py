@@ -1,6 +1,7 @@
 """Authentication: tokens, issuers, keys, the caller and their permissions."""
 
 __all__ = [
+    "api_keys",
     "caller",
     "guards",
     "issuers",

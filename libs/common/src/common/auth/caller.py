@@ -16,7 +16,7 @@ STEP_UP_LIFE = timedelta(minutes=15)
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The user of a verified token, or the anonymous caller."""
+    """The user of a verified token, the API key of a machine, or the anonymous caller."""
 
     user_id: UUID | None = None
     session_id: UUID | None = None
@@ -36,6 +36,9 @@ class Caller:
     issuer: str | None = None
     # Whether the mail address is confirmed (contract section 10.1).
     email_confirmed: bool = False
+    # The scopes of an API key; None for a user. `user_id` and `session_id` of a key are its own id, so that it reads
+    # no rows of its creator.
+    key_scopes: frozenset[str] | None = None
     # The values of ROW_SETTINGS: UUIDs, and permissions of our table.
     row_settings: tuple[str, ...] = field(init=False, compare=False, default=())
 

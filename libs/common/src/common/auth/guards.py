@@ -2,12 +2,14 @@
 response.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
-from typing import Final
+from typing import Final, Self
 
 from common.auth.caller import Caller
+from common.primitives.problems import Forbidden
+from contracts.permissions import KEY_SCOPES
 
 
 class Access(Enum):
@@ -39,9 +41,21 @@ class Guard:
     step_up: bool = False
     # A caller with this permission must have stepped up, whatever other permission admits them.
     step_up_with: str | None = None
+    # The scopes of API keys, any of which suffices. Without one no key is admitted, whatever its permissions.
+    key_scopes: tuple[str, ...] = ()
+
+    def for_keys(self, *scopes: str) -> Self:
+        """Return the guard that also admits API keys with any of these scopes; ValueError for one with a step-up."""
+        if self.step_up or self.step_up_with is not None or not KEY_SCOPES.keys() >= {*scopes}:
+            raise ValueError("an API key has scopes of KEY_SCOPES and never a second factor")
+        return replace(self, key_scopes=scopes)
 
     def check(self, caller: Caller, now: datetime) -> None:
         """Raise Forbidden, SecondFactorRequired and StepUpRequired (403)."""
+        if caller.key_scopes is not None:
+            if self.access is not Access.ANONYMOUS and caller.key_scopes.isdisjoint(self.key_scopes):
+                raise Forbidden
+            return
         if self.permission is not None:
             caller.must_be_allowed(self.permission)
         if self.one_of:

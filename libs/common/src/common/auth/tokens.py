@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
+from common.auth.api_keys import KEY_AUDIENCE
 from common.auth.caller import Caller, permissions_in_session
 from common.auth.issuers import FederatedIdentity, TrustedIssuer, federated_identity_of
 from common.auth.jws_parser import ReadToken, instant_of, is_second_factor, read_token
@@ -18,7 +19,7 @@ from common.primitives.clock import Clock
 from common.primitives.ids import parse_uuid
 from common.primitives.limits import WAIT_LIMITS
 from common.primitives.problems import TokenExpired, Unauthorized
-from contracts.permissions import PERMISSIONS_BY_ROLE, STAFF_ROLES
+from contracts.permissions import KEY_SCOPES, PERMISSIONS_BY_ROLE, STAFF_ROLES
 
 AUDIENCE: Final = "campus-marketplace"
 LEEWAY: Final = timedelta(seconds=30)
@@ -219,6 +220,8 @@ def _check_times(
 def _our_caller(read: ReadToken, now: datetime) -> Caller:
     """Return the caller of our own token, which has every claim of the contract in exactly one form."""
     claims = read.claims
+    if claims.get("aud") == KEY_AUDIENCE:
+        return _api_key_caller(claims)
     metadata = claims.get("app_metadata")
     if claims.get("aud") not in (AUDIENCE, [AUDIENCE]) or not isinstance(metadata, dict):
         raise Unauthorized
@@ -242,6 +245,25 @@ def _our_caller(read: ReadToken, now: datetime) -> Caller:
         issued_at=instant_of(claims.get("iat")),
         expires_at=instant_of(claims.get("exp")),
         email_confirmed=claims.get("email_verified") is True,
+    )
+
+
+def _api_key_caller(claims: Mapping[str, object]) -> Caller:
+    """Return the caller of an API key's token. Its permissions are those of its scopes."""
+    scope, metadata = claims.get("scope"), claims.get("app_metadata")
+    scopes = frozenset(scope.split(" ")) if isinstance(scope, str) else frozenset()
+    if not scopes or not scopes <= KEY_SCOPES.keys() or not isinstance(metadata, dict):
+        raise Unauthorized
+    key_id = _uuid_of(claims.get("sub"))
+    return Caller(
+        user_id=key_id,
+        session_id=key_id,
+        permissions=frozenset(KEY_SCOPES[one] for one in scopes),
+        vendor_id=_uuid_or_none_of(metadata, "vendor_id"),
+        campus_id=_uuid_or_none_of(metadata, "campus_id"),
+        issued_at=instant_of(claims.get("iat")),
+        expires_at=instant_of(claims.get("exp")),
+        key_scopes=scopes,
     )
 
 

@@ -26,12 +26,15 @@ class AccessLine(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
 
 
 class CallLine(AccessLine, frozen=True, kw_only=True):
-    """A call at the edge. `route` is the template; `caller` is the user of a verified token."""
+    """A call at the edge. `route` is the template; `caller` is the user of a verified token, `api_key` the
+    id of an API key, absent for a user.
+    """
 
     method: str
     route: str
     caller: UUID | None
     status: int
+    api_key: UUID | msgspec.UnsetType = msgspec.UNSET
 
 
 class Write(CallLine, frozen=True, kw_only=True, tag="write"):

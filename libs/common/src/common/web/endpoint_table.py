@@ -174,7 +174,7 @@ def route_of(line: str) -> Route:
         parts[0],
         quota=Quota[quota.upper()],
         idempotency=Idempotency(idempotency),
-        guard=_guard_of(who, aal2),
+        guard=_guard_of(who, aal2, rules.pop("keys", "")),
         parts=parts if len(parts) > 1 else (),
         **{name: _PARSED.get(name, _as_flag)(value) for name, value in rules.items()},
     )
@@ -188,7 +188,12 @@ def _routes_in(lines: Iterable[str]) -> Iterator[Route]:
     return (route_of(line) for line in lines if line and not line.startswith("#"))
 
 
-def _guard_of(who: str, aal2: str) -> Guard:
+def _guard_of(who: str, aal2: str, keys: str) -> Guard:
+    guard = _guard_for_users(who, aal2)
+    return guard.for_keys(*keys.split("|")) if keys else guard
+
+
+def _guard_for_users(who: str, aal2: str) -> Guard:
     step_up, step_up_with = aal2 == "aal2", aal2.partition(":")[2] or None
     if who == "signed_in":
         return Guard(step_up=step_up)
@@ -201,6 +206,8 @@ def _guard_of(who: str, aal2: str) -> Guard:
 
 
 def _further(route: Route) -> Iterator[str]:
+    if route.guard.key_scopes:
+        yield f"keys={'|'.join(route.guard.key_scopes)}"
     for rule in _FURTHER:
         value = getattr(route, rule.name)
         if value != rule.default:

@@ -2,17 +2,20 @@
 
 import base64
 import hashlib
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 import jwt
 
+from common.auth.api_keys import KEY_AUDIENCE, KEY_TOKEN_LIFE
 from common.auth.tokens import AUDIENCE
 from common.primitives.ids import new_secret, parse_uuid
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.signing_keys import ALGORITHM, SigningKey, SigningKeys
+from identity.domain.api_keys import ApiKey
 from identity.domain.authorization_profile import ACCESS_LIFE, AuthorizationProfile, SignIn, claims_of
 from identity.responses.sessions import Tokens
 
@@ -51,8 +54,31 @@ def sign_access_token(
     key: SigningKey, profile: AuthorizationProfile, sign_in: SignIn, *, issuer: str, now: datetime
 ) -> str:
     """Return the access token of a user in a session."""
-    claims = claims_of(profile, sign_in, issuer=issuer, audience=AUDIENCE, now=now)
-    return jwt.encode(claims, key.private_key, algorithm=ALGORITHM, headers={"kid": key.kid})
+    return sign_claims(key, claims_of(profile, sign_in, issuer=issuer, audience=AUDIENCE, now=now))
+
+
+def sign_claims(key: SigningKey, claims: Mapping[str, Any]) -> str:
+    """Return a token with these claims."""
+    return jwt.encode(dict(claims), key.private_key, algorithm=ALGORITHM, headers={"kid": key.kid})
+
+
+def sign_key_token(signing_key: SigningKey, key: ApiKey, scopes: Collection[str], *, issuer: str, now: datetime) -> str:
+    """Return the token of an API key with these scopes. Subject and session are the key's id."""
+    return sign_claims(
+        signing_key,
+        {
+            "iss": issuer,
+            "aud": KEY_AUDIENCE,
+            "sub": str(key.id),
+            "iat": int(now.timestamp()),
+            "exp": int((now + KEY_TOKEN_LIFE).timestamp()),
+            "scope": " ".join(scopes),
+            "app_metadata": {
+                "vendor_id": None if key.vendor_id is None else str(key.vendor_id),
+                "campus_id": None if key.campus_id is None else str(key.campus_id),
+            },
+        },
+    )
 
 
 def new_refresh_token(session_id: UUID) -> str:

@@ -381,3 +381,9 @@ class InvalidAbsence(ValidationFailed):
     def __init__(self, days_max: int) -> None:
         reason = f"must be in the future, and at most {days_max} days from now"
         super().__init__(invalid_params=[InvalidParam("away.until", reason)])
+
+
+class TooManyApiKeys(Conflict):
+    """The shop or the platform has as many live API keys as one may have."""
+
+    detail = "There are 20 live API keys. Revoke one that no program uses, then create the new one."

@@ -31,6 +31,12 @@ SECTIONS: Final = (
         past_policies=True,
     ),
     Section(
+        "apiKeys",
+        "SELECT id::text AS place, id, name, vendor_id, created_at, expires_at, last_used_at, revoked_at FROM api_keys "
+        "WHERE created_by = $1",
+        past_policies=True,
+    ),
+    Section(
         "roles",
         "SELECT role AS place, role, campus_id, hub_id, granted_at FROM role_grants WHERE user_id = $1",
     ),

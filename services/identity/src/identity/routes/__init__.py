@@ -1,6 +1,7 @@
 """The HTTP endpoints of the service, one module for each noun."""
 
 from identity.routes import (
+    api_keys,
     campuses,
     codes,
     commission_changes,
@@ -27,6 +28,7 @@ ENDPOINTS = (
     passkeys.endpoint,
     factor_resets.endpoint,
     keys.endpoint,
+    api_keys.endpoint,
     profiles.endpoint,
     campuses.endpoint,
     hub_agents.endpoint,

@@ -69,7 +69,13 @@ async def check_out(request: Request, caller: CurrentCaller, key: IdempotencyKey
     return ok(request, order, status=201)
 
 
-@endpoint("GET", "/api/orders", id="orders.list", returns=list[Order], allow=SIGNED_IN)
+@endpoint(
+    "GET",
+    "/api/orders",
+    id="orders.list",
+    returns=list[Order],
+    allow=SIGNED_IN.for_keys("shop_orders:read", "orders:read"),
+)
 async def list_orders(
     request: Request,
     caller: CurrentCaller,
@@ -86,13 +92,19 @@ async def list_orders(
     return respond_page(request, page)
 
 
-@endpoint("GET", ONE_ORDER, id="orders.get", returns=Order, allow=SIGNED_IN)
+@endpoint("GET", ONE_ORDER, id="orders.get", returns=Order, allow=SIGNED_IN.for_keys("shop_orders:read", "orders:read"))
 async def get_order(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     """One order, for its buyer, its vendor, the agents of its hub and staff."""
     return ok(request, await _visible_order(request, caller, order_id))
 
 
-@endpoint("GET", f"{ONE_ORDER}/items", id="orders.listItems", returns=list[OrderItem], allow=SIGNED_IN)
+@endpoint(
+    "GET",
+    f"{ONE_ORDER}/items",
+    id="orders.listItems",
+    returns=list[OrderItem],
+    allow=SIGNED_IN.for_keys("shop_orders:read", "orders:read"),
+)
 async def list_order_items(
     request: Request, caller: CurrentCaller, order_id: UUID, requested: RequestedPage
 ) -> Response:
@@ -108,7 +120,13 @@ async def list_order_items(
     return respond_page(request, requested.page_up_to(scope, order.items[start:end], position))
 
 
-@endpoint("GET", f"{ONE_ORDER}/timeline", id="orders.getTimeline", returns=list[OrderTimelineEntry], allow=SIGNED_IN)
+@endpoint(
+    "GET",
+    f"{ONE_ORDER}/timeline",
+    id="orders.getTimeline",
+    returns=list[OrderTimelineEntry],
+    allow=SIGNED_IN.for_keys("shop_orders:read", "orders:read"),
+)
 async def get_order_timeline(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     """Each transition of the order and each event of its PIN with its instant, oldest first, for readers of the order.
 
@@ -136,7 +154,13 @@ async def cancel_order(request: Request, caller: CurrentCaller, order_id: UUID, 
     )
 
 
-@endpoint("POST", f"{ONE_ORDER}/dispatch", id="orders.dispatch", returns=Order, allow=permission("orders:fulfil"))
+@endpoint(
+    "POST",
+    f"{ONE_ORDER}/dispatch",
+    id="orders.dispatch",
+    returns=Order,
+    allow=permission("orders:fulfil").for_keys("shop_orders:dispatch"),
+)
 async def dispatch_order(
     request: Request, caller: CurrentCaller, order_id: UUID, body: EmptyRequest | None = None
 ) -> Response:

@@ -45,7 +45,12 @@ endpoint = Endpoints("products")
 
 
 @endpoint(
-    "POST", "/api/products", id="products.create", returns=OwnProduct, status=201, allow=permission("catalog:own")
+    "POST",
+    "/api/products",
+    id="products.create",
+    returns=OwnProduct,
+    status=201,
+    allow=permission("catalog:own").for_keys("shop_products:write"),
 )
 async def create_product(request: Request, caller: CurrentCaller, body: CreateProductRequest) -> Response:
     """Publish a product, or saves it as a draft that only its merchant sees. With variants, price and stock are
@@ -85,7 +90,11 @@ def _filter_of(
 
 
 @endpoint(
-    "GET", "/api/products/mine", id="products.listMine", returns=list[OwnProduct], allow=permission("catalog:own")
+    "GET",
+    "/api/products/mine",
+    id="products.listMine",
+    returns=list[OwnProduct],
+    allow=permission("catalog:own").for_keys("shop_products:write"),
 )
 async def list_own_products(
     request: Request,
@@ -103,7 +112,11 @@ async def list_own_products(
 
 
 @endpoint(
-    "PUT", "/api/products/{product_id}", id="products.replace", returns=OwnProduct, allow=permission("catalog:own")
+    "PUT",
+    "/api/products/{product_id}",
+    id="products.replace",
+    returns=OwnProduct,
+    allow=permission("catalog:own").for_keys("shop_products:write"),
 )
 async def replace_product(
     request: Request, caller: CurrentCaller, product_id: UUID, body: ReplaceProductRequest, if_match: IfMatch = None
@@ -118,7 +131,7 @@ async def replace_product(
     "/api/products/{product_id}/variants",
     id="products.replaceVariants",
     returns=OwnProduct,
-    allow=permission("catalog:own"),
+    allow=permission("catalog:own").for_keys("shop_products:write"),
 )
 async def replace_product_variants(
     request: Request, caller: CurrentCaller, product_id: UUID, body: ReplaceVariantsRequest, if_match: IfMatch = None
@@ -137,7 +150,11 @@ async def replace_product_variants(
 
 
 @endpoint(
-    "PATCH", "/api/products/{product_id}", id="products.update", returns=OwnProduct, allow=permission("catalog:own")
+    "PATCH",
+    "/api/products/{product_id}",
+    id="products.update",
+    returns=OwnProduct,
+    allow=permission("catalog:own").for_keys("shop_products:write"),
 )
 async def update_product(
     request: Request, caller: CurrentCaller, product_id: UUID, body: UpdateProductRequest, if_match: IfMatch = None
@@ -147,7 +164,13 @@ async def update_product(
     return await _change(request, caller, product_id, fields, revision_meant(if_match, body.revision))
 
 
-@endpoint("DELETE", "/api/products/{product_id}", id="products.delete", status=204, allow=permission("catalog:own"))
+@endpoint(
+    "DELETE",
+    "/api/products/{product_id}",
+    id="products.delete",
+    status=204,
+    allow=permission("catalog:own").for_keys("shop_products:write"),
+)
 async def delete_product(
     request: Request, caller: CurrentCaller, product_id: UUID, if_match: IfMatch = None
 ) -> Response:
@@ -166,7 +189,7 @@ async def delete_product(
     id="products.addImage",
     returns=ProductImage,
     status=201,
-    allow=permission("catalog:own"),
+    allow=permission("catalog:own").for_keys("shop_products:write"),
     media=Media.IMAGE,
 )
 async def add_product_image(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
@@ -202,7 +225,7 @@ async def add_product_image(request: Request, caller: CurrentCaller, product_id:
     "/api/products/{product_id}/images/{image_id}",
     id="products.removeImage",
     status=204,
-    allow=permission("catalog:own"),
+    allow=permission("catalog:own").for_keys("shop_products:write"),
 )
 async def remove_product_image(request: Request, caller: CurrentCaller, product_id: UUID, image_id: UUID) -> Response:
     """Remove an image from the product. Removing it again has no effect."""

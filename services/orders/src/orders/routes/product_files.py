@@ -34,7 +34,7 @@ _FILE: Final = {"Content-Disposition": 'attachment; filename="products.csv"', "C
     "/api/vendors/{vendor_id}/products/export",
     id="products.export",
     content="text/csv",
-    allow=permission("catalog:own"),
+    allow=permission("catalog:own").for_keys("shop_products:write"),
 )
 async def export_products(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:
     """Return the own vendor's products as a CSV file, one row for each variant; above 10,000 rows 422."""
@@ -53,7 +53,7 @@ async def export_products(request: Request, caller: CurrentCaller, vendor_id: UU
     id="products.import",
     returns=ProductImport,
     errors=(413, 415),
-    allow=permission("catalog:own"),
+    allow=permission("catalog:own").for_keys("shop_products:write"),
     media=Media.CSV,
     body_bytes_max=IMPORT_BYTES_MAX,
     # The same file again updates the same products by their SKUs.

@@ -47,7 +47,7 @@ _OR_CSV: Final[Responses] = {200: {"content": {_CSV: {"schema": {"type": "string
     id="sales.listByVendor",
     returns=list[SalesGroup],
     responses=_OR_CSV,
-    allow=one_of("orders:fulfil", *READERS),
+    allow=one_of("orders:fulfil", *READERS).for_keys("shop_orders:read"),
 )
 async def list_sales_of_vendor(
     request: Request,

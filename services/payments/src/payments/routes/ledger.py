@@ -61,7 +61,7 @@ async def transaction_filter(
     "/api/transactions",
     id="ledger.listTransactions",
     returns=list[LedgerTransaction],
-    allow=permission("ledger:read"),
+    allow=permission("ledger:read").for_keys("ledger:read"),
 )
 async def list_transactions(
     request: Request,
@@ -119,7 +119,7 @@ async def export_transactions(
     "/api/transactions/{transaction_id}",
     id="ledger.getTransaction",
     returns=LedgerTransaction,
-    allow=permission("ledger:read"),
+    allow=permission("ledger:read").for_keys("ledger:read"),
 )
 async def get_transaction(request: Request, caller: CurrentCaller, transaction_id: UUID) -> Response:
     """Return one transaction with its entries."""
@@ -134,7 +134,7 @@ async def get_transaction(request: Request, caller: CurrentCaller, transaction_i
     "/api/ledger/trial-balance",
     id="ledger.getTrialBalance",
     returns=list[TrialBalanceLine],
-    allow=permission("ledger:read"),
+    allow=permission("ledger:read").for_keys("ledger:read"),
 )
 async def get_trial_balance(
     request: Request,
@@ -167,7 +167,7 @@ async def get_sales_balances(request: Request, caller: CurrentCaller) -> Respons
     "/api/ledger/accounts",
     id="ledger.listAccounts",
     returns=list[LedgerAccount],
-    allow=permission("ledger:read"),
+    allow=permission("ledger:read").for_keys("ledger:read"),
 )
 async def list_ledger_accounts(
     request: Request,

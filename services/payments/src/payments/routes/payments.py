@@ -76,7 +76,7 @@ async def create_payment_intent(
     return ok(request, intent_view(intent), status=201)
 
 
-@endpoint("GET", "/api/payments", id="payments.list", returns=list[Payment], allow=SIGNED_IN)
+@endpoint("GET", "/api/payments", id="payments.list", returns=list[Payment], allow=SIGNED_IN.for_keys("payments:read"))
 async def list_payments(
     request: Request,
     caller: CurrentCaller,
@@ -89,7 +89,9 @@ async def list_payments(
     return respond_offset_page(request, page, found)
 
 
-@endpoint("GET", "/api/payments/{payment_id}", id="payments.get", returns=Payment, allow=SIGNED_IN)
+@endpoint(
+    "GET", "/api/payments/{payment_id}", id="payments.get", returns=Payment, allow=SIGNED_IN.for_keys("payments:read")
+)
 async def get_payment(request: Request, caller: CurrentCaller, payment_id: UUID) -> Response:
     """One payment."""
     dependencies = dependencies_of(request, Dependencies)

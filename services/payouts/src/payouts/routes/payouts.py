@@ -98,7 +98,11 @@ async def payout_filter(
 
 
 @endpoint(
-    "GET", "/api/payouts", id="payouts.list", returns=list[responses.Payout], allow=one_of("wallet:own", "payouts:read")
+    "GET",
+    "/api/payouts",
+    id="payouts.list",
+    returns=list[responses.Payout],
+    allow=one_of("wallet:own", "payouts:read").for_keys("shop_money:read", "payouts:read"),
 )
 async def list_payouts(
     request: Request,
@@ -132,7 +136,7 @@ async def list_payouts(
     "/api/payouts/{payout_id}",
     id="payouts.get",
     returns=responses.Payout,
-    allow=one_of("wallet:own", "payouts:read"),
+    allow=one_of("wallet:own", "payouts:read").for_keys("shop_money:read", "payouts:read"),
 )
 async def get_payout(request: Request, caller: CurrentCaller, payout_id: UUID) -> Response:
     """Return one payout with its latest transfer and open exception."""

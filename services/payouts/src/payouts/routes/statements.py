@@ -37,7 +37,11 @@ _PATH: Final = "/api/wallets/current/statements/{month}"
 
 
 @endpoint(
-    "GET", _PATH, id="wallets.getMonthlyStatement", returns=responses.StatementMonth, allow=permission("wallet:own")
+    "GET",
+    _PATH,
+    id="wallets.getMonthlyStatement",
+    returns=responses.StatementMonth,
+    allow=permission("wallet:own").for_keys("shop_money:read"),
 )
 async def get_monthly_statement(request: Request, caller: CurrentCaller, month: str) -> Response:
     """Return a month such as `2026-11`, in Lagos: opening balance, sums for each kind of line, closing balance."""
@@ -50,7 +54,7 @@ async def get_monthly_statement(request: Request, caller: CurrentCaller, month: 
     f"{_PATH}/export",
     id="wallets.exportMonthlyStatement",
     content="text/csv",
-    allow=permission("wallet:own"),
+    allow=permission("wallet:own").for_keys("shop_money:read"),
 )
 async def export_monthly_statement(request: Request, caller: CurrentCaller, month: str) -> Response:
     """Return the lines of the month as a CSV file, streamed page by page."""

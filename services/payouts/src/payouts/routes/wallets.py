@@ -42,7 +42,11 @@ Filters = Annotated[StatementFilter, Depends(statement_filter)]
 
 
 @endpoint(
-    "GET", "/api/wallets/current", id="wallets.getCurrent", returns=responses.Wallet, allow=permission("wallet:own")
+    "GET",
+    "/api/wallets/current",
+    id="wallets.getCurrent",
+    returns=responses.Wallet,
+    allow=permission("wallet:own").for_keys("shop_money:read"),
 )
 async def get_wallet(request: Request, caller: CurrentCaller) -> Response:
     """Return the amounts available, in escrow and in transit."""
@@ -72,7 +76,7 @@ async def waive_remainder(request: Request, caller: CurrentCaller, body: schemas
     "/api/vendors/{vendor_id}/wallet",
     id="wallets.getByVendor",
     returns=responses.Wallet,
-    allow=permission("payouts:read"),
+    allow=permission("payouts:read").for_keys("payouts:read"),
 )
 async def get_wallet_of_vendor(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:
     """Return any vendor's wallet."""
@@ -119,7 +123,7 @@ async def list_wallet_transactions(
     "/api/wallets/current/statement",
     id="wallets.listStatement",
     returns=list[responses.StatementLine],
-    allow=permission("wallet:own"),
+    allow=permission("wallet:own").for_keys("shop_money:read"),
 )
 async def list_statement(
     request: Request, caller: CurrentCaller, filters: Filters, requested: RequestedPage
@@ -133,7 +137,7 @@ async def list_statement(
     "/api/vendors/{vendor_id}/statement",
     id="wallets.listStatementByVendor",
     returns=list[responses.StatementLine],
-    allow=permission("payouts:read"),
+    allow=permission("payouts:read").for_keys("payouts:read"),
 )
 async def list_statement_of_vendor(
     request: Request,

@@ -6,7 +6,9 @@ from common.database.unit_of_work import UnitOfWork
 from common.messaging.faults import NotYetKnown, PermanentFault
 from common.messaging.messages import Outcome, Received, applied_if
 from common.primitives.encryption import DecryptionFailed, UnknownKey
+from common.primitives.json_records import JsonObject
 from contracts.identity import (
+    ApiKeyExpiring,
     CredentialsChanged,
     EmailConfirmed,
     ErasureRefused,
@@ -99,6 +101,13 @@ async def on_credentials_changed(
         {"change": event.change},
         received.event_id,
     )
+
+
+async def on_api_key_expiring(
+    event: ApiKeyExpiring, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    parameters: JsonObject = {"keyName": event.name, "expiresOn": event.expires_at[:10]}
+    notify_user(uow, dependencies.delivery_context(), event.user_id, "api_key_expiring", parameters, event.key_id)
 
 
 async def on_vendor_application_decided(

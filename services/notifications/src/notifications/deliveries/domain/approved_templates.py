@@ -229,6 +229,10 @@ APPROVED_TEMPLATES: Final[Mapping[str, ApprovedTemplate]] = {
         ("recipientName",),
         "Hi {{1}}, your sign-in was changed. If it was not you, set a new password at once and tell our support.",
     ),
+    "api_key_expiring": ApprovedTemplate(
+        ("recipientName", "keyName", "expiresOn"),
+        "Hi {{1}}, the API key {{2}} expires on {{3}}. Create the next one and give it to the program.",
+    ),
     "one_time_code": ApprovedTemplate(
         ("code",), category="AUTHENTICATION", warns_about_sharing=True, lifetime_seconds=600
     ),

@@ -69,6 +69,7 @@ KIND_BY_TEMPLATE: Final[Mapping[str, SubjectKind]] = {
     "erasure_refused": "account",
     "account_erased": "account",
     "credentials_changed": "account",
+    "api_key_expiring": "account",
     "confirm_email": "account",
     "already_registered": "account",
     "one_time_code": "account",

@@ -39,6 +39,8 @@ _DEFAULT_VALUES: Final[Mapping[str, Json]] = {
     "outcome": "approved",
     "purpose": "sign_in",
     "change": "password_changed",
+    "keyName": "Stock system",
+    "expiresOn": "2026-12-13",
     "pin": "000000",
     "code": "000000",
     "conversationId": "0192f3cd-2a31-7b75-9e4c-6f7081920314",

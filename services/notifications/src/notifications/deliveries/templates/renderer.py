@@ -132,6 +132,8 @@ _SIGN_IN_CHANGES: Final[Mapping[str | None, str]] = {
     "recovery_codes_renewed": "new recovery codes were made",
     "recovery_code_used": "a recovery code was used",
     "phone_changed": "the phone number was changed",
+    "api_key_created": "an API key was created",
+    "api_key_revoked": "an API key was revoked",
 }
 
 
