@@ -2,7 +2,8 @@
 
 from collections import Counter
 
-from lab.bench.statements import Executed, Period, Transaction, executed_in, report, transactions_of
+from lab.bench.counting import Counts
+from lab.bench.statements import Executed, Period, Transaction, counted, executed_in, report, transactions_of
 
 LOG = (
     "\x017\x01orders\x01LOG:  statement: BEGIN\n"
@@ -42,4 +43,24 @@ def test_the_report_is_of_one_order_without_the_idle_share() -> None:
     orders = Period(10.0, Counter({ORDERS: 4, PAYMENTS: 3}))
     idle = Period(20.0, Counter({PAYMENTS: 6}))
     *_, line = report(orders, idle, 2)
-    assert line.split() == ["an", "order", "2.0", "8.0", "6.0"]
+    assert line.split() == ["an", "order", "2.0", "2.0", "8.0", "6.0"]
+
+
+def test_a_lock_and_a_read_alone_write_nothing() -> None:
+    lock = Transaction("orders", ("BEGIN", "SELECT id FROM orders FOR NO KEY UPDATE", "COMMIT"))
+    assert [one.writes for one in (ORDERS, PAYMENTS, lock)] == [True, False, False]
+
+
+def test_rows_and_messages_are_of_one_order_without_the_idle_share() -> None:
+    before, after, idle = (
+        Counts(at, {}, {"orders.outbox": rows, "orders.products": (0, 0)}, {"orders.payments": acknowledged}, 0, 0)
+        for at, rows, acknowledged in ((0.0, (5, 5), 1), (10.0, (12, 10), 5), (20.0, (13, 10), 5))
+    )
+    lines = [line.split() for line in counted(before, after, idle, 2)]
+    assert ["orders.outbox", "3.0", "2.5"] in lines
+    assert ["orders.payments", "2.0"] in lines
+    assert [line for line in lines if line[:2] == ["an", "order"]] == [
+        ["an", "order", "3.0", "2.5"],
+        ["an", "order", "2.0"],
+    ]
+    assert not any(line[:1] == ["orders.products"] for line in lines)

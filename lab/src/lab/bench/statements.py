@@ -1,7 +1,8 @@
-"""`python -m lab.bench.statements [--orders N]`: the statements of a whole order, by process and transaction.
+"""`python -m lab.bench.statements [--orders N]`: the statements of a whole order by process and transaction, its rows
+by table, and its messages by queue.
 
-Counts depend on the code alone, so they hold on a busy machine. PostgreSQL logs each statement; a period without
-requests of the same length is subtracted.
+Counts depend on the code alone, so they hold on a busy machine. PostgreSQL logs each statement, and counts rows; the
+broker counts messages. A period without requests of the same length is subtracted.
 """
 
 import argparse
@@ -20,7 +21,7 @@ import asyncpg
 
 from campus_tools.launcher import StartFailed
 from campus_tools.servers import ServerUnavailable
-from lab.bench.counting import Counters
+from lab.bench.counting import Counters, Counts
 from lab.bench.programs import BenchFailed
 from lab.bench.versions import running_version, this_version
 from lab.orders import Trade
@@ -34,6 +35,7 @@ _LINE: Final = re.compile(
     r"\x01(?P<pid>\d+)\x01(?P<process>[^\x01]*)\x01LOG:  (?:statement|execute [^:]*): (?P<sql>.*)"
 )
 _SHOWN: Final = 150
+_WRITES: Final = re.compile(r"\b(?:INSERT INTO|UPDATE|DELETE FROM|ledger_post)\b")
 # BEGIN with a first statement has its values as literals.
 _INBOX_VALUES: Final = re.compile(r"(INTO inbox \(event_id, consumer\)) VALUES .* ON")
 
@@ -59,6 +61,11 @@ class Transaction:
         """Return the number of statements, counting equal neighbours once."""
         return sum(1 for before, one in zip(("", *self.statements), self.statements, strict=False) if before != one)
 
+    @property
+    def writes(self) -> bool:
+        """Return whether its commit writes a record: a read alone waits for no disk."""
+        return any(_WRITES.search(statement.replace("FOR NO KEY UPDATE", "")) for statement in self.statements)
+
 
 @dataclass(slots=True)
 class Period:
@@ -73,31 +80,38 @@ def main() -> int:
     parser.add_argument("--orders", type=int, default=10, help="orders to count, one after the other")
     count = parser.parse_args().orders
     try:
-        orders, idle = asyncio.run(_measure(count))
+        orders, idle, rows_and_messages = asyncio.run(_measure(count))
     except (BenchFailed, StartFailed, ServerUnavailable) as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    print("\n".join(report(orders, idle, count)))
+    print("\n".join([*report(orders, idle, count), *rows_and_messages]))
     return 0
 
 
-async def _measure(count: int) -> tuple[Period, Period]:
-    async with running_version(this_version(), _log) as system, _opened(system) as trade, _logged(system) as log:
+async def _measure(count: int) -> tuple[Period, Period, list[str]]:
+    async with (
+        running_version(this_version(), _log) as system,
+        _opened(system) as (counters, trade),
+        _logged(system) as log,
+    ):
         _log("warming up")
         for _ in range(_WARM_ORDERS):
             await trade.order()
         await asyncio.sleep(_QUIET_SECONDS)
+        before = await counters.counts()
         _log(f"{count} orders")
         orders = await _period(log, trade, count)
+        after = await counters.counts()
         _log("a period without requests")
-        return orders, await _period(log, trade, 0, orders.seconds)
+        idle = await _period(log, trade, 0, orders.seconds)
+        return orders, idle, counted(before, after, await counters.counts(), count)
 
 
 @asynccontextmanager
-async def _opened(system: RunningSystem) -> AsyncIterator[Trade]:
+async def _opened(system: RunningSystem) -> AsyncIterator[tuple[Counters, Trade]]:
     counters, market = await Counters.open(system), system.market()
     try:
-        yield await Trade.open(market, counters.administrator, stock=1_000_000)
+        yield counters, await Trade.open(market, counters.administrator, stock=1_000_000)
     finally:
         await market.close()
         await counters.close()
@@ -162,6 +176,7 @@ def report(orders: Period, idle: Period, count: int) -> list[str]:
             continue
         counts = {
             "transactions": times,
+            "that write": times * transaction.writes,
             "statements": times * len(transaction.statements),
             "round trips": times * transaction.round_trips,
         }
@@ -175,8 +190,33 @@ def report(orders: Period, idle: Period, count: int) -> list[str]:
     return [*lines, "", *table, _row("an order", [f"{value:.1f}" for value in sums.values()])]
 
 
+def counted(before: Counts, after: Counts, idle: Counts, count: int) -> list[str]:
+    """Return the lines to print: for an order the rows of each table, inserted and changed, and the messages."""
+    share = (after.at - before.at) / (idle.at - after.at)
+
+    def of_order(first: int, second: int, third: int) -> float:
+        return max(0.0, (second - first - (third - second) * share) / count)
+
+    def line(name: str, values: Sequence[float]) -> list[str]:
+        return [_row(name, [f"{value:.1f}" for value in values])] if max(values) >= 0.05 else []
+
+    three = (before, after, idle)
+    tables = {
+        name: [of_order(*(one.tables.get(name, (0, 0))[column] for one in three)) for column in range(2)]
+        for name in sorted(after.tables)
+    }
+    messages = {name: [of_order(*(one.messages.get(name, 0) for one in three))] for name in sorted(after.messages)}
+    lines = list[str]()
+    for heading, found in ((("inserted", "changed"), tables), (("acknowledged",), messages)):
+        lines += ["", _row("messages" if found is messages else "rows", heading)]
+        for name, values in found.items():
+            lines += line(name, values)
+        lines += line("an order", [sum(column) for column in zip(*found.values(), strict=True)])
+    return lines
+
+
 def _row(name: str, values: Sequence[str]) -> str:
-    return f"{name:32}" + "".join(f"{value:>14}" for value in values)
+    return f"{name:44}" + "".join(f"{value:>14}" for value in values)
 
 
 if __name__ == "__main__":
