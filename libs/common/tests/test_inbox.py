@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Sequence
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import asyncpg
@@ -80,8 +80,8 @@ def transactions(mechanisms: Mechanisms, monkeypatch: pytest.MonkeyPatch) -> lis
     found = list[str]()
     alone, together = LateConnection.commit_alone, Database._commit
 
-    async def commit_alone(self: LateConnection, parts: Sequence[Attached]) -> asyncpg.Record:
-        row = await alone(self, parts)
+    async def commit_alone(self: LateConnection, parts: Sequence[Attached], *event: Any) -> asyncpg.Record:
+        row = await alone(self, parts, *event)
         found.append("alone")
         return row
 

@@ -131,10 +131,10 @@ class _Recorder:
         """Return the method, whose statement is a transaction that ends after its locks are checked."""
 
         @wraps(method)
-        async def run(late: LateConnection, parts: Sequence[Attached]) -> Any:
+        async def run(late: LateConnection, parts: Sequence[Attached], *event: Any) -> Any:
             await late.connection.execute("BEGIN")
             try:
-                result = await method(late, parts)
+                result = await method(late, parts, *event)
                 async with self._reading:
                     statement = " ".join(" ".join(one.writes.tables for one in parts).split())
                     await self._check(late, late.connection.get_server_pid(), statement)

@@ -40,14 +40,33 @@ class LateConnection:
 
     def __init__(self, connection: asyncpg.Connection, first: FirstWrites, commit_seconds_max: float) -> None:
         self.connection, self._first, self._commit_seconds_max = connection, first, commit_seconds_max
-        self.is_started = self.is_committed = False
+        self.is_started = self.is_sent = self.is_committed = False
+        self.is_unlocked = False
+        """Whether the decision depends on a row that was read without a lock."""
+        self._reads_left = 0
         self.stop: asyncio.CancelledError | None = None
         """The cancellation of the caller while the statement committed."""
+        self.appended: outbox.OutboxRow | None = None
+        """The event of the statement that committed."""
 
     @property
     def is_open(self) -> bool:
         """Return whether nothing is written yet."""
         return not self.is_started and not self.is_committed
+
+    @property
+    def is_undecided(self) -> bool:
+        """Return whether a row was read without a lock, and no statement has checked its version."""
+        return self.is_unlocked and not self.is_sent
+
+    def decide_unlocked(self, reads_max: int) -> bool:
+        """Let the decision depend on at most `reads_max` rows that are read without a lock; False where the
+        transaction has started, or is not of one handler.
+        """
+        if self._first.is_single and self.is_open and not self.is_unlocked:
+            self.is_unlocked, self._reads_left = True, reads_max
+            return True
+        return False
 
     @property
     def is_single(self) -> bool:
@@ -80,6 +99,12 @@ class LateConnection:
     async def _start_unless_read(self, statement: str) -> None:
         if self.is_committed:
             raise AssertionError("a statement follows the one that was the whole transaction")
+        if self.is_unlocked:
+            # The version of one row is checked: a decision that depends on another one is made under locks.
+            self._reads_left -= 1
+            if self._reads_left < 0 or not _is_read(statement):
+                raise TransactionRequired
+            return
         if self.is_started or _is_read(statement):
             return
         self.is_started = True
@@ -87,22 +112,29 @@ class LateConnection:
         if changed != self._first.row_count:
             raise TransactionRequired
 
-    async def commit_alone(self, parts: Sequence[outbox.Attached]) -> asyncpg.Record:
-        """Run the first writes and these as the whole transaction; return the row of these. It is never cancelled.
+    async def commit_alone(
+        self, parts: Sequence[outbox.Attached], event: outbox.OutboxRow | None = None, lease_seconds: float = 0.0
+    ) -> asyncpg.Record:
+        """Run the first writes and these as the whole transaction, with the event; return the row of these. It is never
+        cancelled.
 
         Raises:
             TransactionRequired: the first writes repeat earlier ones, or something must follow. Nothing was written.
             OutcomeUnknown: the database did not respond.
         """
         first = self._first
-        statement = outbox.alone((first.writes, len(first.values)), *((one.writes, len(one.values)) for one in parts))
+        writes = outbox.alone((first.writes, len(first.values)), *((one.writes, len(one.values)) for one in parts))
         values = [*first.values, *(value for one in parts for value in one.values)]
+
+        async def run(timeout: float) -> tuple[asyncpg.Record, outbox.OutboxRow | None]:
+            if event is not None:
+                return await outbox.append_with(self.connection, event, lease_seconds, writes, values, timeout)
+            [row] = await self.connection.fetch(writes.statement, *values, timeout=timeout)
+            return row, None
+
+        self.is_sent = True
         try:
-            rows, self.stop = await uncancelled(
-                self.connection,
-                lambda timeout: self.connection.fetch(statement, *values, timeout=timeout),
-                self._commit_seconds_max,
-            )
+            (row, self.appended), self.stop = await uncancelled(self.connection, run, self._commit_seconds_max)
         except asyncpg.DivisionByZeroError as error:
             raise TransactionRequired from error
         except asyncpg.UniqueViolationError as error:
@@ -112,7 +144,6 @@ class LateConnection:
         except (*BROKEN, *UNAVAILABLE) as error:
             raise OutcomeUnknown from error
         self.is_committed = True
-        [row] = rows
         return row
 
 

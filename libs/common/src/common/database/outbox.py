@@ -62,7 +62,7 @@ WITH {tables}, next AS (
         clock_timestamp() + make_interval(secs => ${lease})
     FROM next
 )
-SELECT {result}, last AS event_sequence, now() AS event_created_at FROM (VALUES (1)) AS one LEFT JOIN next ON true
+SELECT {result}, last AS event_sequence, now() AS event_created_at FROM {one} LEFT JOIN next ON true
 """
 _NOT_APPENDED: Final = datetime.min.replace(tzinfo=UTC)
 
@@ -132,19 +132,27 @@ class Writes(NamedTuple):
     condition: str = "true"
     final: str | None = None
 
+    source: str = "(VALUES (1)) AS one"
+    """A table of one row, which is read before the event is written."""
+
     @property
     def statement(self) -> str:
         """Return the writes without an event."""
-        return f"WITH {self.tables} SELECT {self.result}, {self.condition} AS is_published"
+        return f"WITH {self.tables} SELECT {self.result}, {self.condition} AS is_published FROM {self.source}"
 
 
 @cache
-def alone(*parts: tuple[Writes, int]) -> str:
-    """Return several writes as one statement that is a whole transaction. The first part is a table `first_writes`,
-    which is written before the others. Where others must follow, the statement fails: it divides by zero.
+def alone(*parts: tuple[Writes, int]) -> Writes:
+    """Return several writes as those of one statement that is a whole transaction. The first part is a table
+    `first_writes`, which is written before the others; the condition is that of the second. Where others must follow,
+    the statement fails: it divides by zero.
     """
     writes = together(*parts)
-    return f"WITH {writes.tables} SELECT {writes.result}, 1 / ({writes.final})::integer AS is_final FROM first_writes"
+    return writes._replace(
+        result=f"{writes.result}, 1 / ({writes.final})::integer AS is_final",
+        condition=parts[1][0].condition if len(parts) > 1 else "false",
+        source="first_writes",
+    )
 
 
 @cache
@@ -174,20 +182,31 @@ def _appending(writes: Writes, count: int) -> str:
     names = ("id", "type", "source", "subject", "payload", "trace", "lease")
     places = {name: place for place, name in enumerate(names, count + 1)}
     return _APPEND_TO.format(
-        tables=writes.tables, result=writes.result, condition=writes.condition, first=_FIRST, **places
+        tables=writes.tables,
+        result=writes.result,
+        condition=writes.condition,
+        first=_FIRST,
+        one=writes.source,
+        **places,
     )
 
 
 async def append_with(
-    connection: asyncpg.Connection, row: OutboxRow, lease_seconds: float, writes: Writes, values: Sequence[object]
+    connection: asyncpg.Connection,
+    row: OutboxRow,
+    lease_seconds: float,
+    writes: Writes,
+    values: Sequence[object],
+    timeout: float | None = None,
 ) -> tuple[asyncpg.Record, OutboxRow | None]:
     """Run the writes and insert the event's row in one round trip; return the row of the writes, and the event with
     sequence and time, or None where their condition did not hold.
 
-    The subject's sequence is locked after the rows that the transaction has locked before.
+    The subject's sequence is locked after the rows that the transaction has locked before, and after those that the
+    condition reads.
     """
     outbox_values = (row.id, row.type, row.source, row.subject, row.payload, row.trace, lease_seconds)
-    [result] = await connection.fetch(_appending(writes, len(values)), *values, *outbox_values)
+    [result] = await connection.fetch(_appending(writes, len(values)), *values, *outbox_values, timeout=timeout)
     if result["event_sequence"] is None:
         return result, None
     return result, replace(row, sequence=result["event_sequence"], created_at=result["event_created_at"])

@@ -1,10 +1,35 @@
 """Transactions of one statement, which commits itself: one round trip in place of three."""
 
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Final, TypeVar
+
 import asyncpg
 
+from common.auth.caller import THE_SERVICE
 from common.database.commits import uncancelled
-from common.database.errors import BROKEN, DatabaseUnavailable, is_unavailable
-from common.database.unit_of_work import Database
+from common.database.errors import BROKEN, DatabaseUnavailable, TransactionRequired, is_unavailable
+from common.database.late_transactions import FirstWrites
+from common.database.outbox import Writes
+from common.database.unit_of_work import Database, UnitOfWork
+
+ResultT = TypeVar("ResultT")
+
+_NO_MESSAGES: Final = FirstWrites(
+    "", Writes("first_writes AS (SELECT 0 AS messages)", "messages", final="true"), (), 0, "", is_single=True
+)
+
+
+async def decide_and_write(database: Database, work: Callable[[UnitOfWork], Awaitable[ResultT]]) -> ResultT:
+    """Run `work` in a unit of work of the service whose decision may need no lock (`UnitOfWork.decides_unlocked`), and
+    once more under locks where it does. `work` must have no effects outside its transaction.
+    """
+    with suppress(TransactionRequired):
+        async with database.unit_of_work(acting_as=THE_SERVICE, late=_NO_MESSAGES) as uow:
+            with uow.repeating_undecided():
+                return await work(uow)
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        return await work(uow)
 
 
 async def commit_alone(database: Database, statement: str, *values: object) -> list[asyncpg.Record]:

@@ -1,13 +1,14 @@
 """The statements of a transaction, and writes that wait for the round trip of others."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import asyncpg
 
 from common.database import outbox
 from common.database.commits import row_count
-from common.database.errors import SharedTransaction
+from common.database.errors import SharedTransaction, TransactionRequired
 from common.database.late_transactions import LateConnection
 
 
@@ -81,6 +82,15 @@ class TransactionStatements:
         """Run the writes and the attached ones in one round trip; return their row."""
         return await self._fetch_joined(self._with_attached(writes, values), is_last=self._is_ending)
 
+    def decides_unlocked(self, *, is_read: bool = False) -> bool:
+        """Return whether a decision may depend on one row that the next statement reads without a lock, or that was
+        read before the transaction (`is_read`).
+
+        Only one `fetch_row_and_publish` may follow, whose writes are `final` where the row is unchanged. After anything
+        else, and after an error, the unit of work raises TransactionRequired: the decision is made again under locks.
+        """
+        return self._late is not None and not self._is_shared and self._late.decide_unlocked(0 if is_read else 1)
+
     def _with_attached(self, writes: outbox.Writes, values: tuple[object, ...]) -> list[outbox.Attached]:
         """Return the writes with the attached ones, which wait no longer."""
         attached, self._attached = self._attached, []
@@ -111,6 +121,21 @@ class TransactionStatements:
     def is_started(self) -> bool:
         """Return whether the transaction has started: one for messages may start with its first write."""
         return self._late is None or self._late.is_started
+
+    @property
+    def is_unlocked(self) -> bool:
+        """Return whether the decision depends on a row that was read without a lock."""
+        return self._late is not None and self._late.is_unlocked
+
+    @contextmanager
+    def repeating_undecided(self) -> Iterator[None]:
+        """Raise TransactionRequired in place of an error that depends on a row that was read without a lock."""
+        try:
+            yield
+        except Exception as error:
+            if self._late is not None and self._late.is_undecided:
+                raise TransactionRequired from error
+            raise
 
     def require_alone(self) -> None:
         """Raise SharedTransaction when messages share this transaction, before a lock outside of their order."""

@@ -19,7 +19,7 @@ from common.database.caller_reads import CallerReads
 from common.database.commits import CONFIRM_AND_COMMIT, roll_back, row_count, uncancelled
 from common.database.connecting import pool_of
 from common.database.connection_pool import ConnectionPool
-from common.database.errors import BROKEN, UNAVAILABLE, DatabaseUnavailable, OutcomeUnknown
+from common.database.errors import BROKEN, UNAVAILABLE, DatabaseUnavailable, OutcomeUnknown, TransactionRequired
 from common.database.late_transactions import FirstWrites, LateConnection
 from common.database.row_settings import start_as, with_settings
 from common.database.transaction_statements import TransactionStatements
@@ -111,6 +111,8 @@ class UnitOfWork(TransactionStatements):
             self._is_shared or any(row.subject == event.subject for row in self._outbox_rows)
         )
         parts = self._with_attached(writes, values)
+        if self._late is not None and self._late.is_unlocked:
+            return await self._commit_unlocked(self._late, parts, event)
         if event is None or follows or not self._is_published(event.TYPE):
             result = await self._fetch_joined(parts, is_last=False)
             if event is not None and result["is_published"]:
@@ -127,10 +129,29 @@ class UnitOfWork(TransactionStatements):
         )
         for one in parts:
             one.then(result)
+        self._add_appended(appended)
+        return result
+
+    async def _commit_unlocked(
+        self, late: LateConnection, parts: Sequence[outbox.Attached], event: Event | None
+    ) -> asyncpg.Record:
+        """Run the writes as the whole transaction. Raises TransactionRequired where others may follow, or where the row
+        that was read has changed.
+        """
+        if self._is_followed() or any(one.writes.final is None for one in parts):
+            raise TransactionRequired
+        is_published = event is not None and self._is_published(event.TYPE)
+        row = outbox.event_row(event, trace_headers(), None) if event is not None and is_published else None
+        result = await late.commit_alone(parts, row, self._handover.lease_seconds)
+        for one in parts:
+            one.then(result)
+        self._add_appended(late.appended)
+        return result
+
+    def _add_appended(self, appended: outbox.OutboxRow | None) -> None:
         if appended is not None:
             self._wakes_relay = True
             self._appended.append(appended)
-        return result
 
     def enqueue_work(self, queue: str, subject: UUID | str, payload: Mapping[str, object]) -> None:
         """Enqueues a work item for the service's own worker if, and only if, this transaction commits."""
@@ -192,6 +213,8 @@ class UnitOfWork(TransactionStatements):
                 raise AssertionError("an event follows the statement that was the whole transaction")
             self._appended += await outbox.append(self._connection, self._outbox_rows, self._handover.lease_seconds)
         if self._late is not None and self._late.is_open:
+            if self._late.is_unlocked:
+                raise TransactionRequired
             await self._late.commit_alone([])
         return self._appended
 

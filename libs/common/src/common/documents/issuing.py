@@ -38,6 +38,7 @@ facts AS (
 )
 """,
     "(SELECT count(*) FROM issued) AS issued_documents",
+    final="true",
 )
 _FIND: Final = """
 SELECT subject_id, vendor_id, number, recipient_id, content, recipient_encrypted, issued_at

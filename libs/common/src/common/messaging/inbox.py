@@ -70,7 +70,8 @@ async def consuming_late(
     values = ([event_id for event_id, _ in ordered], [consumer for _, consumer in ordered])
     late = FirstWrites(statement, _FIRST_WRITES, values, len(keys), "inbox_pkey", is_single)
     async with database.unit_of_work(acting_as=THE_SERVICE, is_shared=is_shared, late=late) as uow:
-        yield uow
+        with uow.repeating_undecided():
+            yield uow
 
 
 def _ordered(keys: Sequence[MessageKey]) -> list[MessageKey]:

@@ -14,7 +14,7 @@ TimerKind = Literal["payment_window", "vendor_idle", "pin_window"]
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The locked row of an order. Money in kobo."""
+    """The row of an order, locked or as of `version`, which each change of the row replaces. Money in kobo."""
 
     id: UUID
     buyer_id: UUID
@@ -30,6 +30,7 @@ class Order:
     commission_minor: int
     number: str
     hub_id: UUID | None
+    version: str = ""
 
     @property
     def stock_is_reserved(self) -> bool:

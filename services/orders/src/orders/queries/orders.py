@@ -1,9 +1,10 @@
 """Orders as a caller may see them (contract section 6)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from datetime import datetime
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 from uuid import UUID
 
 from msgspec import UNSET
@@ -15,6 +16,7 @@ from common.primitives.money import naira
 from common.primitives.public_numbers import NumberKind, read_number_or_id
 from common.web.pages import CursorPage, CursorRequest
 from common.web.response_models import Row
+from orders.domain import orders as domain
 from orders.domain.contacts import ContactDecryption, visible_contact
 from orders.domain.order_roles import may_see_commission, may_see_delivery
 from orders.domain.orders import NewOrder
@@ -52,6 +54,9 @@ ORDER_COLUMNS: Final = """
     ) AS vendor
 """
 _ORDER: Final = f"SELECT {ORDER_COLUMNS} FROM orders WHERE id = $1"
+_CHANGEABLE_ORDER: Final = (
+    f"SELECT {ORDER_COLUMNS}, escrow_minor, orders.xmin::text AS version FROM orders WHERE id = $1"
+)
 # An order by its number or id, else the orders of the purchase with that number or id.
 _NAMED: Final = """
 SELECT 'id' AS name, id FROM orders WHERE number = $1 OR id = $2
@@ -168,6 +173,26 @@ async def find_order(reads: Reads, order_id: UUID, caller: Caller, contacts: Con
     """Return the order for this caller; None when it is absent or invisible."""
     record = await reads.fetch_row(_ORDER, order_id)
     return None if record is None else order_of(record, caller, contacts)
+
+
+class ChangeableOrder(NamedTuple):
+    """An order with its version, and the row that the caller sees."""
+
+    order: domain.Order
+    row: Mapping[str, Any]
+
+    def shown_as(self, changed: domain.Order, now: datetime, caller: Caller, contacts: ContactDecryption) -> Order:
+        """Return the order for this caller after a transition of this version to the status of `changed`."""
+        row = {**self.row, "status": changed.status, "revision": self.row["revision"] + 1, "updated_at": now}
+        return order_of(row, caller, contacts)
+
+
+async def find_changeable_order(reads: Reads, order_id: UUID) -> ChangeableOrder | None:
+    """Return the order with its version; None when it is absent or invisible."""
+    record = await reads.fetch_row(_CHANGEABLE_ORDER, order_id)
+    if record is None:
+        return None
+    return ChangeableOrder(domain.Order(**{one.name: record[one.name] for one in fields(domain.Order)}), dict(record))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.guards import SIGNED_IN, permission
+from common.database.single_statements import decide_and_write
+from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import ValidationFailed
 from common.web.endpoint_table import Idempotency
 from common.web.endpoints import Endpoints
@@ -17,11 +19,12 @@ from common.web.pages import RequestedPage, respond_page
 from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
 from orders.domain.checkouts import Checkout, FromCart
+from orders.domain.order_roles import roles_of
 from orders.domain.orders import Cancellation
 from orders.queries.order_timeline import list_timeline
-from orders.queries.orders import ListRole, find_order, new_order_of, page_of_orders
+from orders.queries.orders import ListRole, find_changeable_order, find_order, new_order_of, page_of_orders
 from orders.responses.orders import Order, OrderItem, OrderTimelineEntry
-from orders.routes.order_commands import buyers_destination, order_after, place, requested_lines, roles_in_order
+from orders.routes.order_commands import buyers_destination, order_after, place, requested_lines
 from orders.routes.order_filters import OrderFilters
 from orders.schemas.orders import CancelOrderRequest, CheckoutRequest
 from orders.use_cases.orders.cancel_order import cancel_order as cancel
@@ -166,11 +169,17 @@ async def dispatch_order(
 ) -> Response:
     """Send a paid order on its way, as its vendor. 409 in any other state; repeating it has no further effect."""
     dependencies = dependencies_of(request, Dependencies)
-    roles = await roles_in_order(request, caller, order_id)
-    now, windows = dependencies.clock.now(), dependencies.windows
-    return await order_after(
-        request, caller, order_id, lambda uow: dispatch(uow, order_id, roles, now=now, windows=windows)
-    )
+    database, now, windows = dependencies.database, dependencies.clock.now(), dependencies.windows
+    found = or_not_found(await find_changeable_order(database.reads_for(caller), order_id))
+    roles = roles_of(caller, found.order)
+
+    async def run(uow: UnitOfWork) -> Order | None:
+        dispatched = await dispatch(uow, found.order, roles, now=now, windows=windows)
+        if uow.is_unlocked:
+            return found.shown_as(dispatched, now, caller, dependencies.contacts)
+        return await find_order(uow, order_id, caller, dependencies.contacts)
+
+    return ok(request, or_not_found(await decide_and_write(database, run)))
 
 
 async def _visible_order(request: Request, caller: CurrentCaller, order_id: UUID) -> Order:

@@ -17,18 +17,20 @@ from orders.domain.transitions import State, Trigger
 
 _ORDER_COLUMNS: Final = """
     id, buyer_id, vendor_id, campus_id, status, total_amount, refunded_minor, delivered_at, escrow_minor, return_due_at,
-    commission_minor, number, hub_id
+    commission_minor, number, hub_id, orders.xmin::text
 """
 _FIND_ORDER: Final = f"SELECT {_ORDER_COLUMNS} FROM orders WHERE id = $1"
-_LOCK_ORDER: Final = f"SELECT {_ORDER_COLUMNS} FROM orders WHERE id = $1 FOR NO KEY UPDATE"
+_LOCK_ORDER: Final = f"{_FIND_ORDER} FOR NO KEY UPDATE"
 # Items never change after the checkout, so that a read from before the lock is current.
 SOLD_ORDER_COLUMNS: Final = f"""
 {_ORDER_COLUMNS},
     ARRAY (SELECT id FROM order_items WHERE order_id = orders.id ORDER BY position),
     ARRAY (SELECT line_total_minor FROM order_items WHERE order_id = orders.id ORDER BY position)
 """
-_SOLD_ORDER_COLUMNS_COUNT: Final = 15
-_LOCK_SOLD_ORDER: Final = f"SELECT {SOLD_ORDER_COLUMNS} FROM orders WHERE id = $1 FOR NO KEY UPDATE"
+_SOLD_ORDER_COLUMNS_COUNT: Final = 16
+_FIND_SOLD_ORDER: Final = f"SELECT {SOLD_ORDER_COLUMNS} FROM orders WHERE id = $1"
+_LOCK_SOLD_ORDER: Final = f"{_FIND_SOLD_ORDER} FOR NO KEY UPDATE"
+# An order has one timer at most: that of its state.
 _SAVE_TRANSITION: Final = """
 transitioned AS (
     UPDATE orders SET status = $2, revision = revision + 1, updated_at = $3,
@@ -37,17 +39,19 @@ transitioned AS (
             ELSE return_due_at END,
         escrow_minor = CASE WHEN escrow_sequence < $8 THEN $7 ELSE escrow_minor END,
         escrow_sequence = greatest(escrow_sequence, $8)
-    WHERE id = $1 AND status = $11 RETURNING id
+    WHERE id = $1 AND status = $11 AND ($12::text IS NULL OR xmin = $12::text::xid) RETURNING id
 ), stopped AS (
-    DELETE FROM order_timers WHERE order_id = $1 AND kind IS DISTINCT FROM $4::text
+    DELETE FROM order_timers WHERE order_id = $1 AND $4::text IS NULL
 ), recorded AS (
     INSERT INTO order_history (order_id, event, status, occurred_at, actor_id) VALUES ($1, $9, $2, $3, $10)
+), restarted AS (
+    UPDATE order_timers SET kind = $4, due_at = $5 WHERE order_id = $1 AND $4::text IS NOT NULL RETURNING 1
 ), started AS (
-    INSERT INTO order_timers (order_id, kind, due_at) SELECT $1, $4::text, $5::timestamptz WHERE $4::text IS NOT NULL
-    ON CONFLICT (order_id, kind) DO UPDATE SET due_at = excluded.due_at
+    INSERT INTO order_timers (order_id, kind, due_at) SELECT $1, $4::text, $5::timestamptz
+    WHERE $4::text IS NOT NULL AND NOT EXISTS (SELECT FROM restarted)
 )
 """
-_TRANSITION_VALUES: Final = 11
+_TRANSITION_VALUES: Final = 12
 # One INSERT keeps the order of its rows, which readers see.
 _HISTORY: Final = "VALUES ($1, $9, $2, $3, $10)"
 # Events of payments arrive in any order: the highest sequence wins.
@@ -75,13 +79,15 @@ class TransitionFacts(NamedTuple):
     """Facts that are saved with a transition.
 
     The escrow that payments reported, as by `save_escrow`; the member of staff who caused it, for the order's history;
-    an event about the order, which is published; and a row of another table.
+    an event about the order, which is published; a row of another table; and whether the transaction writes nothing
+    after them.
     """
 
     escrow: ReportedEscrow | None = None
     staff_id: UUID | None = None
     event: Event | None = None
     also: Companion | None = None
+    are_last: bool = False
 
 
 NO_FACTS: Final = TransitionFacts()
@@ -92,8 +98,12 @@ async def find_order(reads: Reads, order_id: UUID) -> Order | None:
     return _order(await reads.fetch_row(_FIND_ORDER, order_id))
 
 
-async def lock_order(uow: UnitOfWork, order_id: UUID) -> Order | None:
-    """Return the order, locked until the transaction ends, so that concurrent triggers run one after the other."""
+async def lock_order(uow: UnitOfWork, order_id: UUID, *, found: Order | None = None) -> Order | None:
+    """Return the order, locked until the transaction ends, so that concurrent triggers run one after the other. `found`
+    by `find_order` is returned where the decision needs no lock.
+    """
+    if found is not None and uow.decides_unlocked(is_read=True):
+        return found
     return _order(await uow.fetch_row(_LOCK_ORDER, order_id))
 
 
@@ -105,8 +115,8 @@ class SoldOrder(NamedTuple):
 
 
 async def lock_sold_order(uow: UnitOfWork, order_id: UUID) -> SoldOrder | None:
-    """Return the order as `lock_order` does, with its line totals."""
-    row = await uow.fetch_row(_LOCK_SOLD_ORDER, order_id)
+    """Return the order as `lock_order` does, with its line totals; unlocked where the decision needs no lock."""
+    row = await uow.fetch_row(_FIND_SOLD_ORDER if uow.decides_unlocked() else _LOCK_SOLD_ORDER, order_id)
     return None if row is None else sold_order_of(row)
 
 
@@ -125,9 +135,9 @@ async def save_transition(
     windows: Windows,
     facts: TransitionFacts = NO_FACTS,
 ) -> Order:
-    """Set the state of the locked order and return the order with it; stop its timer, start the timer of the new state,
-    and open the return window on delivery. `trigger` is recorded in the order's history. The facts are saved in the
-    same round trip.
+    """Set the state of the locked or unchanged order and return the order with it; stop its timer, start the timer of
+    the new state, and open the return window on delivery. `trigger` is recorded in the order's history. The facts are
+    saved in the same round trip.
 
     Raises:
         StateChanged: the order has another state.
@@ -136,8 +146,10 @@ async def save_transition(
     kind, due_at = timer_of(to, now, windows) or (None, None)
     reported, also = facts.escrow or (None, None), facts.also
     returns_at, staff_id = now + windows.returns, facts.staff_id
-    values = (order.id, to, now, kind, due_at, returns_at, *reported, trigger, staff_id, order.status)
-    writes = _transition() if also is None else _transition(also.insert, also.history_event)
+    version = order.version if uow.is_unlocked else None
+    values = (order.id, to, now, kind, due_at, returns_at, *reported, trigger, staff_id, order.status, version)
+    inserted = (None, None) if also is None else (also.insert, also.history_event)
+    writes = _transition(*inserted, are_last=facts.are_last)
     row = await uow.fetch_row_and_publish(writes, *values, *(also.values if also else ()), event=facts.event)
     if not row["is_saved"]:
         raise StateChanged(f"order {order.id} is no longer {order.status}")
@@ -147,14 +159,17 @@ async def save_transition(
 
 
 @cache
-def _transition(insert: str | None = None, history_event: str | None = None) -> Writes:
+def _transition(insert: str | None, history_event: str | None, *, are_last: bool) -> Writes:
+    is_saved, is_inserted = "EXISTS (SELECT FROM transitioned)", "EXISTS (SELECT FROM also)"
     if insert is None:
-        return Writes(_SAVE_TRANSITION, "EXISTS (SELECT FROM transitioned) AS is_saved")
+        return Writes(_SAVE_TRANSITION, f"{is_saved} AS is_saved", is_saved, is_saved if are_last else None)
     history = _HISTORY if history_event is None else f"{_HISTORY}, ($1, '{history_event}', NULL, $3, NULL)"
     return Writes(
         f"{_SAVE_TRANSITION.replace(_HISTORY, history)}, "
         f"also AS ({with_places_after(_TRANSITION_VALUES, insert)} RETURNING 1)",
-        "EXISTS (SELECT FROM transitioned) AS is_saved, EXISTS (SELECT FROM also) AS is_inserted",
+        f"{is_saved} AS is_saved, {is_inserted} AS is_inserted",
+        is_saved,
+        f"{is_saved} AND {is_inserted}" if are_last else None,
     )
 
 

@@ -33,7 +33,8 @@ SELECT {_FACTS},
     coalesce((SELECT min(sold_at) FROM sale_lines WHERE sale_lines.order_id = orders.id), orders.updated_at) AS paid_at
 FROM orders WHERE orders.id = ANY ($1) ORDER BY orders.id
 """
-_LOCK_PAID_ORDER: Final = f"SELECT {SOLD_ORDER_COLUMNS}, {_FACTS} FROM orders WHERE id = $1 FOR NO KEY UPDATE"
+_FIND_PAID_ORDER: Final = f"SELECT {SOLD_ORDER_COLUMNS}, {_FACTS} FROM orders WHERE id = $1"
+_LOCK_PAID_ORDER: Final = f"{_FIND_PAID_ORDER} FOR NO KEY UPDATE"
 
 
 class NewReceipt(NamedTuple):
@@ -44,7 +45,7 @@ class NewReceipt(NamedTuple):
 
 async def lock_paid_order(uow: UnitOfWork, order_id: UUID) -> tuple[SoldOrder, NewReceipt] | None:
     """Lock the order as `lock_sold_order` does, and return it with what its receipt contains."""
-    row = await uow.fetch_row(_LOCK_PAID_ORDER, order_id)
+    row = await uow.fetch_row(_FIND_PAID_ORDER if uow.decides_unlocked() else _LOCK_PAID_ORDER, order_id)
     return None if row is None else (sold_order_of(row), NewReceipt(dict(row)))
 
 

@@ -45,7 +45,7 @@ _SAVE_LINES: Final = Writes(
     _COUNT,
 )
 # Beside a write of the order's row, which one statement changes once: the order shows the returned amount already.
-_SAVE_SHOWN_LINES: Final = Writes(_LINES, _COUNT)
+_SAVE_SHOWN_LINES: Final = Writes(_LINES, _COUNT, final="true")
 
 
 async def save_sale_lines(uow: UnitOfWork, lines: Sequence[SaleLine], sold_at: datetime, sequence: int) -> bool:

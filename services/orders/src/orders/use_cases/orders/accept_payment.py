@@ -44,7 +44,7 @@ async def accept_payment(
         publish_stock_changes(uow, stock_levels)
     _, digest, encrypted, event = pins.draw(order, 1, shared_payment)
     pin = first_pin(order, 1, digest=digest, encrypted=encrypted, now=now)
-    facts = orders.TransitionFacts(escrow, event=event, also=pin)
+    facts = orders.TransitionFacts(escrow, event=event, also=pin, are_last=True)
     await orders.save_transition(uow, order, transition, "escrow_held", now, windows, facts)
     return None
 

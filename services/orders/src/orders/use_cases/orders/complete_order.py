@@ -31,7 +31,7 @@ async def complete_order(
     )
     is_disputed = order.status == "disputed"
     first = None if is_disputed else completed
-    facts = orders.TransitionFacts(escrow, event=first)
+    facts = orders.TransitionFacts(escrow, event=first, are_last=not is_disputed)
     await orders.save_transition(uow, order, transition, "escrow_fully_released", now, windows, facts)
     if is_disputed:
         await disputes.close_dispute(uow, order.id, "released", now)

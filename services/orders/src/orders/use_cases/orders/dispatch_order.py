@@ -1,7 +1,6 @@
 """Dispatch an order."""
 
 from datetime import datetime
-from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.lifecycles import Rejection
@@ -9,25 +8,27 @@ from common.primitives.problems import Forbidden, NotFound
 from contracts.orders import OrderDispatched
 from orders.domain.errors import ForbiddenTransition
 from orders.domain.order_roles import OrderRole
-from orders.domain.orders import Windows
+from orders.domain.orders import Order, Windows
 from orders.domain.transitions import next_state
 from orders.store import orders
 
 
 async def dispatch_order(
-    uow: UnitOfWork, order_id: UUID, roles: frozenset[OrderRole], *, now: datetime, windows: Windows
-) -> None:
-    """Dispatch the order as its vendor, which starts the PIN window. Raises Forbidden, ForbiddenTransition (409)."""
+    uow: UnitOfWork, found: Order, roles: frozenset[OrderRole], *, now: datetime, windows: Windows
+) -> Order:
+    """Dispatch the order that was found, as its vendor, which starts the PIN window; return it as it is then. Raises
+    Forbidden, ForbiddenTransition (409).
+    """
     if "vendor" not in roles:
         raise Forbidden
-    order = await orders.lock_order(uow, order_id)
+    order = await orders.lock_order(uow, found.id, found=found)
     if order is None:
         raise NotFound
     transition = next_state(order.status, "vendor_dispatches")
     if transition is Rejection.REPEATED:
-        return
+        return order
     if isinstance(transition, Rejection):
         raise ForbiddenTransition(order.status)
     event = OrderDispatched(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, number=order.number)
-    facts = orders.TransitionFacts(event=event)
-    await orders.save_transition(uow, order, transition, "vendor_dispatches", now, windows, facts)
+    facts = orders.TransitionFacts(event=event, are_last=True)
+    return await orders.save_transition(uow, order, transition, "vendor_dispatches", now, windows, facts)
