@@ -25,8 +25,6 @@ CONDITION = r"(?<!excluded\.)\b{0}\b\s*(?:=|IN\b)|\({0}, \$\d+::text\) IN\b|allo
 
 # Statements that may rightly change no row, each with its reason.
 OF_ANY_ROWS = {
-    "identity/src/identity/store/commission_changes.py:_EXPIRE": "a vendor may have no change that has expired",
-    "identity/src/identity/store/factor_resets.py:_EXPIRE": "a user may have no reset that has expired",
     "identity/src/identity/store/staff.py:_EXPIRE_GRANTS": "no grant may have expired",
     "identity/src/identity/store/staff.py:_WITHDRAW_PROPOSALS": "a user may have no proposal of another role",
     "notifications/src/notifications/deliveries/store/deliveries.py:_LOG_CLAIM": (

@@ -127,9 +127,9 @@ async def test_a_decision_is_that_of_its_own_withdrawal(app: PaymentsApp) -> Non
     async with app.unit_of_work() as uow:
         for decision_id, withdrawal_id in zip(decisions, ids, strict=True):
             await withdrawals.record_decision(uow, decision_id, withdrawal_id, "pay", "as planned", uuid4(), now)
-        await withdrawals.save_verdict(uow, decisions[0], "approved", uuid4(), now)
+        await withdrawals.DECISIONS.table.save_verdict(uow, decisions[0], "approved", uuid4(), now)
     async with app.unit_of_work() as uow:
-        found = [await withdrawals.find_decision(uow, withdrawal_id) for withdrawal_id in (*ids, uuid4())]
+        found = [await withdrawals.DECISIONS.find(uow, withdrawal_id) for withdrawal_id in (*ids, uuid4())]
     assert [each and (each[0], each[1].id) for each in found] == [
         ("approved", decisions[0]),
         ("prepared", decisions[1]),
@@ -137,7 +137,7 @@ async def test_a_decision_is_that_of_its_own_withdrawal(app: PaymentsApp) -> Non
     ]
     with pytest.raises(StateChanged):
         async with app.unit_of_work() as uow:
-            await withdrawals.save_verdict(uow, decisions[0], "rejected", uuid4(), now)
+            await withdrawals.DECISIONS.table.save_verdict(uow, decisions[0], "rejected", uuid4(), now)
 
 
 async def test_an_account_is_released_by_its_vendor_bank_and_digits(app: PaymentsApp) -> None:

@@ -1,6 +1,7 @@
 """Decisions of maker and checker, and the value of an accepted charge."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -13,16 +14,17 @@ from payments.domain.destinations import Destination, names_match
 from payments.domain.errors import ChargeCannotBeAccepted
 from payments.domain.quarantine import Acceptance, alert_key, evaluate_acceptance
 
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 FIRST, SECOND, MAKER, OTHER = (UUID(int=number) for number in range(1, 5))
-OF_CHARGE = QuarantineDecision(FIRST, SECOND, "ch-1", 500, "NGN", "accept", "The payer sent the slip", MAKER)
+OF_CHARGE = QuarantineDecision(FIRST, MAKER, SECOND, "ch-1", 500, "NGN", "accept", "The payer sent the slip")
 OF_REFUND = RefundDecision(
     FIRST,
+    MAKER,
     SECOND,
     500,
     "NGN",
     "other_destination",
     "The card is closed",
-    MAKER,
     "RCP_1",
     "6789",
     "011",
@@ -115,7 +117,7 @@ def test_a_checker_approves_the_hash_of_every_field(
     others = {replace(decision, **{name: value}).hash for name, value in changes.items()}
     assert len(others | {decision.hash}) == len(changes) + 1
     assert replace(decision).hash == decision.hash
-    prepared = decision.prepared("prepared")
+    prepared = decision.prepared("prepared", NOW)
     assert (prepared.status, prepared.prepared_by, prepared.hash) == ("prepared", MAKER, decision.hash)
 
 

@@ -191,9 +191,9 @@ async def test_a_payout_has_one_prepared_reconciliation_that_is_decided_once(
         find = reconciliations.find_reconciliation
         assert await find(uow, own.id) == await find(uow, own.id, lock=True) == own
         assert await find(uow, second.id) is None
-        await reconciliations.save_verdict(uow, own.id, "rejected", new_id(), now, "no")
+        await reconciliations.TABLE.save_verdict(uow, own.id, "rejected", new_id(), now, "no")
         with pytest.raises(StateChanged):
-            await reconciliations.save_verdict(uow, own.id, "approved", new_id(), now)
+            await reconciliations.TABLE.save_verdict(uow, own.id, "approved", new_id(), now)
         states = {row["id"]: row["status"] for row in await uow.fetch("SELECT * FROM reconciliations")}
         assert states == {own.id: "rejected", other.id: "prepared"}
         await returns.record_payout_action(uow, own.payout_id, None, "reset", by, "why", now)

@@ -3,6 +3,7 @@
 __all__ = [
     "connecting",
     "connection_pool",
+    "decisions",
     "errors",
     "hash_keys",
     "idempotent_commands",

@@ -5,6 +5,7 @@ the start.
 """
 
 from collections.abc import Collection
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
@@ -25,6 +26,20 @@ def attach_row_numbers(metadata: sa.MetaData, table: str, kind: str, prefix: str
     """Add the function `new_<kind>_number`, the default of a column `number` with a check of its form."""
     values = {"table": table, "kind": kind, "prefix": prefix}
     metadata.info[SHARED_SQL].append(SharedSql("row_numbers", values, before_tables=True))
+
+
+def decided_by_two(table: str) -> list[sa.Column[Any] | sa.CheckConstraint]:
+    """Return the columns of a decision that one user prepares and another one makes, and the rule that they are two."""
+    return [
+        sa.Column("reason", sa.Text, nullable=False),
+        sa.Column("status", sa.Text, nullable=False),
+        sa.Column("prepared_by", sa.Uuid, nullable=False),
+        sa.Column("prepared_at", sa.TIMESTAMP(timezone=True), nullable=False),
+        sa.Column("decided_by", sa.Uuid),
+        sa.Column("decided_at", sa.TIMESTAMP(timezone=True)),
+        sa.Column("rejection", sa.Text),
+        sa.CheckConstraint("decided_by <> prepared_by", name=f"{table}_by_two"),
+    ]
 
 
 def _attach_messaging_tables(metadata: sa.MetaData) -> None:

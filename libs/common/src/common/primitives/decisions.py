@@ -5,8 +5,9 @@
 import hashlib
 import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Final, Literal, TypeVar, get_args
 from uuid import UUID
 
 import msgspec
@@ -15,6 +16,7 @@ from common.primitives.lifecycles import Lifecycle, Rejection, Rule
 from common.primitives.problems import Conflict, Forbidden
 
 Verdict = Literal["approved", "rejected"]
+Status = TypeVar("Status", bound=str)
 DecisionStatus = Literal["prepared", "approved", "rejected", "expired", "overtaken"]
 
 DECISION: Final = Lifecycle[DecisionStatus, Literal["approved", "rejected", "expired", "overtaken"]](
@@ -59,6 +61,32 @@ class PreparedDecision:
     status: DecisionStatus
     prepared_by: UUID
     hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionContent:
+    """The base of a decision's content: the checker approves every field of it, by their hash."""
+
+    id: UUID
+    prepared_by: UUID
+
+    @property
+    def hash(self) -> str:
+        return content_hash(asdict(self))
+
+    @property
+    def ends_at(self) -> datetime | None:
+        """The instant from which it can no longer be approved; None without one."""
+        return None
+
+    def prepared(self, status: DecisionStatus, now: datetime) -> PreparedDecision:
+        """Return the decision as it is evaluated at this instant, when its stored status is `status`."""
+        return PreparedDecision(status_at(status, self.ends_at, now), self.prepared_by, self.hash)
+
+
+def status_at(status: Status, ends_at: datetime | None, now: datetime) -> Status | Literal["expired"]:
+    """Return the status at this instant: a prepared decision expires without a write."""
+    return "expired" if status == "prepared" and ends_at is not None and ends_at <= now else status
 
 
 def content_hash(content: Mapping[str, object]) -> str:

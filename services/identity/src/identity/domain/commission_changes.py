@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 from uuid import UUID
 
-from common.primitives.decisions import PreparedDecision, content_hash
+from common.primitives.decisions import PreparedDecision, content_hash, status_at
 
 Status = Literal["prepared", "approved", "rejected", "expired"]
 
@@ -38,8 +38,5 @@ class CommissionChange:
             }
         )
 
-    def status_at(self, now: datetime) -> Status:
-        return "expired" if self.status == "prepared" and self.expires_at <= now else self.status
-
     def decision_at(self, now: datetime) -> PreparedDecision:
-        return PreparedDecision(self.status_at(now), self.prepared_by, self.hash)
+        return PreparedDecision(status_at(self.status, self.expires_at, now), self.prepared_by, self.hash)

@@ -6,7 +6,7 @@ from typing import Final, Literal
 from uuid import UUID
 
 from common.primitives.clock import iso
-from common.primitives.decisions import PreparedDecision, content_hash
+from common.primitives.decisions import PreparedDecision, content_hash, status_at
 from common.primitives.problems import Conflict, Forbidden
 from identity.domain.second_factors import Factor
 
@@ -70,11 +70,8 @@ class FactorReset:
         """The instant from which it may be approved."""
         return self.prepared_at + RESET_WAIT
 
-    def status_at(self, now: datetime) -> Status:
-        return "expired" if self.status == "prepared" and self.expires_at <= now else self.status
-
     def decision_at(self, now: datetime) -> PreparedDecision:
-        return PreparedDecision(self.status_at(now), self.prepared_by, self.hash)
+        return PreparedDecision(status_at(self.status, self.expires_at, now), self.prepared_by, self.hash)
 
     def check_not_own(self, decider_id: UUID) -> None:
         """Raise OwnFactorReset (403) for the user whose factors it removes."""

@@ -4,25 +4,18 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database.state_changes import allows_change, change_state
+from common.database.decisions import DecisionTable
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.decisions import DECISION, Verdict
 from identity.domain.commission_changes import CommissionChange
 
+TABLE: Final = DecisionTable("commission_changes")
 _COLUMNS: Final = "id, vendor_id, before_basis_points, basis_points, prepared_by, expires_at, status"
-_EXPIRE: Final = """
-UPDATE commission_changes SET status = 'expired' WHERE vendor_id = $1 AND status = 'prepared' AND expires_at <= $2
-"""
 _FIND_OPEN: Final = f"SELECT {_COLUMNS} FROM commission_changes WHERE vendor_id = $1 AND status = 'prepared'"
 _RECORD: Final = """
 INSERT INTO commission_changes (id, vendor_id, before_basis_points, basis_points, prepared_by, prepared_at, expires_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 """
 _FIND: Final = f"SELECT {_COLUMNS} FROM commission_changes WHERE id = $1"
-_SAVE_VERDICT: Final = f"""
-UPDATE commission_changes SET status = $2, decided_by = $3, decided_at = $4, rejection = $5
-WHERE id = $1 AND {allows_change(DECISION, "$2")}
-"""
 _REJECT_OF: Final = f"""
 UPDATE commission_changes SET status = 'rejected', decided_by = $2, decided_at = $3
 WHERE prepared_by = $1 AND status = 'prepared' AND expires_at > $3 RETURNING {_COLUMNS}
@@ -31,7 +24,7 @@ WHERE prepared_by = $1 AND status = 'prepared' AND expires_at > $3 RETURNING {_C
 
 async def find_open_change(uow: UnitOfWork, vendor_id: UUID, now: datetime) -> CommissionChange | None:
     """Return the pending change of a locked vendor; mark an expired one as such."""
-    await uow.execute(_EXPIRE, vendor_id, now)
+    await TABLE.expire(uow, "vendor_id", vendor_id, now)
     row = await uow.fetch_row(_FIND_OPEN, vendor_id)
     return CommissionChange(*row.values()) if row else None
 
@@ -44,12 +37,6 @@ async def record_change(uow: UnitOfWork, change: CommissionChange, now: datetime
 async def find_change(uow: UnitOfWork, change_id: UUID, *, lock: bool = False) -> CommissionChange | None:
     row = await uow.fetch_row(f"{_FIND} FOR UPDATE" if lock else _FIND, change_id)
     return CommissionChange(*row.values()) if row else None
-
-
-async def save_verdict(
-    uow: UnitOfWork, change_id: UUID, verdict: Verdict, *, by: UUID, now: datetime, reason: str | None = None
-) -> None:
-    await change_state(uow, _SAVE_VERDICT, change_id, verdict, by, now, reason)
 
 
 async def reject_changes_of(uow: UnitOfWork, preparer_id: UUID, *, by: UUID, now: datetime) -> list[CommissionChange]:

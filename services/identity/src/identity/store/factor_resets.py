@@ -4,24 +4,17 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database.state_changes import allows_change, change_state
+from common.database.decisions import DecisionTable
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.decisions import DECISION, Verdict
 from identity.domain.factor_resets import FactorReset
 
+TABLE: Final = DecisionTable("factor_resets", has_rejection=False)
 _COLUMNS: Final = "id, user_id, reason, prepared_by, prepared_at, expires_at, status"
-_EXPIRE: Final = """
-UPDATE factor_resets SET status = 'expired' WHERE user_id = $1 AND status = 'prepared' AND expires_at <= $2
-"""
 _FIND_OPEN: Final = f"SELECT {_COLUMNS} FROM factor_resets WHERE user_id = $1 AND status = 'prepared'"
 _RECORD: Final = """
 INSERT INTO factor_resets (id, user_id, reason, prepared_by, prepared_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)
 """
 _FIND: Final = f"SELECT {_COLUMNS} FROM factor_resets WHERE id = $1"
-_SAVE_VERDICT: Final = f"""
-UPDATE factor_resets SET status = $2, decided_by = $3, decided_at = $4
-WHERE id = $1 AND {allows_change(DECISION, "$2")}
-"""
 _REJECT_OF: Final = f"""
 UPDATE factor_resets SET status = 'rejected', decided_by = $2, decided_at = $3
 WHERE prepared_by = $1 AND user_id <> $2 AND status = 'prepared' AND expires_at > $3 RETURNING {_COLUMNS}
@@ -30,7 +23,7 @@ WHERE prepared_by = $1 AND user_id <> $2 AND status = 'prepared' AND expires_at 
 
 async def find_open_reset(uow: UnitOfWork, user_id: UUID, now: datetime) -> FactorReset | None:
     """Return the pending reset of a locked account; mark an expired one as such."""
-    await uow.execute(_EXPIRE, user_id, now)
+    await TABLE.expire(uow, "user_id", user_id, now)
     row = await uow.fetch_row(_FIND_OPEN, user_id)
     return FactorReset(*row.values()) if row else None
 
@@ -43,10 +36,6 @@ async def record_reset(uow: UnitOfWork, reset: FactorReset) -> None:
 async def find_reset(uow: UnitOfWork, reset_id: UUID, *, lock: bool = False) -> FactorReset | None:
     row = await uow.fetch_row(f"{_FIND} FOR UPDATE" if lock else _FIND, reset_id)
     return FactorReset(*row.values()) if row else None
-
-
-async def save_verdict(uow: UnitOfWork, reset_id: UUID, verdict: Verdict, *, by: UUID, now: datetime) -> None:
-    await change_state(uow, _SAVE_VERDICT, reset_id, verdict, by, now)
 
 
 async def reject_resets_of(uow: UnitOfWork, preparer_id: UUID, *, by: UUID, now: datetime) -> list[FactorReset]:

@@ -4,9 +4,10 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database.state_changes import allows_change, change_state
+from common.database.decisions import DecisionTable
+from common.database.state_changes import change_state, states_before
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.decisions import DECISION, Verdict
+from common.primitives.decisions import DECISION
 from orders.domain.disputes import ChargeOutcome, Complaint, DisputeOutcome, EvidenceAuthor, Resolution
 from orders.domain.orders import Order
 from orders.domain.refund_destinations import RefundTo
@@ -34,9 +35,11 @@ INSERT INTO dispute_resolutions (id, order_id, outcome, refund_minor, status, pr
 VALUES ($1, $2, $3, $4, 'prepared', $5, $6)
 ON CONFLICT (order_id) WHERE status = 'prepared' DO NOTHING
 """
-_SAVE_DECISION: Final = f"""
-UPDATE dispute_resolutions SET status = $2, decided_by = $3, decided_at = $4, release_minor = $5, refund_id = $6
-WHERE id = $1 AND {allows_change(DECISION, "$2")}
+TABLE: Final = DecisionTable("dispute_resolutions", has_rejection=False)
+# The amounts of an approval are written with it, once.
+_SAVE_APPROVAL: Final = f"""
+UPDATE dispute_resolutions SET status = 'approved', decided_by = $2, decided_at = $3, release_minor = $4, refund_id = $5
+WHERE id = $1 AND status IN {states_before(DECISION, "approved")}
 """
 
 
@@ -100,14 +103,7 @@ async def lock_resolution(uow: UnitOfWork, resolution_id: UUID) -> Resolution | 
     return None if row is None else Resolution(*row)
 
 
-async def save_decision(
-    uow: UnitOfWork,
-    resolution_id: UUID,
-    verdict: Verdict,
-    by: UUID,
-    now: datetime,
-    *,
-    release_minor: int | None = None,
-    refund_id: UUID | None = None,
+async def save_approval(
+    uow: UnitOfWork, resolution_id: UUID, by: UUID, now: datetime, release_minor: int, refund_id: UUID | None
 ) -> None:
-    await change_state(uow, _SAVE_DECISION, resolution_id, verdict, by, now, release_minor, refund_id)
+    await change_state(uow, _SAVE_APPROVAL, resolution_id, by, now, release_minor, refund_id)

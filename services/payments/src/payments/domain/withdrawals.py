@@ -1,11 +1,11 @@
 """Withdrawals of refunded money from a buyer's balance to a bank account. Amounts in kobo (contract section 7.9)."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 from uuid import UUID
 
-from common.primitives.decisions import DecisionStatus, PreparedDecision, content_hash
+from common.primitives.decisions import DecisionContent
 from payments.domain.balances import Parts
 from payments.domain.destinations import Recipient
 from payments.domain.gateways import GatewayName
@@ -34,23 +34,14 @@ class NewWithdrawal:
 
 
 @dataclass(frozen=True, slots=True)
-class WithdrawalDecision:
-    """A maker's decision about a withdrawal: the exact content that the checker approves."""
+class WithdrawalDecision(DecisionContent):
+    """A maker's decision about a withdrawal."""
 
-    id: UUID
     withdrawal_id: UUID
     amount_minor: int
     recipient_code: str
     outcome: WithdrawalOutcome
     reason: str
-    prepared_by: UUID
-
-    @property
-    def hash(self) -> str:
-        return content_hash(asdict(self))
-
-    def prepared(self, status: DecisionStatus) -> PreparedDecision:
-        return PreparedDecision(status, self.prepared_by, self.hash)
 
 
 def trigger_of_transfer(update: RefundUpdate, *, is_polled: bool) -> WithdrawalTrigger:

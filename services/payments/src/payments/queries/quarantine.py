@@ -65,11 +65,11 @@ def _charge(row: asyncpg.Record) -> QuarantinedCharge:
 def _hash_of(row: asyncpg.Record) -> str:
     return decisions.QuarantineDecision(
         row["decision_id"],
+        row["decision__prepared_by"],
         row["id"],
         row["reference"],
         row["amount_minor"],
         row["currency"],
         row["decision__outcome"],
         row["decision__reason"],
-        row["decision__prepared_by"],
     ).hash

@@ -97,12 +97,12 @@ def _refund(row: asyncpg.Record) -> Refund:
 def _hash_of(row: asyncpg.Record) -> str:
     return decisions.RefundDecision(
         row["decision_id"],
+        row["decision__prepared_by"],
         row["id"],
         row["amount_minor"] - row["balance_minor"],
         row["currency"],
         row["decision__action"],
         row["decision__reason"],
-        row["decision__prepared_by"],
         row["recipient_code"],
         row["destination__last4"],
         row["destination__bank_code"],

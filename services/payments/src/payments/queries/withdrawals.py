@@ -91,10 +91,10 @@ def _withdrawal(row: asyncpg.Record) -> StaffWithdrawal:
 def _hash_of(row: asyncpg.Record) -> str:
     return withdrawals.WithdrawalDecision(
         row["decision_id"],
+        row["decision__prepared_by"],
         row["id"],
         row["amount_minor"],
         row["recipient_code"],
         row["decision__outcome"],
         row["decision__reason"],
-        row["decision__prepared_by"],
     ).hash

@@ -4,9 +4,10 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from common.database.decisions import Decisions, DecisionTable
 from common.database.state_changes import allows_change, change_state, states_before
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.decisions import DECISION, DecisionStatus, Verdict
+from common.primitives.decisions import DECISION
 from common.primitives.ids import new_id
 from payments.domain.decisions import QuarantineDecision, RefundDecision
 from payments.domain.destinations import Recipient
@@ -48,10 +49,6 @@ SELECT d.status, d.id, q.id AS charge_id, q.reference, q.amount_minor, q.currenc
 FROM quarantine_decisions d JOIN quarantined_charges q ON q.id = d.quarantined_charge_id WHERE q.id = $1
 ORDER BY d.prepared_at DESC, d.id DESC LIMIT 1
 """
-_SAVE_QUARANTINE_VERDICT: Final = f"""
-UPDATE quarantine_decisions SET status = $2, decided_by = $3, decided_at = $4, rejection = $5
-WHERE id = $1 AND {allows_change(DECISION, "$2")}
-"""
 _SAVE_REFUND_PREPARED: Final = f"""
 UPDATE refunds SET status = 'prepared' WHERE id = $1 AND status IN {states_before(REFUND, "decision_prepared")}
 """
@@ -69,10 +66,10 @@ SELECT d.status, d.id, d.refund_id, f.amount_minor, f.currency, d.action, d.reas
 FROM refund_decisions d JOIN refunds f ON f.id = d.refund_id WHERE d.refund_id = $1
 ORDER BY d.prepared_at DESC, d.id DESC LIMIT 1
 """
-_SAVE_REFUND_VERDICT: Final = f"""
-UPDATE refund_decisions SET status = $2, decided_by = $3, decided_at = $4, rejection = $5
-WHERE id = $1 AND {allows_change(DECISION, "$2")}
-"""
+QUARANTINE_DECISIONS: Final = Decisions(
+    DecisionTable("quarantine_decisions"), QuarantineDecision, _NEWEST_QUARANTINE_DECISION
+)
+REFUND_DECISIONS: Final = Decisions(DecisionTable("refund_decisions"), RefundDecision, _NEWEST_REFUND_DECISION)
 _OVERTAKE: Final = f"""
 UPDATE refund_decisions SET status = 'overtaken'
 WHERE refund_id = $1 AND status IN {states_before(DECISION, "overtaken")}
@@ -105,20 +102,6 @@ async def record_quarantine_decision(
     await uow.execute(_RECORD_QUARANTINE_DECISION, decision_id, quarantined_id, outcome, reason, by, now)
 
 
-async def find_quarantine_decision(
-    uow: UnitOfWork, quarantined_id: UUID
-) -> tuple[DecisionStatus, QuarantineDecision] | None:
-    """Status and content of the newest decision about a locked charge; None before the first."""
-    row = await uow.fetch_row(_NEWEST_QUARANTINE_DECISION, quarantined_id)
-    return None if row is None else (row[0], QuarantineDecision(*row[1:]))
-
-
-async def save_quarantine_verdict(
-    uow: UnitOfWork, decision_id: UUID, verdict: Verdict, by: UUID, now: datetime, rejection: str | None = None
-) -> None:
-    await change_state(uow, _SAVE_QUARANTINE_VERDICT, decision_id, verdict, by, now, rejection)
-
-
 async def save_refund_prepared(uow: UnitOfWork, refund_id: UUID) -> None:
     await change_state(uow, _SAVE_REFUND_PREPARED, refund_id)
 
@@ -138,18 +121,6 @@ async def record_refund_decision(
 ) -> None:
     account = (None,) * 5 if recipient is None else recipient
     await uow.execute(_RECORD_REFUND_DECISION, new_id(), refund_id, action, reason, by, now, *account)
-
-
-async def find_refund_decision(uow: UnitOfWork, refund_id: UUID) -> tuple[DecisionStatus, RefundDecision] | None:
-    """Status and content of the newest decision about a locked refund; None before the first."""
-    row = await uow.fetch_row(_NEWEST_REFUND_DECISION, refund_id)
-    return None if row is None else (row[0], RefundDecision(*row[1:]))
-
-
-async def save_refund_verdict(
-    uow: UnitOfWork, decision_id: UUID, verdict: Verdict, by: UUID, now: datetime, rejection: str | None = None
-) -> None:
-    await change_state(uow, _SAVE_REFUND_VERDICT, decision_id, verdict, by, now, rejection)
 
 
 async def overtake_refund_decision(uow: UnitOfWork, refund_id: UUID) -> None:

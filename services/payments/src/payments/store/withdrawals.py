@@ -4,9 +4,9 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from common.database.decisions import Decisions, DecisionTable
 from common.database.state_changes import allows_change, change_state, states_before
 from common.database.unit_of_work import Reads, UnitOfWork
-from common.primitives.decisions import DECISION, DecisionStatus, Verdict
 from payments.domain.balances import Parts
 from payments.domain.gateways import GatewayName
 from payments.domain.transitions import WITHDRAWAL, WithdrawalStatus
@@ -85,10 +85,7 @@ SELECT d.status, d.id, w.id AS withdrawal_id, w.amount_minor, w.recipient_code, 
 FROM withdrawal_decisions d JOIN withdrawals w ON w.id = d.withdrawal_id WHERE w.id = $1
 ORDER BY d.prepared_at DESC, d.id DESC LIMIT 1
 """
-_SAVE_VERDICT: Final = f"""
-UPDATE withdrawal_decisions SET status = $2, decided_by = $3, decided_at = $4, rejection = $5
-WHERE id = $1 AND {allows_change(DECISION, "$2")}
-"""
+DECISIONS: Final = Decisions(DecisionTable("withdrawal_decisions"), WithdrawalDecision, _NEWEST_DECISION)
 _QUARANTINE: Final = """
 INSERT INTO quarantined_accounts (vendor_id, bank_code, account_last4) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING
 """
@@ -179,18 +176,6 @@ async def record_decision(
     now: datetime,
 ) -> None:
     await uow.execute(_RECORD_DECISION, decision_id, withdrawal_id, outcome, reason, by, now)
-
-
-async def find_decision(uow: UnitOfWork, withdrawal_id: UUID) -> tuple[DecisionStatus, WithdrawalDecision] | None:
-    """Status and content of the newest decision about a locked withdrawal; None before the first."""
-    row = await uow.fetch_row(_NEWEST_DECISION, withdrawal_id)
-    return None if row is None else (row[0], WithdrawalDecision(*row[1:]))
-
-
-async def save_verdict(
-    uow: UnitOfWork, decision_id: UUID, verdict: Verdict, by: UUID, now: datetime, rejection: str | None = None
-) -> None:
-    await change_state(uow, _SAVE_VERDICT, decision_id, verdict, by, now, rejection)
 
 
 async def record_quarantined_account(uow: UnitOfWork, vendor_id: UUID, bank_code: str, last4: str) -> None:

@@ -18,17 +18,3 @@ CURRENCY: Final = sa.CHAR(3)
 def required(name: str, *arguments: Any, **options: Any) -> sa.Column[Any]:
     """Return a column that is never null."""
     return sa.Column(name, *arguments, nullable=False, **options)
-
-
-def decided_by_two(table: str) -> list[sa.Column[Any] | sa.CheckConstraint]:
-    """Return the columns of a decision that one user prepares and another one makes, and the rule that they are two."""
-    return [
-        required("reason", sa.Text),
-        required("status", sa.Text),
-        required("prepared_by", sa.Uuid),
-        required("prepared_at", INSTANT),
-        sa.Column("decided_by", sa.Uuid),
-        sa.Column("decided_at", INSTANT),
-        sa.Column("rejection", sa.Text),
-        sa.CheckConstraint("decided_by <> prepared_by", name=f"{table}_by_two"),
-    ]

@@ -2,7 +2,8 @@
 
 import sqlalchemy as sa
 
-from payments.tables.metadata import CURRENCY, INSTANT, decided_by_two, metadata, required
+from common.database.tables import decided_by_two
+from payments.tables.metadata import CURRENCY, INSTANT, metadata, required
 
 # `attempt_id` is the gateway's name of the present attempt; `recipient_code` is set when it goes to a bank account.
 sa.Table(

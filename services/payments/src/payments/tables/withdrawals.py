@@ -2,7 +2,8 @@
 
 import sqlalchemy as sa
 
-from payments.tables.metadata import INSTANT, decided_by_two, metadata, required
+from common.database.tables import decided_by_two
+from payments.tables.metadata import INSTANT, metadata, required
 
 # The gateway alone keeps the full account number. `rewards_minor` and `loss_minor` are parts of the amount, above zero
 # only after a payment of a failed withdrawal, whose money was returned before (`round`).

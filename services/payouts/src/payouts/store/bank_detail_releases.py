@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database.state_changes import allows_change, change_state
+from common.database.decisions import DecisionTable
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.decisions import DECISION, DecisionStatus, PreparedDecision, Verdict
+from common.primitives.decisions import DecisionStatus, PreparedDecision
 
 _FIND_ACCOUNT: Final = """
 SELECT account_fingerprint FROM bank_detail_quarantines WHERE vendor_id = $1 AND NOT quarantine_is_released(id)
@@ -26,10 +26,7 @@ _FIND: Final = (
     "SELECT vendor_id, account_fingerprint, status, hash, prepared_by FROM bank_detail_releases WHERE id = $1"
 )
 _LOCK: Final = f"{_FIND} FOR UPDATE"
-_SAVE_VERDICT: Final = f"""
-UPDATE bank_detail_releases SET status = $2, decided_by = $3, decided_at = $4, rejection = $5
-WHERE id = $1 AND {allows_change(DECISION, "$2")}
-"""
+TABLE: Final = DecisionTable("bank_detail_releases")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +67,3 @@ async def save_release_if_new(
 async def find_release(uow: UnitOfWork, release_id: UUID, *, lock: bool = False) -> BankDetailRelease | None:
     row = await uow.fetch_row(_LOCK if lock else _FIND, release_id)
     return None if row is None else BankDetailRelease(release_id, *row)
-
-
-async def save_verdict(
-    uow: UnitOfWork, release_id: UUID, verdict: Verdict, by: UUID, at: datetime, rejection: str | None = None
-) -> None:
-    await change_state(uow, _SAVE_VERDICT, release_id, verdict, by, at, rejection)

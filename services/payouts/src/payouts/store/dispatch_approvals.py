@@ -1,12 +1,12 @@
 """SQL for writes to the approvals of payout runs. Nothing here decides."""
 
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final
 from uuid import UUID
 
-from common.database.state_changes import allows_change, change_state
+from common.database.decisions import DecisionTable
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.decisions import DECISION, PreparedDecision, Verdict
+from common.primitives.decisions import PreparedDecision
 
 _SAVE: Final = """
 INSERT INTO dispatch_approvals (batch_id, status, hash, prepared_by, prepared_at) VALUES ($1, 'prepared', $2, $3, $4)
@@ -14,10 +14,7 @@ ON CONFLICT (batch_id) DO NOTHING
 """
 _LOCK: Final = "SELECT status, prepared_by, hash FROM dispatch_approvals WHERE batch_id = $1 FOR UPDATE"
 _FIND_DECIDER: Final = "SELECT decided_by FROM dispatch_approvals WHERE batch_id = $1"
-_SAVE_VERDICT: Final = f"""
-UPDATE dispatch_approvals SET status = $2, decided_by = $3, decided_at = $4, rejection = $5
-WHERE batch_id = $1 AND {allows_change(DECISION, "$2")}
-"""
+TABLE: Final = DecisionTable("dispatch_approvals", key="batch_id")
 
 
 async def save_approval_if_new(uow: UnitOfWork, batch_id: UUID, list_hash: str, by: UUID, at: datetime) -> bool:
@@ -35,14 +32,3 @@ async def find_decider(uow: UnitOfWork, batch_id: UUID) -> UUID | None:
     """Return who decided on the approval."""
     decider: UUID | None = await uow.fetch_value(_FIND_DECIDER, batch_id)
     return decider
-
-
-async def save_verdict(
-    uow: UnitOfWork,
-    batch_id: UUID,
-    verdict: Verdict | Literal["overtaken"],
-    by: UUID,
-    at: datetime,
-    rejection: str | None = None,
-) -> None:
-    await change_state(uow, _SAVE_VERDICT, batch_id, verdict, by, at, rejection)

@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database.state_changes import allows_change, change_state
+from common.database.decisions import DecisionTable
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.decisions import DECISION, DecisionStatus, PreparedDecision, Verdict
+from common.primitives.decisions import DecisionStatus, PreparedDecision
 from common.primitives.json_records import JsonObject
 from payouts.domain.returns import ReturnKind
 
@@ -18,10 +18,7 @@ ON CONFLICT (payout_id) WHERE status = 'prepared' DO NOTHING
 """
 _FIND: Final = "SELECT payout_id, kind, status, hash, prepared_by FROM reconciliations WHERE id = $1"
 _LOCK: Final = f"{_FIND} FOR UPDATE"
-_SAVE_VERDICT: Final = f"""
-UPDATE reconciliations SET status = $2, decided_by = $3, decided_at = $4, rejection = $5
-WHERE id = $1 AND {allows_change(DECISION, "$2")}
-"""
+TABLE: Final = DecisionTable("reconciliations")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +58,3 @@ async def find_reconciliation(uow: UnitOfWork, reconciliation_id: UUID, *, lock:
     return Reconciliation(
         reconciliation_id, row["payout_id"], row["kind"], row["status"], row["hash"], row["prepared_by"]
     )
-
-
-async def save_verdict(
-    uow: UnitOfWork, reconciliation_id: UUID, verdict: Verdict, by: UUID, at: datetime, rejection: str | None = None
-) -> None:
-    await change_state(uow, _SAVE_VERDICT, reconciliation_id, verdict, by, at, rejection)

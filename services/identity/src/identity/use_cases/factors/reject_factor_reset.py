@@ -5,8 +5,8 @@ from uuid import UUID
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.decisions import evaluate_rejection
-from identity.use_cases.factors.steps import lock_factor_reset, save_factor_verdict
+from identity.store import factor_resets
+from identity.use_cases.factors.steps import lock_factor_reset, record_factor_verdict
 
 
 async def reject_factor_reset(uow: UnitOfWork, caller: Caller, reset_id: UUID, *, now: datetime) -> None:
@@ -14,5 +14,5 @@ async def reject_factor_reset(uow: UnitOfWork, caller: Caller, reset_id: UUID, *
     `evaluate_rejection`.
     """
     reset = await lock_factor_reset(uow, caller, reset_id)
-    if evaluate_rejection(reset.decision_at(now), caller.id):
-        await save_factor_verdict(uow, caller, reset, "rejected", now)
+    if await factor_resets.TABLE.reject(uow, reset.id, reset.decision_at(now), caller.id, now):
+        await record_factor_verdict(uow, caller, reset, "rejected", now)

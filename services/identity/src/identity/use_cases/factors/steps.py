@@ -32,10 +32,9 @@ async def lock_factor_reset(uow: UnitOfWork, caller: Caller, reset_id: UUID) -> 
     return reset
 
 
-async def save_factor_verdict(
+async def record_factor_verdict(
     uow: UnitOfWork, caller: Caller, reset: FactorReset, verdict: Verdict, now: datetime
 ) -> None:
-    """Store the verdict, and record it in the audit trail."""
-    await factor_resets.save_verdict(uow, reset.id, verdict, by=caller.id, now=now)
+    """Record the verdict in the audit trail."""
     detail = {"resetId": str(reset.id), "preparedBy": str(reset.prepared_by)}
     await record_staff_action(uow, f"factor_reset_{verdict}", "person", reset.user_id, detail, by=caller.id, now=now)

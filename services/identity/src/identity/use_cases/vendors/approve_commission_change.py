@@ -6,7 +6,6 @@ from uuid import UUID
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.decisions import evaluate_approval
 from contracts.identity import VendorChanged
 from identity.domain.errors import CommissionChangeOutdated
 from identity.store import commission_changes, vendors
@@ -23,12 +22,12 @@ async def approve_commission_change(
     `evaluate_approval`.
     """
     change, vendor = await lock_commission_change(uow, caller, change_id)
-    if not evaluate_approval(change.decision_at(now), approved_hash, caller.id):
+    decision = change.decision_at(now)
+    if not await commission_changes.TABLE.approve(uow, change_id, decision, approved_hash, caller.id, now):
         return
     vendor.check_open()
     if vendor.commission_basis_points != change.before_basis_points:
         raise CommissionChangeOutdated
-    await commission_changes.save_verdict(uow, change_id, "approved", by=caller.id, now=now)
     changed = replace(vendor, commission_basis_points=change.basis_points)
     await vendors.save_vendor(uow, changed)
     await record_staff_action(

@@ -5,7 +5,6 @@ from uuid import UUID
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.decisions import evaluate_rejection
 from identity.store import commission_changes
 from identity.store.staff import record_staff_action
 from identity.use_cases.vendors.steps import lock_commission_change
@@ -19,9 +18,8 @@ async def reject_commission_change(
     Raises NotFound, OwnVendor (403), NoLongerAdmin (409), and the errors of `evaluate_rejection`.
     """
     change, vendor = await lock_commission_change(uow, caller, change_id)
-    if not evaluate_rejection(change.decision_at(now), caller.id):
+    if not await commission_changes.TABLE.reject(uow, change_id, change.decision_at(now), caller.id, now, reason):
         return
-    await commission_changes.save_verdict(uow, change_id, "rejected", by=caller.id, now=now, reason=reason)
     await record_staff_action(
         uow,
         "commission_change_rejected",

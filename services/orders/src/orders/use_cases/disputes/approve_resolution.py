@@ -52,9 +52,7 @@ async def approve_resolution(
     if refund_minor:
         reason = f"dispute: {resolution.outcome}"
         refund_id = await request_refund(uow, order, refund_minor, reason, now, refund_to=refund_to)
-    await disputes.save_decision(
-        uow, resolution.id, "approved", by.id, now, release_minor=release_minor, refund_id=refund_id
-    )
+    await disputes.save_approval(uow, resolution.id, by.id, now, release_minor, refund_id)
     uow.publish(
         DisputeResolved(
             order_id=order.id,

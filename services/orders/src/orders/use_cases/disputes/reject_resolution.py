@@ -5,7 +5,6 @@ from uuid import UUID
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.decisions import evaluate_rejection
 from common.primitives.problems import NotFound
 from orders.store import disputes, orders
 from orders.use_cases.disputes.steps import check_not_party
@@ -21,6 +20,4 @@ async def reject_resolution(uow: UnitOfWork, resolution_id: UUID, order_id: UUID
     if order is None or resolution is None:
         raise NotFound
     check_not_party(by, order)
-    if not evaluate_rejection(resolution.decision, by.id):
-        return
-    await disputes.save_decision(uow, resolution.id, "rejected", by.id, now)
+    await disputes.TABLE.reject(uow, resolution.id, resolution.decision, by.id, now)

@@ -18,7 +18,7 @@ async def prepare_correction(uow: UnitOfWork, refund_id: UUID, reason: str, by: 
         raise NotFound
     if (refund.kind, refund.status) != ("outside", "settled"):
         raise OutsideRefundNotCorrectable
-    found = await decisions.find_refund_decision(uow, refund_id)
+    found = await decisions.REFUND_DECISIONS.find(uow, refund_id)
     if found is not None and found[0] != "rejected":
         raise OutsideRefundNotCorrectable
     await decisions.record_refund_decision(uow, refund_id, "correct", reason, by, now, None)

@@ -4,9 +4,9 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.decisions import NothingPrepared, evaluate_approval
 from common.primitives.problems import NotFound
 from payments.store import decisions
+from payments.store.decisions import QUARANTINE_DECISIONS
 from payments.use_cases.quarantine.steps import accept_charge, return_charge
 
 
@@ -20,13 +20,9 @@ async def approve_quarantine(
     charge = await decisions.lock_quarantined(uow, quarantined_id)
     if charge is None:
         raise NotFound
-    found = await decisions.find_quarantine_decision(uow, quarantined_id)
-    if found is None:
-        raise NothingPrepared
-    status, decision = found
-    if not evaluate_approval(decision.prepared(status), approved_hash, by):
+    decision = await QUARANTINE_DECISIONS.approve(uow, quarantined_id, approved_hash, by, now)
+    if decision is None:
         return
-    await decisions.save_quarantine_verdict(uow, decision.id, "approved", by, now)
     if decision.outcome == "accept":
         await accept_charge(uow, charge, now)
     else:

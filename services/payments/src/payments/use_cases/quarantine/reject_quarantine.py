@@ -4,9 +4,9 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.decisions import NothingPrepared, evaluate_rejection
 from common.primitives.problems import NotFound
 from payments.store import decisions
+from payments.store.decisions import QUARANTINE_DECISIONS
 
 
 async def reject_quarantine(uow: UnitOfWork, quarantined_id: UUID, reason: str, by: UUID, now: datetime) -> None:
@@ -15,11 +15,5 @@ async def reject_quarantine(uow: UnitOfWork, quarantined_id: UUID, reason: str, 
     """
     if await decisions.lock_quarantined(uow, quarantined_id) is None:
         raise NotFound
-    found = await decisions.find_quarantine_decision(uow, quarantined_id)
-    if found is None:
-        raise NothingPrepared
-    status, decision = found
-    if not evaluate_rejection(decision.prepared(status), by):
-        return
-    await decisions.save_quarantine_verdict(uow, decision.id, "rejected", by, now, reason)
-    await decisions.save_quarantined(uow, quarantined_id, "quarantined")
+    if await QUARANTINE_DECISIONS.reject(uow, quarantined_id, by, now, reason) is not None:
+        await decisions.save_quarantined(uow, quarantined_id, "quarantined")

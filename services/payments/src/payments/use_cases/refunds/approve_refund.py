@@ -4,10 +4,11 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.decisions import AlreadyDecided, NothingPrepared, evaluate_approval
+from common.primitives.decisions import AlreadyDecided
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
-from payments.store import decisions, refund_attempts, refunds
+from payments.store import refund_attempts, refunds
+from payments.store.decisions import REFUND_DECISIONS
 from payments.use_cases.alerts import clear_refund_alert
 from payments.use_cases.outside_refunds.steps import correct_outside_refund
 from payments.use_cases.refunds.enqueue_refund import enqueue_refund
@@ -23,16 +24,12 @@ async def approve_refund(uow: UnitOfWork, refund_id: UUID, approved_hash: str, b
     refund = await refunds.lock_refund(uow, refund_id)
     if refund is None:
         raise NotFound
-    found = await decisions.find_refund_decision(uow, refund_id)
-    if found is None:
-        raise NothingPrepared
-    status, decision = found
-    if not evaluate_approval(decision.prepared(status), approved_hash, by):
+    decision = await REFUND_DECISIONS.approve(uow, refund_id, approved_hash, by, now)
+    if decision is None:
         if refund.status == "failed":
             # The approved attempt failed too: that approval is used up.
             raise AlreadyDecided("approved, and failed again")
         return
-    await decisions.save_refund_verdict(uow, decision.id, "approved", by, now)
     if refund.kind == "outside":
         await correct_outside_refund(uow, refund, now)
         return

@@ -4,7 +4,6 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.decisions import NothingPrepared, evaluate_approval
 from common.primitives.problems import NotFound
 from payments.domain.errors import WithdrawnByItsBuyer
 from payments.domain.queues import WITHDRAWAL_QUEUE
@@ -20,15 +19,11 @@ async def approve_withdrawal(uow: UnitOfWork, withdrawal_id: UUID, approved_hash
     withdrawal = await withdrawals.lock_withdrawal(uow, withdrawal_id)
     if withdrawal is None:
         raise NotFound
-    found = await withdrawals.find_decision(uow, withdrawal_id)
-    if found is None:
-        raise NothingPrepared
-    status, decision = found
     if withdrawal.user_id == by:
         raise WithdrawnByItsBuyer
-    if not evaluate_approval(decision.prepared(status), approved_hash, by):
+    decision = await withdrawals.DECISIONS.approve(uow, withdrawal_id, approved_hash, by, now)
+    if decision is None:
         return
-    await withdrawals.save_verdict(uow, decision.id, "approved", by, now)
     if decision.outcome == "return":
         await return_withdrawal(uow, withdrawal, "rejected", "two people returned it", now)
         return

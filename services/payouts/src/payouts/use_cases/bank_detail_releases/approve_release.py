@@ -5,7 +5,6 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.decisions import evaluate_approval
 from common.primitives.problems import NotFound
 from contracts.payouts import BankDetailsChanged
 from payouts.domain.bank_accounts import check_account_name
@@ -34,12 +33,12 @@ async def approve_release(
     prepared = await bank_detail_releases.find_release(uow, release_id, lock=True)
     if prepared is None:
         raise AssertionError("a release is never removed")
-    if not evaluate_approval(prepared.decision, approved_hash, by):
-        return
+    # An approved release ends the quarantines, so they are read before the verdict.
     quarantine_ids = await bank_detail_releases.list_unreleased_quarantines(uow, prepared.fingerprint)
+    if not await bank_detail_releases.TABLE.approve(uow, release_id, prepared.decision, approved_hash, by, now):
+        return
     if release_hash(prepared.vendor_id, quarantine_ids) != prepared.hash:
         raise ReleaseStale
-    await bank_detail_releases.save_verdict(uow, release_id, "approved", by, now)
     for vendor_id in vendors:
         await _restore(uow, numbers, vendor_id, prepared.fingerprint, by, now)
 

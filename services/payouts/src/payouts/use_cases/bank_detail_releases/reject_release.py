@@ -4,7 +4,6 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.decisions import evaluate_rejection
 from common.primitives.problems import NotFound
 from payouts.store import bank_detail_releases
 
@@ -16,5 +15,4 @@ async def reject_release(uow: UnitOfWork, release_id: UUID, reason: str, by: UUI
     prepared = await bank_detail_releases.find_release(uow, release_id, lock=True)
     if prepared is None:
         raise NotFound
-    if evaluate_rejection(prepared.decision, by):
-        await bank_detail_releases.save_verdict(uow, release_id, "rejected", by, now, reason)
+    await bank_detail_releases.TABLE.reject(uow, release_id, prepared.decision, by, now, reason)

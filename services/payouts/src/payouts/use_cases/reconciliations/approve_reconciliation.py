@@ -55,12 +55,11 @@ async def _post(
     prepared = await reconciliations.find_reconciliation(uow, reconciliation_id, lock=True)
     if payout is None or prepared is None:
         raise AssertionError("neither a payout nor a reconciliation is ever removed")
-    if not evaluate_approval(prepared.decision, approved_hash, by):
+    if not await reconciliations.TABLE.approve(uow, reconciliation_id, prepared.decision, approved_hash, by, now):
         return
     plan = await _replan(uow, payout)
     if reconciliation_hash(payout_id, plan.kind, [describe_posting(plan.posting)]) != prepared.hash:
         raise ReconciliationStale
-    await reconciliations.save_verdict(uow, reconciliation_id, "approved", by, now)
     await returns.record_payout_action(uow, payout_id, reconciliation_id, "approved", by, plan.kind, now)
     await _execute(uow, payout, plan, reconciliation_id, now)
 

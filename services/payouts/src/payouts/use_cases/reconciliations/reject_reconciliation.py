@@ -4,7 +4,6 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.decisions import evaluate_rejection
 from common.primitives.problems import NotFound
 from payouts.store import reconciliations, returns
 
@@ -20,7 +19,5 @@ async def reject_reconciliation(uow: UnitOfWork, reconciliation_id: UUID, reason
     prepared = await reconciliations.find_reconciliation(uow, reconciliation_id, lock=True)
     if prepared is None:
         raise AssertionError("a reconciliation is never removed")
-    if not evaluate_rejection(prepared.decision, by):
-        return
-    await reconciliations.save_verdict(uow, reconciliation_id, "rejected", by, now, reason)
-    await returns.record_payout_action(uow, prepared.payout_id, reconciliation_id, "rejected", by, reason, now)
+    if await reconciliations.TABLE.reject(uow, reconciliation_id, prepared.decision, by, now, reason):
+        await returns.record_payout_action(uow, prepared.payout_id, reconciliation_id, "rejected", by, reason, now)

@@ -11,7 +11,7 @@ import msgspec
 from common.auth.caller import THE_SERVICE, Caller
 from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.clock import Clock
-from common.primitives.decisions import AlreadyDecided, evaluate_approval
+from common.primitives.decisions import AlreadyDecided
 from common.primitives.ids import new_id
 from common.primitives.problems import ValidationFailed
 from payouts.clients.gateway import Gateway, Gateways
@@ -184,12 +184,12 @@ async def _check_authority(
         if plan.planned_minor > authority.total_max_minor:
             raise _ApproverNeeded(plan.planned_minor, authority.total_max_minor)
         return
-    prepared = await dispatch_approvals.lock_approval(uow, authority.preview_id)
-    if not evaluate_approval(prepared, authority.hash, caller.id):
+    preview_id = authority.preview_id
+    prepared = await dispatch_approvals.lock_approval(uow, preview_id)
+    if not await dispatch_approvals.TABLE.approve(uow, preview_id, prepared, authority.hash, caller.id, clock.now()):
         raise AlreadyDecided("approved")
     if await hash_of_list(uow, batch_id, gateway.fees) != authority.hash:
         raise _ListChanged
-    await dispatch_approvals.save_verdict(uow, authority.preview_id, "approved", caller.id, clock.now())
 
 
 async def _end_approval(uow: UnitOfWork, order: DispatchOrder, caller: Caller, clock: Clock) -> None:
@@ -197,7 +197,8 @@ async def _end_approval(uow: UnitOfWork, order: DispatchOrder, caller: Caller, c
     if isinstance(order.authority, Approval):
         prepared = await dispatch_approvals.lock_approval(uow, order.authority.preview_id)
         if prepared is not None and prepared.status == "prepared":
-            await dispatch_approvals.save_verdict(uow, order.authority.preview_id, "overtaken", caller.id, clock.now())
+            preview_id = order.authority.preview_id
+            await dispatch_approvals.TABLE.save_verdict(uow, preview_id, "overtaken", caller.id, clock.now())
 
 
 async def _send(database: Database, gateways: Gateways, clock: Clock, batch_id: UUID) -> None:
