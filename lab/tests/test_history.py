@@ -8,6 +8,7 @@ from testkit.fixtures import DatabaseFactory
 # The columns of each table that use cases change. Other columns are written once.
 HISTORY: dict[str, dict[str, str]] = {
     "payments": {
+        "goodwill_refunds": "decided_at decided_by reason rejection status",
         "dead_letter_actions": "",
         "dead_letter_closures": "",
         "ledger_transactions": "",
@@ -81,6 +82,7 @@ HISTORY: dict[str, dict[str, str]] = {
         "dead_letter_closures": "",
         "delivery_verifications": "",
         "dispute_resolutions": "decided_at decided_by refund_id release_minor status",
+        "pin_reissues": "decided_at decided_by reason rejection status",
         "product_takedowns": "restored_at restored_because restored_by",
         "order_refunds": "counted reason sequence status",
     },

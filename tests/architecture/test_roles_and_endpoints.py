@@ -239,6 +239,9 @@ def test_step_up_permissions_move_money_or_are_listed() -> None:
         # The sign-in of another user (contract section 5.4).
         "factor_resets:prepare",
         "factor_resets:approve",
+        # A new delivery PIN, which releases an order's money.
+        "pin_reissues:prepare",
+        "pin_reissues:approve",
         "hub_agents:manage",
         # The export of the ledger (contract section 5.4).
         "ledger:export",

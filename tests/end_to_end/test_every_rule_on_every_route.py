@@ -54,11 +54,11 @@ WRITTEN_BY_USERS = {
     ),
     "orders": (
         "orders", "order_items", "products", "cart_items", "reviews", "return_requests", "order_disputes",
-        "dispute_resolutions", "flash_sales", "delivery_verifications",
+        "dispute_resolutions", "pin_reissues", "flash_sales", "delivery_verifications",
     ),
     "payments": (
         "payment_intents", "releases WHERE released_by IS NOT NULL", "refund_decisions", "quarantine_decisions",
-        "withdrawals", "withdrawal_decisions",
+        "withdrawals", "withdrawal_decisions", "goodwill_refunds",
     ),
     "payouts": (
         "vendor_bank_details", "bank_detail_quarantines", "bank_detail_releases", "payout_schedules",

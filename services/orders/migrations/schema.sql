@@ -638,7 +638,7 @@ CREATE TABLE delivery_pins (
     issued_at timestamp with time zone NOT NULL,
     CONSTRAINT delivery_pins_pkey PRIMARY KEY (order_id),
     CONSTRAINT delivery_pins_order FOREIGN KEY (order_id) REFERENCES orders(id),
-    CONSTRAINT delivery_pins_issue_1_to_4 CHECK (((issue >= 1) AND (issue <= 4))),
+    CONSTRAINT delivery_pins_issue_1_to_10 CHECK (((issue >= 1) AND (issue <= 10))),
     CONSTRAINT delivery_pins_wrong_tries_at_most_5 CHECK (((wrong_tries >= 0) AND (wrong_tries <= 5)))
 );
 CREATE INDEX delivery_pins_oldest ON delivery_pins USING btree (issued_at);
@@ -1114,6 +1114,34 @@ CREATE TABLE outbox_sequences (
 CREATE INDEX outbox_sequences_idle ON outbox_sequences USING btree (used_at);
 GRANT SELECT, INSERT, UPDATE ON outbox_sequences TO campus_orders_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON outbox_sequences TO campus_orders_service;
+
+CREATE TABLE pin_reissues (
+    id uuid NOT NULL,
+    order_id uuid NOT NULL,
+    reason text NOT NULL,
+    status text NOT NULL,
+    prepared_by uuid NOT NULL,
+    prepared_at timestamp with time zone NOT NULL,
+    decided_by uuid,
+    decided_at timestamp with time zone,
+    rejection text,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT pin_reissues_pkey PRIMARY KEY (id),
+    CONSTRAINT pin_reissues_order FOREIGN KEY (order_id) REFERENCES orders(id),
+    CONSTRAINT pin_reissues_by_two CHECK ((decided_by <> prepared_by)),
+    CONSTRAINT pin_reissues_decided_once CHECK ((((status = ANY (ARRAY['prepared'::text, 'expired'::text])) = (decided_by IS NULL)) AND ((decided_by IS NULL) = (decided_at IS NULL)))),
+    CONSTRAINT pin_reissues_status_known CHECK ((status = ANY (ARRAY['prepared'::text, 'approved'::text, 'rejected'::text, 'expired'::text])))
+);
+CREATE INDEX pin_reissues_decided_by ON pin_reissues USING btree (decided_by) WHERE (decided_by IS NOT NULL);
+CREATE INDEX pin_reissues_newest ON pin_reissues USING btree (prepared_at, id);
+CREATE INDEX pin_reissues_of_order ON pin_reissues USING btree (order_id);
+CREATE UNIQUE INDEX pin_reissues_one_prepared ON pin_reissues USING btree (order_id) WHERE (status = 'prepared'::text);
+CREATE INDEX pin_reissues_prepared_by ON pin_reissues USING btree (prepared_by);
+ALTER TABLE pin_reissues ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON pin_reissues TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE (reason, status, decided_by, decided_at, rejection) ON pin_reissues TO campus_orders_service;
+CREATE POLICY pin_reissues_of_staff ON pin_reissues FOR SELECT
+    USING ((app_may('pin_reissues:prepare'::text) OR app_may('pin_reissues:approve'::text) OR app_may('orders:read'::text)));
 
 CREATE TABLE product_takedowns (
     id uuid NOT NULL,

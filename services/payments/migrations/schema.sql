@@ -543,6 +543,36 @@ CREATE INDEX failed_refund_attempts_of_refund ON failed_refund_attempts USING bt
 ALTER TABLE failed_refund_attempts ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, INSERT, UPDATE (recipient_code, failure, confirmed_at, transfer_fee_minor) ON failed_refund_attempts TO campus_payments_service;
 
+CREATE TABLE goodwill_refunds (
+    id uuid NOT NULL,
+    order_id uuid NOT NULL,
+    buyer_id uuid NOT NULL,
+    amount_minor bigint NOT NULL,
+    reason text NOT NULL,
+    status text NOT NULL,
+    prepared_by uuid NOT NULL,
+    prepared_at timestamp with time zone NOT NULL,
+    decided_by uuid,
+    decided_at timestamp with time zone,
+    rejection text,
+    CONSTRAINT goodwill_refunds_pkey PRIMARY KEY (id),
+    CONSTRAINT goodwill_refunds_amount_above_zero CHECK ((amount_minor > 0)),
+    CONSTRAINT goodwill_refunds_by_two CHECK ((decided_by <> prepared_by)),
+    CONSTRAINT goodwill_refunds_decided_once CHECK ((((status = 'prepared'::text) = (decided_by IS NULL)) AND ((decided_by IS NULL) = (decided_at IS NULL)))),
+    CONSTRAINT goodwill_refunds_status_known CHECK ((status = ANY (ARRAY['prepared'::text, 'approved'::text, 'rejected'::text])))
+);
+CREATE INDEX goodwill_refunds_decided_by ON goodwill_refunds USING btree (decided_by) WHERE (decided_by IS NOT NULL);
+CREATE INDEX goodwill_refunds_newest ON goodwill_refunds USING btree (prepared_at, id);
+CREATE INDEX goodwill_refunds_of_buyer ON goodwill_refunds USING btree (buyer_id);
+CREATE INDEX goodwill_refunds_of_order ON goodwill_refunds USING btree (order_id);
+CREATE UNIQUE INDEX goodwill_refunds_one_prepared ON goodwill_refunds USING btree (order_id) WHERE (status = 'prepared'::text);
+CREATE INDEX goodwill_refunds_prepared_by ON goodwill_refunds USING btree (prepared_by);
+ALTER TABLE goodwill_refunds ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON goodwill_refunds TO campus_payments_api;
+GRANT SELECT, INSERT, UPDATE (reason, status, decided_by, decided_at, rejection) ON goodwill_refunds TO campus_payments_service;
+CREATE POLICY goodwill_refunds_visible ON goodwill_refunds FOR SELECT
+    USING ((app_may('ledger:read'::text) OR app_may('goodwill:prepare'::text) OR app_may('goodwill:approve'::text)));
+
 CREATE TABLE idempotent_commands (
     user_id uuid NOT NULL,
     idempotency_key uuid NOT NULL,

@@ -141,8 +141,7 @@ class EscrowRefunded(Event, frozen=True, kw_only=True):
 
 
 class RefundSettled(Event, frozen=True, kw_only=True):
-    """The gateway paid the refund, or the buyer's balance received all of it. `balance_minor` of the amount went there.
-
+    """The gateway paid the refund, or the balance received all of it. `balance_minor` of the amount went there.
     `currency` is present when it is not the naira, as only for quarantined charges."""
 
     TYPE: ClassVar[str] = "payments.refund_settled.v1"
@@ -346,6 +345,17 @@ class RewardCredited(Event, frozen=True, kw_only=True):
     user_id: UUID
     amount_minor: MinorAmount
     reason: str
+
+
+class GoodwillGiven(Event, frozen=True, kw_only=True):
+    """Two members of staff gave the buyer of an order an amount, which the platform pays to the balance."""
+
+    TYPE: ClassVar[str] = "payments.goodwill_given.v1"
+    order_id: UUID
+    goodwill_id: UUID
+    buyer_id: UUID
+    amount_minor: MinorAmount
+    number: OrderNumber | None = None
 
 
 class WithdrawalRequested(Event, frozen=True, kw_only=True):

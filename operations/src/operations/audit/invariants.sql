@@ -203,6 +203,19 @@ SELECT coalesce(r.id::text, t.posting_key) AS refund, r.balance_minor, -e.amount
 AND t.type = 'balance_refund') FULL JOIN refunds r ON t.posting_key = 'balance_refund:' || r.id
 WHERE coalesce(r.balance_minor, 0) <> coalesce(-e.amount_minor, 0);
 
+-- payments: goodwill is posted as two people approved it, at the platform's expense
+SELECT coalesce(g.id::text, t.posting_key) AS goodwill, g.status, g.amount_minor, t.minor::text AS ledger_minor
+FROM goodwill_refunds g FULL JOIN (SELECT t.posting_key, sum(e.amount_minor) AS minor FROM ledger_transactions t
+JOIN ledger_entries e ON e.transaction_id = t.id AND e.account = 'goodwill_expense' WHERE t.type = 'goodwill_refund'
+GROUP BY 1) AS t ON t.posting_key = 'goodwill_refund:' || g.id
+WHERE coalesce(t.minor, 0) <> CASE WHEN g.status = 'approved' AND g.decided_by <> g.prepared_by THEN g.amount_minor
+ELSE 0 END;
+
+-- payments: no order received more goodwill than its payment
+SELECT e.order_id, e.held_minor, sum(g.amount_minor)::text AS goodwill_minor FROM escrows e
+JOIN goodwill_refunds g ON g.order_id = e.order_id AND g.status = 'approved' GROUP BY e.order_id, e.held_minor
+HAVING sum(g.amount_minor) > e.held_minor;
+
 -- payments: each withdrawal's money is due, paid or returned, as its row has it
 SELECT coalesce(w.id::text, e.account) AS withdrawal, w.status, w.amount_minor, e.payable_minor::text, e.paid_minor::text
 FROM withdrawals w FULL JOIN (SELECT split_part(posting_key, ':', 2) AS id, max(account) AS account,

@@ -19,6 +19,7 @@
   `order_refunded`; mail, push
 - `payments.refund_settled`, `refund_failed` → buyer, when one is named: the template of the same name, mail, push;
   another currency than the naira is named without its amount
+- `payments.goodwill_given` → buyer: `refund_in_balance`, mail, push
 - `payments.withdrawal_requested`, `withdrawal_paid`, `withdrawal_returned` → buyer: the template of the same name, mail
   (the first one always), push
 - `payments.charge_disputed` → vendor's owner: `chargeback_opened`, with an outcome `chargeback_decided`, mail, push
@@ -150,6 +151,7 @@ _SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(payments_events.EscrowRefunded, payments.on_escrow_refunded),
     Subscription(payments_events.EscrowRefunded, payments.notify_vendor_on_escrow_refunded),
     Subscription(payments_events.RefundSettled, payments.on_refund_settled),
+    Subscription(payments_events.GoodwillGiven, payments.on_goodwill_given),
     Subscription(payments_events.RefundFailed, payments.on_refund_failed),
     Subscription(payments_events.WithdrawalRequested, payments.on_withdrawal_requested),
     Subscription(payments_events.WithdrawalPaid, payments.on_withdrawal_paid),

@@ -94,3 +94,11 @@ REVOKE UPDATE, DELETE ON order_history FROM campus_orders_service;
 -- Visible with their order, whose own policies hold.
 CREATE POLICY order_history_with_its_order ON order_history FOR SELECT
     USING (EXISTS (SELECT FROM orders WHERE orders.id = order_history.order_id));
+
+ALTER TABLE pin_reissues ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON pin_reissues TO campus_orders_api;
+-- Written once: the service may change only the columns named here.
+REVOKE UPDATE, DELETE ON pin_reissues FROM campus_orders_service;
+GRANT UPDATE (reason, status, decided_by, decided_at, rejection) ON pin_reissues TO campus_orders_service;
+CREATE POLICY pin_reissues_of_staff ON pin_reissues FOR SELECT
+    USING (app_may('pin_reissues:prepare') OR app_may('pin_reissues:approve') OR app_may('orders:read'));

@@ -160,7 +160,10 @@ TABLES: Final = {
         unique={"dead_letters_pkey": {}},
     ),
     "delivery_pins": GuardedTable(
-        checks={"delivery_pins_issue_1_to_4": {"issue": 0}, "delivery_pins_wrong_tries_at_most_5": {"wrong_tries": -1}},
+        checks={
+            "delivery_pins_issue_1_to_10": {"issue": 0},
+            "delivery_pins_wrong_tries_at_most_5": {"wrong_tries": -1},
+        },
         unique={"delivery_pins_pkey": {}},
         references={"delivery_pins_order": {"order_id": OTHERS}},
         policies={"SELECT delivery_pins_of_the_buyer": ("user",)},
@@ -423,6 +426,20 @@ TABLES: Final = {
         rejected_rows={
             "products_listed": ({"draft": True}, {"removed_at": NOW}, {"hidden_at": NOW, "hidden_because": "x"})
         },
+    ),
+    "pin_reissues": GuardedTable(
+        row={"status": "prepared"},
+        checks={
+            "pin_reissues_by_two": {"status": "approved", "decided_by": OURS, "decided_at": NOW},
+            "pin_reissues_decided_once": {"status": "approved"},
+            "pin_reissues_status_known": {"status": "x", "decided_by": OTHERS, "decided_at": NOW},
+        },
+        unique={
+            "pin_reissues_pkey": {"order_id": OTHERS},
+            "pin_reissues_one_prepared": {"id": OTHERS},
+        },
+        references={"pin_reissues_order": {"order_id": OTHERS}},
+        policies={"SELECT pin_reissues_of_staff": ("pin_reissues:prepare", "pin_reissues:approve", "orders:read")},
     ),
     "product_takedowns": GuardedTable(
         checks={"product_takedowns_restored_once": {"restored_at": NOW}},

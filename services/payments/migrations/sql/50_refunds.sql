@@ -79,3 +79,11 @@ CREATE POLICY quarantine_decisions_visible ON quarantine_decisions FOR SELECT
         OR app_may('quarantine:approve')
         OR app_may('quarantine:read')
     );
+
+ALTER TABLE goodwill_refunds ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON goodwill_refunds TO campus_payments_api;
+-- Written once: the service may change only the columns named here.
+REVOKE UPDATE, DELETE ON goodwill_refunds FROM campus_payments_service;
+GRANT UPDATE (reason, status, decided_by, decided_at, rejection) ON goodwill_refunds TO campus_payments_service;
+CREATE POLICY goodwill_refunds_visible ON goodwill_refunds FOR SELECT
+    USING (app_may('ledger:read') OR app_may('goodwill:prepare') OR app_may('goodwill:approve'));

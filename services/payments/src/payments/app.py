@@ -112,6 +112,7 @@ async def compose(
             webhooks=webhooks,
             webhook_retention=timedelta(days=settings.webhooks_keep_days),
             chargeback_alert_lead=timedelta(hours=settings.chargeback_alert_before_due_hours),
+            goodwill_order_max_minor=settings.goodwill_order_max_minor,
             withdrawal_approval_above_minor=settings.balance_withdrawal_two_person_minor,
         )
     finally:

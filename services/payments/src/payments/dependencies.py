@@ -28,3 +28,4 @@ class Dependencies:
     webhook_retention: timedelta
     chargeback_alert_lead: timedelta
     withdrawal_approval_above_minor: int
+    goodwill_order_max_minor: int

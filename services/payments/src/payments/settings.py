@@ -124,6 +124,13 @@ class Settings(ServiceSettings):
         description="The largest withdrawal from a balance that is sent without two people of finance, in kobo",
         examples=[5_000_000],
     )
+    goodwill_order_max_minor: int = Field(
+        default=2_000_000,
+        ge=0,
+        le=AMOUNT_MINOR_MAX,
+        description="The most that the platform gives the buyer of one order as goodwill, in kobo; 0 permits none",
+        examples=[2_000_000],
+    )
     chargeback_alert_before_due_hours: int = Field(
         default=6,
         ge=1,

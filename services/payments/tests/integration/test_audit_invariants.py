@@ -101,6 +101,16 @@ TAMPERINGS = {
         UPDATE escrows SET balance_minor = balance_minor + 1 RETURNING order_id::text""",
     "every refund to a balance is posted as its row has it": """
         UPDATE refunds SET balance_minor = balance_minor + 1 RETURNING id::text""",
+    "goodwill is posted as two people approved it, at the platform's expense": """
+        INSERT INTO goodwill_refunds (id, order_id, buyer_id, amount_minor, reason, status, prepared_by, prepared_at,
+            decided_by, decided_at)
+        SELECT gen_random_uuid(), order_id, buyer_id, 1, 'x', 'approved', gen_random_uuid(), now(), gen_random_uuid(),
+            now() FROM escrows LIMIT 1 RETURNING id::text""",
+    "no order received more goodwill than its payment": """
+        INSERT INTO goodwill_refunds (id, order_id, buyer_id, amount_minor, reason, status, prepared_by, prepared_at,
+            decided_by, decided_at)
+        SELECT gen_random_uuid(), order_id, buyer_id, held_minor + 1, 'x', 'approved', gen_random_uuid(), now(),
+            gen_random_uuid(), now() FROM escrows LIMIT 1 RETURNING order_id::text""",
     "each withdrawal's money is due, paid or returned, as its row has it": """
         UPDATE withdrawals SET amount_minor = amount_minor + 1 WHERE status = 'paid' RETURNING id::text""",
     "the platform bears what a paid withdrawal took beyond its balance, and nothing else of them": """

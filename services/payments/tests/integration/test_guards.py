@@ -326,6 +326,20 @@ TABLES: Final = {
         },
     ),
     "quarantined_accounts": GuardedTable(unique={"quarantined_accounts_pkey": {}}),
+    "goodwill_refunds": GuardedTable(
+        row={"status": "prepared"},
+        checks={
+            "goodwill_refunds_amount_above_zero": {"amount_minor": 0},
+            "goodwill_refunds_by_two": {"status": "approved", "decided_by": OURS, "decided_at": NOW},
+            "goodwill_refunds_decided_once": {"status": "approved"},
+            "goodwill_refunds_status_known": {"status": "x", "decided_by": OTHERS, "decided_at": NOW},
+        },
+        unique={
+            "goodwill_refunds_pkey": {"order_id": OTHERS},
+            "goodwill_refunds_one_prepared": {"id": OTHERS},
+        },
+        policies={"SELECT goodwill_refunds_visible": ("ledger:read", "goodwill:prepare", "goodwill:approve")},
+    ),
     "withdrawal_decisions": GuardedTable(
         row={"outcome": "pay", "status": "prepared"},
         checks={

@@ -19,6 +19,7 @@ ACCOUNTS = {
     "bank_account": ("debit", False),
     "chargeback_loss": ("debit", False),
     "referral_expense": ("debit", False),
+    "goodwill_expense": ("debit", False),
     "charge_surcharge": ("credit", False),
     "commission": ("credit", False),
     "delivery_fee": ("credit", False),
@@ -101,6 +102,9 @@ def test_refund_settled_and_referral_reward() -> None:
     reward = postings.referral_reward(USER, 50_000)
     assert (reward.type, reward.key) == ("referral_reward", f"referral_reward:{USER}")
     assert _lines(reward) == {"referral_expense": 50_000, f"buyer_balance:{USER}": -50_000}
+    goodwill = postings.goodwill_refund(REFUND, USER, 20_000)
+    assert (goodwill.type, goodwill.key) == ("goodwill_refund", f"goodwill_refund:{REFUND}")
+    assert _lines(goodwill) == {"goodwill_expense": 20_000, f"buyer_balance:{USER}": -20_000}
     moved = postings.reward_moved(USER, 50_000)
     assert (moved.type, moved.key) == ("reward_moved", f"reward_moved:{USER}")
     assert _lines(moved) == {f"buyer_reward:{USER}": 50_000, f"buyer_balance:{USER}": -50_000}

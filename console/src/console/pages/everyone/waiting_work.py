@@ -18,6 +18,7 @@ from console.money import arrival_words
 from console.pages.campus.applications import APPLICATIONS
 from console.pages.finance.bank_accounts import RELEASES
 from console.pages.finance.chargebacks import CHARGEBACKS
+from console.pages.finance.goodwill import GOODWILL
 from console.pages.finance.ledger import CASES, LEDGER
 from console.pages.finance.payouts import BATCHES, PAYOUTS
 from console.pages.finance.quarantine import CHARGES
@@ -34,6 +35,7 @@ from console.pages.platform.commissions import CHANGES
 from console.pages.platform.factor_resets import RESETS
 from console.pages.platform.grants import GRANTS
 from console.pages.support.orders import ORDERS
+from console.pages.support.pin_reissues import PIN_REISSUES
 from console.pages.support.reports import REPORTS
 from console.pages.support.returns import RETURNS
 from console.pages.support.tickets import TICKETS
@@ -59,10 +61,12 @@ WORK: Final[dict[str, tuple[str, ListView]]] = {
     "disputes_to_resolve": ("Disputes to resolve", ORDERS),
     "factor_resets_to_approve": ("Resets of second factors to approve", RESETS),
     "flash_sales_to_approve": ("Flash sales to approve", FLASH_SALES),
+    "goodwill_refunds_to_approve": ("Goodwill refunds to approve", GOODWILL),
     "orders_to_dispatch": ("Orders to dispatch", OWN_ORDERS),
     "payout_exceptions": ("Payout exceptions", EXCEPTIONS),
     "payout_runs_to_approve": ("Payout runs to approve", BATCHES),
     "payouts_to_dispatch": ("Payouts to dispatch", PAYOUTS),
+    "pin_reissues_to_approve": ("Reissues of PINs to approve", PIN_REISSUES),
     "quarantined_charges_to_approve": ("Quarantined charges to approve", CHARGES),
     "quarantined_charges_to_prepare": ("Quarantined charges to prepare", CHARGES),
     "reconciliation_cases": ("Reconciliation cases", CASES),

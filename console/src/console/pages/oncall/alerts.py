@@ -36,6 +36,7 @@ _SUBJECTS: Final = {
     "audit-broken": "/audits/{}",
     "chargeback": "/chargebacks/{}",
     "outside-refund": "/refunds/{}",
+    "repeated-pin-reissue": "/orders/{}",
     "quarantined-charge": "/quarantined-charges/{}",
     "refund-failed": "/refunds/{}",
     "refund-needs-attention": "/refunds/{}",

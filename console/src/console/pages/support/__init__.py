@@ -1,7 +1,7 @@
 """Support's screens, in the order of the menu."""
 
 from console.families import Family
-from console.pages.support import messages, orders, payments, reports, returns, reviews, tickets, users
+from console.pages.support import messages, orders, payments, pin_reissues, reports, returns, reviews, tickets, users
 
 FAMILIES = (
     Family(
@@ -10,6 +10,7 @@ FAMILIES = (
         orders.SCREENS,
         tickets.SCREENS,
         returns.SCREENS,
+        pin_reissues.SCREENS,
         messages.SCREENS,
         reviews.SCREENS,
         reports.SCREENS,

@@ -198,7 +198,7 @@ class DeliveryPinLocked(RateLimited):
         remedy = (
             f"The buyer can have the PIN reissued, {left} more."
             if reissues_remaining
-            else "It can no longer be reissued: the buyer can dispute the order, and support decides it."
+            else "The buyer can no longer reissue it: support can, or the buyer can dispute the order."
         )
         super().__init__(
             f"Five wrong attempts have locked this delivery PIN. {remedy}",
@@ -208,8 +208,8 @@ class DeliveryPinLocked(RateLimited):
 
 class ReissueLimitReached(Conflict):
     detail = (
-        "The delivery PIN of this order was reissued three times, which is the limit. Dispute the order: support "
-        "decides whether it was delivered."
+        "The delivery PIN of this order was reissued three times, which is the limit. Write to support, who can reissue"
+        " it, or dispute the order."
     )
 
 

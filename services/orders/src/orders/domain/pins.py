@@ -16,6 +16,8 @@ from orders.domain.transitions import State, next_state
 WRONG_ATTEMPTS_MAX: Final = 5
 # The first issue and three reissues: at most twenty attempts for an order.
 ISSUES_MAX: Final = 4
+# With those that two members of staff add: at most fifty attempts for an order.
+STAFF_ISSUES_MAX: Final = 10
 # The states that show the PIN to the buyer: after its use and during a refund it is hidden.
 _VISIBLE_IN: Final[frozenset[State]] = frozenset({"paid_escrow", "dispatched", "disputed"})
 # A late charge revives expired and cancelled orders, so `not paid yet` is true of all three.
@@ -101,7 +103,7 @@ def evaluate_attempt(
         # The order is delivered: a guess gains nothing, and must not lock out a repeated correct PIN.
         return CorrectPin(delivers=False) if correct else WrongPin(attempts_remaining(pin.wrong_tries), counts=False)
     if pin.wrong_tries >= WRONG_ATTEMPTS_MAX:
-        return LockedPin(ISSUES_MAX - pin.issue)
+        return LockedPin(max(0, ISSUES_MAX - pin.issue))
     return CorrectPin(delivers=True) if correct else WrongPin(attempts_remaining(pin.wrong_tries + 1))
 
 

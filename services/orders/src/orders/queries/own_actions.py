@@ -18,6 +18,10 @@ SELECT 'resolution_' || status, 'order', order_id, jsonb_build_object('outcome',
     decided_at
 FROM dispute_resolutions WHERE decided_by = $1
 UNION ALL
+SELECT 'pin_reissue_prepared', 'order', order_id, '{}', prepared_at FROM pin_reissues WHERE prepared_by = $1
+UNION ALL
+SELECT 'pin_reissue_' || status, 'order', order_id, '{}', decided_at FROM pin_reissues WHERE decided_by = $1
+UNION ALL
 SELECT 'return_' || status, 'order', order_id, jsonb_build_object('refundMinor', refund_minor), decided_at
 FROM return_requests WHERE decided_by = $1
 UNION ALL

@@ -6,6 +6,7 @@ from common.standard_endpoints.pending_work import WorkKind
 from orders.queries.campus_orders import AWAITING_DISPUTED
 from orders.queries.disputes import AWAITING_RESOLUTION
 from orders.queries.flash_sales import PREPARED_SALE
+from orders.queries.pin_reissues import AWAITING_REISSUE
 from orders.queries.reports import AWAITING_DECISION
 from orders.queries.returns import AWAITING_RETURN
 
@@ -54,6 +55,15 @@ PENDING_WORK: Final = (
         ("reports:decide",),
         "/api/reports?awaiting=decision",
         f"SELECT created_at AS since, NULL::timestamptz AS due FROM reports WHERE {AWAITING_DECISION}",
+    ),
+    WorkKind(
+        "pin_reissues_to_approve",
+        ("pin_reissues:approve",),
+        "/api/pin-reissues?awaiting=approval",
+        f"""
+        SELECT reissue.prepared_at AS since, reissue.expires_at AS due
+        FROM pin_reissues AS reissue WHERE {AWAITING_REISSUE}
+        """,
     ),
     WorkKind(
         "dispute_resolutions_to_approve",

@@ -65,6 +65,8 @@ _ERASE_BUYER: Final = (
         "UPDATE reviews SET text = '', hidden_because = CASE WHEN hidden_at IS NOT NULL THEN 'erased' END WHERE "
         "buyer_id = $1"
     ),
+    "UPDATE pin_reissues AS reissue SET reason = 'erased' FROM orders AS placed "
+    "WHERE placed.id = reissue.order_id AND placed.buyer_id = $1",
     "UPDATE delivery_pins SET sealed = '' WHERE buyer_id = $1",
     "UPDATE issued_documents SET recipient_encrypted = '' WHERE recipient_id = $1",
 )

@@ -5,12 +5,14 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from common.database.decisions import Decisions, DecisionTable
 from common.database.reencryption import EncryptedRows, stale_text
 from common.database.state_changes import StateChanged
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.encryption import Encryptor
 from common.primitives.idempotency import IdempotencyKeyReused
 from orders.domain.orders import Order
+from orders.domain.pin_reissues import PinReissue
 from orders.domain.pins import IssuedPin, PinEvent
 from orders.store.orders import Companion
 
@@ -47,6 +49,12 @@ INSERT INTO delivery_verifications (caller_id, idempotency_key, order_id, finger
 VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (caller_id, idempotency_key) DO NOTHING
 """
+
+_FIND_REISSUE: Final = """
+SELECT id, prepared_by, order_id, reason, expires_at, status FROM pin_reissues WHERE id = $1
+"""
+PIN_REISSUES: Final = Decisions(DecisionTable("pin_reissues"), PinReissue, _FIND_REISSUE)
+_COUNT_REISSUES: Final = "SELECT count(*) FROM pin_reissues WHERE order_id = $1 AND status = 'approved'"
 
 
 class Verification(NamedTuple):
@@ -109,6 +117,11 @@ def bound_verification(
     """Return the same binding, to be made with a transition. Its conflict is IdempotencyKeyReused."""
     values = (caller_id, key, order_id, *verification, now)
     return Companion(_RECORD_VERIFICATION, values, IdempotencyKeyReused())
+
+
+async def count_approved_reissues(uow: UnitOfWork, order_id: UUID) -> int:
+    """Return the reissues of a locked order that two members of staff decided."""
+    return int(await uow.fetch_value(_COUNT_REISSUES, order_id))
 
 
 def encrypted_pins(encryptor: Encryptor, renew: Callable[[UUID, int, str], tuple[bytes, str]]) -> EncryptedRows:

@@ -2,6 +2,7 @@
 
 import sqlalchemy as sa
 
+from common.database.tables import decided_by_two
 from orders.tables.metadata import INSTANT, metadata
 
 # One checkout of one or more vendors. Its orders have the amounts, the payment window and the states; the ids of its
@@ -151,9 +152,29 @@ sa.Table(
     sa.Column("sealed", sa.Text, nullable=False),
     sa.Column("wrong_tries", sa.Integer, nullable=False),
     sa.Column("issued_at", INSTANT, nullable=False),
-    sa.CheckConstraint("issue BETWEEN 1 AND 4", name="delivery_pins_issue_1_to_4"),
+    sa.CheckConstraint("issue BETWEEN 1 AND 10", name="delivery_pins_issue_1_to_10"),
     sa.CheckConstraint("wrong_tries BETWEEN 0 AND 5", name="delivery_pins_wrong_tries_at_most_5"),
     sa.Index("delivery_pins_oldest", "issued_at"),
+)
+
+# Reissues beyond the buyer's limit, by two members of staff.
+sa.Table(
+    "pin_reissues",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("order_id", sa.Uuid, sa.ForeignKey("orders.id", name="pin_reissues_order"), nullable=False),
+    *decided_by_two("pin_reissues"),
+    sa.Column("expires_at", INSTANT, nullable=False),
+    sa.CheckConstraint(
+        "(status IN ('prepared', 'expired')) = (decided_by IS NULL) AND (decided_by IS NULL) = (decided_at IS NULL)",
+        name="pin_reissues_decided_once",
+    ),
+    sa.CheckConstraint("status IN ('prepared', 'approved', 'rejected', 'expired')", name="pin_reissues_status_known"),
+    sa.Index("pin_reissues_one_prepared", "order_id", unique=True, postgresql_where=sa.text("status = 'prepared'")),
+    sa.Index("pin_reissues_of_order", "order_id"),
+    sa.Index("pin_reissues_newest", "prepared_at", "id"),
+    sa.Index("pin_reissues_prepared_by", "prepared_by"),
+    sa.Index("pin_reissues_decided_by", "decided_by", postgresql_where=sa.text("decided_by IS NOT NULL")),
 )
 
 sa.Table(

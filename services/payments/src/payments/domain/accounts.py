@@ -32,6 +32,7 @@ AccountKind = Literal[
     "escrow",
     "gateway_cash",
     "gateway_fees",
+    "goodwill_expense",
     "quarantine",
     "referral_expense",
     "refund_payable",
@@ -55,6 +56,7 @@ COMMISSION: Final = _account("commission", "credit")
 DELIVERY_FEE: Final = _account("delivery_fee", "credit")
 TRANSFER_FEES: Final = _account("transfer_fees", "debit")
 REFERRAL_EXPENSE: Final = _account("referral_expense", "debit")
+GOODWILL_EXPENSE: Final = _account("goodwill_expense", "debit")
 # What withdrawals paid after their money had been returned, and the balance no longer had. The platform bears it.
 WITHDRAWAL_LOSS: Final = _account("withdrawal_loss", "debit")
 
@@ -65,6 +67,7 @@ _DEBIT_KINDS: Final[frozenset[AccountKind]] = frozenset(
         "transfer_fees",
         "bank_account",
         "chargeback_loss",
+        "goodwill_expense",
         "referral_expense",
         "withdrawal_loss",
     }

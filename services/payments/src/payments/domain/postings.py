@@ -210,6 +210,15 @@ def balance_refund(refund_id: UUID, user_id: UUID, amount_minor: int) -> Posting
     )
 
 
+def goodwill_refund(goodwill_id: UUID, user_id: UUID, amount_minor: int) -> Posting:
+    """Return a goodwill refund, which the platform pays to the buyer's balance."""
+    return transaction(
+        f"goodwill_refund:{goodwill_id}",
+        "goodwill_refund",
+        [debit(accounts.GOODWILL_EXPENSE, amount_minor), credit(accounts.buyer_balance(user_id), amount_minor)],
+    )
+
+
 def balance_withdrawal(
     withdrawal_id: UUID, round_: int, user_id: UUID, *, from_balance_minor: int, loss_minor: int
 ) -> Posting:

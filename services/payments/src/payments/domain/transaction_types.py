@@ -24,6 +24,7 @@ TransactionType = Literal[
     "balance_returned",
     "balance_spent",
     "balance_refund",
+    "goodwill_refund",
     "balance_withdrawal",
     "withdrawal_settled",
     "withdrawal_returned",

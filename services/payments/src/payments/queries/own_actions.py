@@ -32,4 +32,10 @@ FROM chargeback_responses WHERE created_by = $1
 UNION ALL
 SELECT 'case_closed', 'reconciliation_case', id, jsonb_build_object('kind', kind), closed_at
 FROM reconciliation_cases WHERE closed_by = $1
+UNION ALL
+SELECT 'goodwill_prepared', 'order', order_id, jsonb_build_object('amountMinor', amount_minor), prepared_at
+FROM goodwill_refunds WHERE prepared_by = $1
+UNION ALL
+SELECT 'goodwill_' || status, 'order', order_id, jsonb_build_object('amountMinor', amount_minor), decided_at
+FROM goodwill_refunds WHERE decided_by = $1
 """

@@ -4,6 +4,7 @@ from typing import Final
 
 from common.standard_endpoints.pending_work import WorkKind
 from payments.queries.chargebacks import AWAITING_RESPONSE
+from payments.queries.goodwill import AWAITING_GOODWILL
 from payments.queries.quarantine import AWAITING_CHARGES
 from payments.queries.refunds import AWAITING_REFUNDS
 from payments.queries.withdrawals import AWAITING_WITHDRAWALS
@@ -67,6 +68,14 @@ PENDING_WORK: Final = (
         ("refunds:approve",),
         "/api/withdrawals?awaiting=approval",
         _PREPARED_WITHDRAWALS.format(AWAITING_WITHDRAWALS["approval"]),
+    ),
+    WorkKind(
+        "goodwill_refunds_to_approve",
+        ("goodwill:approve",),
+        "/api/goodwill-refunds?awaiting=approval",
+        f"""
+        SELECT g.prepared_at AS since, NULL::timestamptz AS due FROM goodwill_refunds g WHERE {AWAITING_GOODWILL}
+        """,
     ),
     WorkKind(
         "chargebacks_to_answer",

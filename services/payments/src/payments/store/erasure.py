@@ -32,7 +32,8 @@ _OF_BUYER: Final = _OPEN_OBLIGATIONS.format(
     chargebacks="open_chargebacks",
     # Rewards do not block: they cannot be withdrawn.
     others=(
-        ", EXISTS (SELECT FROM buyer_balances WHERE user_id = $1 AND refunds_minor + held_minor > 0) AS "
+        ", EXISTS (SELECT FROM buyer_balances WHERE user_id = $1 AND refunds_minor + held_minor > 0) "
+        "OR EXISTS (SELECT FROM goodwill_refunds WHERE buyer_id = $1 AND status = 'prepared') AS "
         "refunded_balance, EXISTS (SELECT FROM withdrawals WHERE user_id = $1 AND status NOT IN ('paid', 'failed', "
         "'rejected')) AS open_withdrawals"
     ),
@@ -50,6 +51,8 @@ INSERT INTO buyers (user_id, email, heard_at) VALUES ($1, '', $2)
 ON CONFLICT (user_id) DO UPDATE SET email = '', heard_at = excluded.heard_at
 """
 _ERASE_TEXTS_OF_BUYER: Final = (
+    "UPDATE goodwill_refunds SET reason = 'erased', rejection = CASE WHEN rejection IS NOT NULL THEN 'erased' END "
+    "WHERE buyer_id = $1",
     "UPDATE payment_intents SET callback_url = NULL, authorization_url = NULL, access_code = NULL "
     "WHERE buyer_id = $1 AND status <> 'pending'",
     # The bank account that received a failed refund, and its owner.

@@ -57,6 +57,29 @@ sa.Table(
     sa.Index("refunds_failed", "created_at", "id", postgresql_where=sa.text("status = 'failed'")),
 )
 
+# Amounts that the platform gives the buyers of orders (decision 205).
+sa.Table(
+    "goodwill_refunds",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    required("order_id", sa.Uuid),
+    required("buyer_id", sa.Uuid),
+    required("amount_minor", sa.BigInteger),
+    *decided_by_two("goodwill_refunds"),
+    sa.CheckConstraint("amount_minor > 0", name="goodwill_refunds_amount_above_zero"),
+    sa.CheckConstraint(
+        "(status = 'prepared') = (decided_by IS NULL) AND (decided_by IS NULL) = (decided_at IS NULL)",
+        name="goodwill_refunds_decided_once",
+    ),
+    sa.CheckConstraint("status IN ('prepared', 'approved', 'rejected')", name="goodwill_refunds_status_known"),
+    sa.Index("goodwill_refunds_one_prepared", "order_id", unique=True, postgresql_where=sa.text("status = 'prepared'")),
+    sa.Index("goodwill_refunds_of_order", "order_id"),
+    sa.Index("goodwill_refunds_of_buyer", "buyer_id"),
+    sa.Index("goodwill_refunds_newest", "prepared_at", "id"),
+    sa.Index("goodwill_refunds_prepared_by", "prepared_by"),
+    sa.Index("goodwill_refunds_decided_by", "decided_by", postgresql_where=sa.text("decided_by IS NOT NULL")),
+)
+
 sa.Table(
     "quarantined_charges",
     metadata,

@@ -11,6 +11,7 @@ from contracts.payments import (
     EscrowHeld,
     EscrowRefunded,
     EscrowReleased,
+    GoodwillGiven,
     PaymentFailed,
     RefundFailed,
     RefundSettled,
@@ -103,6 +104,15 @@ async def on_refund_settled(
             await _refund(uow, event, paid_minor),
             event.refund_id,
         )
+
+
+async def on_goodwill_given(
+    event: GoodwillGiven, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    parameters = {**await order_parameters(uow, event), "amountMinor": event.amount_minor}
+    notify_user(
+        uow, dependencies.delivery_context(), event.buyer_id, "refund_in_balance", parameters, event.goodwill_id
+    )
 
 
 async def on_refund_failed(

@@ -39,6 +39,7 @@ _PLATFORM_ONLY: Final = (
     "orders.product_changed.v1",
     "orders.review_posted.v1",
     "payments.outside_refund_recorded.v1",
+    "payments.goodwill_given.v1",
     "payments.refund_settled.v1",
     "payments.refund_failed.v1",
     "payments.charge_quarantined.v1",
