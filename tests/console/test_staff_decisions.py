@@ -1,0 +1,56 @@
+"""Support and a finance checker decide on a delivery PIN and on goodwill."""
+
+from operations.journey import Marketplace
+from tests.console.conftest import Arrival
+from tests.end_to_end.conftest import Users
+from tests.end_to_end.steps import paid_order
+
+
+async def test_support_and_a_checker_reissue_a_pin_beyond_the_limit(
+    visitor: Arrival, market: Marketplace, users: Users
+) -> None:
+    order = await paid_order(market, users)
+    path = f"/api/orders/{order['id']}/delivery-pin"
+    for _ in range(3):
+        await market.post(f"{path}/reissue", {}, users.buyer)
+    old = (await market.get(path, users.buyer))["pin"]
+    support = await visitor("support")
+    await support.open(f"/orders/{order['id']}")
+    await support.open_section("Reissue the PIN")
+    await support.fill("How the buyer was identified", "Called back on the proven number")
+    await support.click("Prepare the reissue")
+    assert "A finance checker decides" in await support.notice()
+    await support.check_page()
+    checker = await visitor("checker")
+    await checker.open(support.page.url)
+    assert "Called back on the proven number" in await checker.text()
+    await checker.open_section("Approve…")
+    await checker.click("Approve")
+    assert "A new PIN is sent to the buyer" in await checker.notice()
+    await checker.check_page()
+    new = (await market.get(path, users.buyer))["pin"]
+    assert new != old
+    assert new not in await checker.text()
+
+
+async def test_support_and_a_checker_give_goodwill_with_its_posting_shown(
+    visitor: Arrival, market: Marketplace, users: Users
+) -> None:
+    order = await paid_order(market, users)
+    before = (await market.get("/api/balance", users.buyer))["availableMinor"]
+    support = await visitor("support")
+    await support.open(f"/orders/{order['id']}")
+    await support.open_section("Give goodwill")
+    await support.fill("Amount of goodwill, in naira", "12.50")
+    await support.fill("What went wrong", "The parcel was two days late by our fault")
+    await support.click("Prepare the goodwill refund")
+    assert "A finance checker decides" in await support.notice()
+    checker = await visitor("checker")
+    await checker.open(support.page.url)
+    shown = await checker.page.get_by_role("region", name="Posting of the goodwill refund").inner_text()
+    assert ("goodwill_expense" in shown, shown.count("₦12.50")) == (True, 2)
+    await checker.check_page()
+    await checker.open_section("Approve…")
+    await checker.click("Approve")
+    assert "The buyer's balance has the amount" in await checker.notice()
+    assert (await market.get("/api/balance", users.buyer))["availableMinor"] == before + 1_250
