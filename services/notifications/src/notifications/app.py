@@ -194,7 +194,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             runtime.database,
             runtime.clock,
             providers.by_channel,
-            MessageRenderer(),
+            MessageRenderer(settings.storefront_url),
             encryption.messages,
             Circuits(runtime.clock, _circuit_limits(settings)),
             reports_statuses=bool(settings.messaging_app_secret),

@@ -77,7 +77,8 @@ class Settings(MediaSettings):
     storefront_url: str = Field(
         default="",
         pattern="^(https?://.*)?$",
-        description="Origin of the storefront, for links in messages; empty: they lead to the API at BASE_URL",
+        description="Origin of the storefront, for links in messages; empty: those to carts lead to the API at "
+        "BASE_URL, and mails to buyers have none",
         examples=["https://campus.example"],
     )
     sms_api_url: str = Field(

@@ -239,3 +239,31 @@ def test_user_text_adds_no_line_and_no_control_character() -> None:
         assert not {"\x1b", "\x07", "\r", "\u202e", "\u2066"} & set(text)
         assert not any(line.startswith("Your password") for line in text.splitlines())
         assert "<b>" not in message.html
+
+
+ORDER_ID = "0192f3c4-0000-7000-8000-00003f2a91bc"
+LINKED = MessageRenderer("https://campus.example/")
+
+
+@pytest.mark.parametrize(
+    ("name", "link"),
+    [
+        ("order_confirmation", f"https://campus.example/orders/{ORDER_ID}"),
+        ("refund_in_balance", "https://campus.example/balance"),
+        # Vendors and staff have no page of the storefront.
+        ("vendor_dispatch_alert", None),
+        ("charge_quarantined", None),
+    ],
+)
+def test_a_mail_has_the_number_and_the_link_of_the_buyers_page(name: str, link: str | None) -> None:
+    mail = LINKED.message("email", name, {**values_of(name), RECIPIENT_NAME: "Chidi"})
+    assert 'class="number"' in mail.html
+    assert SAMPLES["number"] in mail.html
+    assert [f'href="{link}"' in mail.html, f": {link}\n" in mail.text] == [link is not None] * 2
+    assert ["href=" in mail.html, "https://" in mail.text] == [link is not None] * 2
+
+
+def test_a_mail_about_an_id_that_is_none_has_no_link() -> None:
+    values = {**values_of("order_confirmation"), "orderId": '"><a href="https://evil.example', RECIPIENT_NAME: "Chidi"}
+    mail = LINKED.message("email", "order_confirmation", values)
+    assert ("evil" in mail.html, "https://" in mail.text) == (False, False)

@@ -9,7 +9,8 @@ from notifications.deliveries.domain.approved_templates import APPROVED_TEMPLATE
 from notifications.deliveries.domain.deliveries import Message
 from notifications.deliveries.domain.feed import FeedEntry
 from notifications.deliveries.domain.sms_segments import truncate_to_segments
-from notifications.deliveries.domain.templates import CATALOG
+from notifications.deliveries.domain.storefront_pages import storefront_page
+from notifications.deliveries.domain.templates import CATALOG, NUMBERS
 
 # The salutation. A message to a bare address, such as a one-time code, has no name.
 RECIPIENT_NAME: Final = "recipientName"
@@ -29,7 +30,9 @@ class MessageRenderer:
     A missing optional parameter is None, which its template handles. Any other missing name is an error.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, storefront_url: str = "") -> None:
+        """`storefront_url` is the origin of the links in mails; empty: mails have none."""
+        self._storefront_url = storefront_url.rstrip("/")
         loader = jinja2.PackageLoader("notifications.deliveries", "templates")
         # The package is immutable, so files are not checked for changes.
         shared = {
@@ -51,16 +54,26 @@ class MessageRenderer:
         """Render the message of a channel: subject and two bodies for mail, a title for push, parameters for the
         messaging app."""
         if channel == "email":
-            html = self._html.get_template(f"{template}.html").render(_all_of(template, values))
-            return Message(
-                text=self._block(template, "text", values), subject=self._line(template, "subject", values), html=html
-            )
+            return self._mail(template, values)
         if channel == "push":
             return self._push(template, values)
         if channel == "messaging":
             names = APPROVED_TEMPLATES[template].parameters
             return Message(text="", parameters=tuple(_approved_parameter(template, name, values) for name in names))
         return Message(text=truncate_to_segments(self._line(template, "sms", values)))
+
+    def _mail(self, template: str, values: Mapping[str, object]) -> Message:
+        """Render a mail: the number for people and the link to the page stand in both of its bodies."""
+        page, shown = storefront_page(template, values), _all_of(template, values)
+        link = f"{self._storefront_url}{page}" if page and self._storefront_url else None
+        number = next((shown[name] for name in sorted(NUMBERS) if shown.get(name)), None)
+        html = self._html.get_template(f"{template}.html").render(shown, number=number, link=link)
+        text = self._block(template, "text", values)
+        return Message(
+            text=f"{text}\nOpen it in the shop: {link}\n" if link else text,
+            subject=self._line(template, "subject", values),
+            html=html,
+        )
 
     def _push(self, template: str, values: Mapping[str, object]) -> Message:
         """Render the feed's text; a message with a secret uses the text of its SMS."""
