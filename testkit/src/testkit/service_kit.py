@@ -37,12 +37,12 @@ from common.primitives.ids import new_id
 from common.primitives.retry import RetryLadder
 from common.process.revocations import on_session_revoked
 from common.process.runtime import Runtime, Service, running
-from common.process.service import http_app
 from common.web.http_protocol import JoinedProtocol
 from contracts.event import Event
 from contracts.identity import SessionRevoked
 from contracts.permissions import SECOND_FACTOR_ROLES, leading_role
 from testkit.fixtures import PATIENT, DatabaseUrls
+from testkit.lent_apps import lent_app
 from testkit.published_responses import PublishedResponses
 
 BASE_URL = "http://localhost:8080"
@@ -197,6 +197,8 @@ class OpenService:
     issuer: Issuer
     consumers: Consumers
     urls: DatabaseUrls
+    app: ASGIApp
+    """What `client` calls, for a test that serves it on a port."""
     _sequences: dict[str, int] = field(default_factory=dict)
 
     def token(self, user_id: UUID, **claims: Any) -> str:
@@ -313,7 +315,6 @@ async def opened(
             urls.connections.database(urls) as database,
             running(replace(service, limits=PATIENT), configured, "test", clock, database) as (runtime, dependencies),
         ):
-            app = http_app(service, configured, runtime, dependencies)
             subscriptions = [*service.subscriptions, Subscription(SessionRevoked, on_session_revoked)]
             consumers = Consumers(
                 service.name,
@@ -325,6 +326,7 @@ async def opened(
                 account_required=runtime.account_required,
                 lock_by=service.lock_by,
             )
-            transport = httpx.ASGITransport(app=PublishedResponses(app), raise_app_exceptions=False)
-            async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
-                yield OpenService(service, configured, runtime, dependencies, client, issuer, consumers, urls)
+            with lent_app(service, configured, runtime, dependencies) as app:
+                transport = httpx.ASGITransport(app=PublishedResponses(app), raise_app_exceptions=False)
+                async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+                    yield OpenService(service, configured, runtime, dependencies, client, issuer, consumers, urls, app)

@@ -13,7 +13,6 @@ import pytest_asyncio
 from starlette.types import Receive, Scope, Send
 
 from common.primitives.clock import ManualClock
-from common.process.service import http_app
 from contracts import demo
 from identity.app import SERVICE
 from identity.use_cases.accounts.load_demo import load_demo
@@ -143,7 +142,7 @@ async def app(
             **totp,
             **more_settings,
         ) as service:
-            address.app = http_app(service.service, service.settings, service.runtime, service.dependencies)
+            address.app = service.app
             yield IdentityApp(service, clock, jwks_url)
 
 

@@ -23,7 +23,6 @@ import pytest_asyncio
 from common.primitives.clock import ManualClock, iso
 from common.primitives.ids import new_id
 from common.primitives.tls import client_tls
-from common.process.service import http_app
 from contracts.identity import ReferralOutcome, UserProvisioned
 from contracts.orders import OrderDelivered, OrderPlaced, RefundRequested
 from contracts.payments import ChargeDisputed, EscrowRefunded, EscrowReleased
@@ -567,7 +566,7 @@ def signer() -> Signer:
 async def sandbox_app(app: PaymentsApp) -> tuple[PaymentsApp, httpx.AsyncClient]:
     """Return a service that the sandbox sends its webhooks to, and a client of the sandbox, which settles by itself."""
     gateway, service = app.gateway, app.app
-    gateway.service.app = http_app(SERVICE, service.settings, service.runtime, service.dependencies)
+    gateway.service.app = service.app
     await gateway.control("DELETE", "faults")
     await gateway.control("PUT", "settings", {"refund_settlement": "auto", "transfer_settlement": "auto"})
     return app, gateway.client
