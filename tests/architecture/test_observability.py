@@ -20,7 +20,7 @@ from common.messaging.topology import declared_topology, delay_queue_of
 from common.primitives.retry import DELAYS_SECONDS, RetryLadder
 from common.web.endpoint_table import read_routes
 from tests.architecture.compose import compose
-from tests.architecture.sources import ROOT, SERVICES, nodes_of, product_files, tree_of
+from tests.architecture.sources import ROOT, SERVICES, dotted, nodes_of, product_files, tree_of
 
 RUNBOOKS = ROOT / "docs/runbooks"
 PAGES = sorted(RUNBOOKS.glob("*.md"))
@@ -379,7 +379,7 @@ def metrics_made_in(path: Path):
     # The gateway's own shorthand for a counter with one label.
     kinds |= {"_counter"} if "CounterMetricFamily" in kinds else set()
     for node in nodes_of(path):
-        if isinstance(node, ast.Call) and (kind := ast.unparse(node.func)) in kinds and node.args:
+        if isinstance(node, ast.Call) and (kind := dotted(node.func)) in kinds and node.args:
             first = node.args[0]
             if isinstance(first, ast.Constant) and isinstance(first.value, str):
                 yield first.value, kind.lstrip("_").capitalize() if kind == "_counter" else kind

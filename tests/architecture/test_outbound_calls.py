@@ -2,7 +2,7 @@
 
 import ast
 
-from tests.architecture.sources import ROOT, nodes_of, product_files
+from tests.architecture.sources import ROOT, dotted, nodes_of, product_files
 
 # Each place that creates an HTTP client, and the source of its addresses.
 CLIENTS = {
@@ -38,7 +38,7 @@ def test_every_http_client_declares_its_addresses() -> None:
     makers = {
         short(path)
         for path in product_files()
-        if any(ast.unparse(call.func) in MADE_BY for call in calls(path))
+        if any(dotted(call.func) in MADE_BY for call in calls(path))
         or any(
             isinstance(node, ast.ClassDef) and MADE_BY & {ast.unparse(base) for base in node.bases}
             for node in nodes_of(path)
@@ -49,9 +49,7 @@ def test_every_http_client_declares_its_addresses() -> None:
 
 def test_every_provider_client_declares_its_addresses() -> None:
     makers = {
-        short(path)
-        for path in product_files()
-        if any(ast.unparse(call.func) == "provider_client" for call in calls(path))
+        short(path) for path in product_files() if any(dotted(call.func) == "provider_client" for call in calls(path))
     }
     assert makers == set(PROVIDER_CLIENTS)
 
@@ -63,7 +61,7 @@ RESOLVERS = ("notifications/clients/outbound.py", "api_gateway/addresses.py")
 def test_only_the_outbound_client_and_the_gateways_proxies_resolve_names() -> None:
     for path in product_files():
         for call in calls(path):
-            assert not ast.unparse(call.func).endswith("getaddrinfo") or short(path) in RESOLVERS
+            assert not dotted(call.func).endswith("getaddrinfo") or short(path) in RESOLVERS
             followed = [ast.unparse(word.value) for word in call.keywords if word.arg == "follow_redirects"]
             assert followed in ([], ["False"]), path
 

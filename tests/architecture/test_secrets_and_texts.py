@@ -3,7 +3,7 @@
 import ast
 import re
 
-from tests.architecture.sources import ROOT, nodes_of, product_files, texts_of
+from tests.architecture.sources import ROOT, dotted, nodes_of, product_files, texts_of
 
 PRODUCT = product_files()
 # Where a secret is decrypted, and its purpose. A decrypted secret is sent to its owner or a provider, and never
@@ -60,7 +60,7 @@ def callers_of(*names: str) -> set[str]:
         short(path)
         for path in PRODUCT
         for node in nodes_of(path)
-        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in names
+        if isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in names
     }
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from tests.architecture.sources import ROOT, imports_of, nodes_of, product_files
+from tests.architecture.sources import ROOT, dotted, imports_of, nodes_of, product_files
 
 OPENERS: Final = {
     "aio_pika": {"common/messaging/bus.py", "common/messaging/replaying.py", "common/messaging/topology.py"},
@@ -33,7 +33,7 @@ def _named_calls(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the (object, method) of each call of a dotted name."""
     for node in nodes_of(path):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            yield ast.unparse(node.func.value), node.func.attr
+            yield dotted(node.func.value), node.func.attr
 
 
 @pytest.mark.parametrize("library", OPENERS)
@@ -57,9 +57,7 @@ def test_modules_that_open_a_client_bound_their_calls(library: str) -> None:
 def test_every_statement_of_a_service_has_a_limit() -> None:
     [connecting] = [path for path in product_files() if _short(path) == "common/database/connecting.py"]
     [call] = [
-        node
-        for node in nodes_of(connecting)
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "asyncpg.connect"
+        node for node in nodes_of(connecting) if isinstance(node, ast.Call) and dotted(node.func) == "asyncpg.connect"
     ]
     assert {"timeout", "command_timeout", "server_settings"} <= {word.arg for word in call.keywords}
 

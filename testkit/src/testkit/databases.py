@@ -137,7 +137,7 @@ class _Snapshot:
         # Whatever a test changes has a younger transaction than the snapshot; a row, than the last restore.
         self._first = first
         self._restored = first
-        self._schema: list[int] = []
+        self._schema: list[list[int]] = []
 
     @classmethod
     async def created(cls, admin_url: str) -> Self | None:
@@ -203,14 +203,14 @@ class _Snapshot:
     async def close(self) -> None:
         await self._connection.close()
 
-    async def _read_schema(self) -> list[int]:
+    async def _read_schema(self) -> list[list[int]]:
         """Return the counts of all rows and of younger ones of each catalog."""
+        younger = "CASE WHEN age(c.xmin) < (SELECT age($1::xid)) THEN 1 END"
         counts = [
-            f"(SELECT count({counted}) FROM pg_{name} c {_OF_THIS_DATABASE.get(name, '')})"
+            f"(SELECT ARRAY[count(*), count({younger})] FROM pg_{name} c {_OF_THIS_DATABASE.get(name, '')})"
             for name in _CATALOGS
-            for counted in ("*", "CASE WHEN age(c.xmin) < (SELECT age($1::xid)) THEN 1 END")
         ]
-        found: list[int] = await self._connection.fetchval(f"SELECT ARRAY[{', '.join(counts)}]", self._first)
+        found: list[list[int]] = await self._connection.fetchval(f"SELECT ARRAY[{', '.join(counts)}]", self._first)
         return found
 
     async def _changed_tables(self) -> list[_Table]:
