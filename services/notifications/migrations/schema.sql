@@ -182,6 +182,8 @@ CREATE TABLE alerts (
     acknowledged_by uuid,
     assignee_id uuid,
     escalated_at timestamp with time zone,
+    closed_by uuid,
+    close_reason text,
     CONSTRAINT alerts_pkey PRIMARY KEY (id),
     CONSTRAINT alerts_acknowledged_by_a_user CHECK (((acknowledged_at IS NULL) = (acknowledged_by IS NULL))),
     CONSTRAINT alerts_severity_known CHECK ((severity = ANY (ARRAY['SEV-1'::text, 'SEV-2'::text, 'SEV-3'::text])))

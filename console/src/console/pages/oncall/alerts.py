@@ -42,6 +42,7 @@ _SUBJECTS: Final = {
     "refund-needs-attention": "/refunds/{}",
     "unexplained-kobo": "/reconciliation-cases/{}",
     "dead-letter-webhooks": "/dead-letter-webhooks/{}",
+    "notification-not-delivered": "/notification-delivery-logs?notificationId={}",
     "payout-exceptions": "/payout-exceptions/of/{}",
     "credit-not-released": "/payout-exceptions/of/{}",
 }
@@ -116,7 +117,7 @@ async def alert_page(visit: Visit) -> Response:
     """Return the alert beside the steps of its runbook."""
     alert: Json = await visit.api.get(f"/api/alerts/{visit['id']}")
     colleagues = await rows_of_part(visit, "/api/staff-names", role="ops_oncall", order="asc", limit=STAFF_NAMES_MAX)
-    named = [alert["acknowledgedBy"], alert["assigneeId"]]
+    named = [alert["acknowledgedBy"], alert["assigneeId"], alert["closedBy"]]
     named += [one for action in alert["actions"] for one in (action["by"], action["assigneeId"])]
     subject_page = alert_screen(alert)
     return visit.render(
@@ -148,3 +149,8 @@ async def assign_alert(visit: Visit) -> Response:
 @SCREENS.action("/alerts/{id:uuid}/notes", any_of=ACTORS, page=alert_page)
 async def add_alert_note(visit: Visit) -> Response:
     return await command(visit, {"text": visit.form["text"]}, "The note is added.")
+
+
+@SCREENS.action("/alerts/{id:uuid}/discard", any_of=ACTORS, page=alert_page)
+async def discard_alert(visit: Visit) -> Response:
+    return await command(visit, {"reason": visit.form["reason"]}, "The messages are discarded. The alert is closed.")

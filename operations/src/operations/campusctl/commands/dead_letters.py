@@ -107,6 +107,12 @@ DEAD_LETTERS: Final[Commands] = {
     ),
 }
 ALERTS: Final[Commands] = {
+    "discard": Call(
+        "POST /api/alerts/{alert_id}/discard",
+        "Discard messages that were not delivered, and close their alert.",
+        (Value("reason", text="Why the messages are not needed; it stays with the alert.", required=True),),
+        examples=(f"{ID} --reason 'The address does not exist'",),
+    ),
     "list": Call(
         "GET /api/alerts",
         "List alerts with their runbooks.",

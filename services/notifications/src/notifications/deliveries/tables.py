@@ -189,6 +189,9 @@ sa.Table(
     sa.Column("acknowledged_by", sa.Uuid),
     sa.Column("assignee_id", sa.Uuid),
     sa.Column("escalated_at", INSTANT),
+    # Of an alert that a member of staff closed.
+    sa.Column("closed_by", sa.Uuid),
+    sa.Column("close_reason", sa.Text),
     sa.CheckConstraint("severity IN ('SEV-1', 'SEV-2', 'SEV-3')", name="alerts_severity_known"),
     sa.CheckConstraint("(acknowledged_at IS NULL) = (acknowledged_by IS NULL)", name="alerts_acknowledged_by_a_user"),
     # Repetitions of an open alert are the same alert.

@@ -26,6 +26,9 @@ RESPOND_WITHIN: Final[Mapping[str, timedelta]] = {
 # An alert that is not acknowledged goes to the second user on call after this time: SEV-1 at half of its time.
 ESCALATE_AFTER: Final[Mapping[str, timedelta]] = {**RESPOND_WITHIN, "SEV-1": RESPOND_WITHIN["SEV-1"] / 2}
 
+DELIVERY_LOST: Final = "delivery-failed:"
+"""What the keys of alerts about lost messages begin with: nothing that happens later ends their cause."""
+
 Dialect = Literal["alertmanager", "pagerduty", "webhook"]
 
 _PAGERDUTY_SEVERITIES: Final[Mapping[str, str]] = {"SEV-1": "critical", "SEV-2": "error", "SEV-3": "warning"}
@@ -39,6 +42,11 @@ def provider_paused_key(provider: str) -> str:
 def account_fault_key(provider: str) -> str:
     """Return the deduplication key of the alert about a provider that rejects our account."""
     return f"provider-account:{provider}"
+
+
+def delivery_lost_key(channel: str, template: str) -> str:
+    """Return the deduplication key of the alert about messages of one template that failed for good."""
+    return f"{DELIVERY_LOST}{channel}:{template}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,10 @@ class AlertClosed(Conflict):
     detail = "The alert is closed. A note can still be added."
 
 
+class AlertNotDiscardable(Conflict):
+    detail = "This alert closes when its cause ends. Only an alert about messages that were not delivered is discarded."
+
+
 class AssigneeNotOnCall(ValidationFailed):
     """The assignee is unknown, or may not acknowledge alerts."""
 

@@ -9,7 +9,7 @@ from common.primitives.problems import NotFound
 from common.web.pages import Found, OffsetPage
 from common.web.response_models import Row
 from notifications.deliveries import responses
-from notifications.deliveries.domain.alerts import RESPOND_WITHIN, Alert
+from notifications.deliveries.domain.alerts import DELIVERY_LOST, RESPOND_WITHIN, Alert
 
 _Shown = TypeVar("_Shown", bound=responses.Alert)
 
@@ -18,9 +18,10 @@ SELECT id, severity, title, detail, subject, runbook, dedup_key, source, repetit
     escalated_at
 FROM alerts WHERE id = $1
 """
-_SHOWN: Final = """
+_SHOWN: Final = f"""
 SELECT id, severity, title, detail, subject, runbook, source, repetitions, raised_at, last_raised_at, paged_at,
-    closed_at, acknowledged_at, acknowledged_by, assignee_id, escalated_at
+    closed_at, closed_by, close_reason, starts_with(dedup_key, '{DELIVERY_LOST}') AS is_discardable, acknowledged_at,
+    acknowledged_by, assignee_id, escalated_at
 FROM alerts
 """
 _ALERT_FILTER: Final = "WHERE $1::text IS NULL OR (closed_at IS NULL) = ($1 = 'open')"

@@ -8,4 +8,6 @@ SELECT 'message_resent' AS act, 'delivery_log' AS subject_kind, log_id AS subjec
 FROM notification_resends WHERE asked_by = $1
 UNION ALL
 SELECT 'alert_' || kind, 'alert', alert_id, '{}'::jsonb, acted_at FROM alert_actions WHERE acted_by = $1
+UNION ALL
+SELECT 'alert_discarded', 'alert', id, '{}'::jsonb, closed_at FROM alerts WHERE closed_by = $1
 """

@@ -25,6 +25,11 @@ class Alert(ResponseModel):
         Timestamp | None, Meta(description="The time at which the people on call were alerted; null before.")
     ]
     closed_at: Timestamp | None
+    closed_by: Annotated[UUID | None, Meta(description="The member of staff who discarded its messages.")]
+    close_reason: Annotated[str | None, Meta(description="Why they were discarded.")]
+    is_discardable: Annotated[
+        bool, Meta(description="Whether it is about messages that were not delivered, which staff may discard.")
+    ]
     respond_by: Annotated[Timestamp, Meta(description="The time to respond, counted from the first report.")]
     acknowledged_at: Annotated[Timestamp | None, Meta(description="The time at which a user took it on; null before.")]
     acknowledged_by: Annotated[UUID | None, Meta(description="The user who took it on.")]

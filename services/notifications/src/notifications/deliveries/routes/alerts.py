@@ -14,11 +14,12 @@ from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from notifications.deliveries.queries.alerts import ALERT_SORTS, get_alert_detail, page_of_alerts
 from notifications.deliveries.responses import Alert, AlertDetail
-from notifications.deliveries.schemas import AddAlertNoteRequest, AssignAlertRequest
+from notifications.deliveries.schemas import AddAlertNoteRequest, AssignAlertRequest, DiscardLostMessagesRequest
 from notifications.deliveries.use_cases.alerts.acknowledge_alert import acknowledge_alert as acknowledge
 from notifications.deliveries.use_cases.alerts.add_alert_note import add_alert_note as add_note
 from notifications.deliveries.use_cases.alerts.assign_alert import assign_alert as assign
 from notifications.deliveries.use_cases.alerts.check_assignee import check_assignee
+from notifications.deliveries.use_cases.alerts.discard_lost_messages import discard_lost_messages as discard
 from notifications.dependencies import Dependencies
 
 endpoint = Endpoints("operations")
@@ -100,6 +101,23 @@ async def add_alert_note(
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await add_note(uow, alert_id, body.text, caller.id, dependencies.clock.now())
     return await _alert_response(request, caller, alert_id, status=201)
+
+
+@endpoint(
+    "POST",
+    "/api/alerts/{alert_id}/discard",
+    id="alerts.discard",
+    returns=AlertDetail,
+    allow=permission("alerts:acknowledge"),
+)
+async def discard_alert(
+    request: Request, caller: CurrentCaller, alert_id: UUID, body: DiscardLostMessagesRequest
+) -> Response:
+    """Discard the messages of an alert about messages that were not delivered, and close it; 409 for another alert."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await discard(uow, alert_id, caller.id, body.reason, dependencies.clock.now())
+    return await _alert_response(request, caller, alert_id)
 
 
 async def _alert_response(request: Request, caller: Caller, alert_id: UUID, status: int = 200) -> Response:

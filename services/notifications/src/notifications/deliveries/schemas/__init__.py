@@ -1,6 +1,6 @@
 """Request models (contract section 12), one module for each noun."""
 
-from notifications.deliveries.schemas.alerts import AddAlertNoteRequest, AssignAlertRequest
+from notifications.deliveries.schemas.alerts import AddAlertNoteRequest, AssignAlertRequest, DiscardLostMessagesRequest
 from notifications.deliveries.schemas.deliveries import Channel, DeliverNotificationRequest
 from notifications.deliveries.schemas.devices import RegisterDeviceRequest
 from notifications.deliveries.schemas.feed import MarkAllReadRequest
@@ -11,6 +11,7 @@ __all__ = [
     "AssignAlertRequest",
     "Channel",
     "DeliverNotificationRequest",
+    "DiscardLostMessagesRequest",
     "MarkAllReadRequest",
     "RegisterDeviceRequest",
     "ReplacePreferencesRequest",

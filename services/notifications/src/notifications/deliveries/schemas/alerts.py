@@ -22,5 +22,11 @@ class AssignAlertRequest(RequestBody):
     assignee_id: UUID | None
 
 
+class DiscardLostMessagesRequest(RequestBody):
+    """Why the messages are not needed; it stays with the alert."""
+
+    reason: Annotated[str, Field(min_length=1, max_length=NOTE_MAX), AfterValidator(_not_blank)]
+
+
 class AddAlertNoteRequest(RequestBody):
     text: Annotated[str, Field(min_length=1, max_length=NOTE_MAX), AfterValidator(_not_blank)]

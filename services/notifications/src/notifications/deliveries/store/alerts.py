@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
+from common.database.state_changes import change_state
 from common.database.unit_of_work import UnitOfWork
 from notifications.deliveries.domain.alerts import Alert
 from notifications.deliveries.store.queue import DELIVERIES_QUEUE
@@ -25,6 +26,10 @@ WHERE id = $1
 """
 _MARK_PAGED: Final = "UPDATE alerts SET paged_at = $2, page_error = NULL WHERE id = $1 RETURNING closed_at"
 _CLOSE_ALERT: Final = "UPDATE alerts SET closed_at = $2 WHERE id = $1"
+_LOCK_ALERT: Final = "SELECT dedup_key, closed_at, closed_by, close_reason FROM alerts WHERE id = $1 FOR UPDATE"
+_CLOSE_BY: Final = """
+UPDATE alerts SET closed_at = $2, closed_by = $3, close_reason = $4 WHERE id = $1 AND closed_at IS NULL
+"""
 _LAST_CLOSED_AT: Final = "SELECT max(closed_at) FROM alerts WHERE dedup_key = $1"
 _CLAIM_OPEN: Final = """
 UPDATE alerts SET paged_at = $1 WHERE id IN (
@@ -65,6 +70,15 @@ class AlertAction(NamedTuple):
     kind: Literal["acknowledged", "assigned", "noted"]
     assignee_id: UUID | None = None
     note: str | None = None
+
+
+class LockedAlert(NamedTuple):
+    """A locked alert, with the member of staff who closed it, if one did."""
+
+    dedup_key: str
+    closed_at: datetime | None
+    closed_by: UUID | None
+    close_reason: str | None
 
 
 class OpenAlert(NamedTuple):
@@ -120,6 +134,16 @@ async def claim_open_alerts(uow: UnitOfWork, now: datetime, paged_before: dateti
 
 async def save_alert_closed(uow: UnitOfWork, alert_id: UUID, at: datetime) -> None:
     await uow.execute(_CLOSE_ALERT, alert_id, at)
+
+
+async def lock_alert(uow: UnitOfWork, alert_id: UUID) -> LockedAlert | None:
+    row = await uow.fetch_row(_LOCK_ALERT, alert_id)
+    return None if row is None else LockedAlert(*row)
+
+
+async def save_alert_closed_by(uow: UnitOfWork, alert_id: UUID, at: datetime, by: UUID, reason: str) -> None:
+    """Close an open alert by a member of staff."""
+    await change_state(uow, _CLOSE_BY, alert_id, at, by, reason)
 
 
 async def find_last_closed_at(uow: UnitOfWork, dedup_key: str) -> datetime | None:

@@ -10,6 +10,9 @@ clearing before its alert is retried, an alert from before the closing is stale,
 closes during its page is resolved again. Alertmanager does not keep alerts over a restart, so open alerts are sent
 again every minute.
 
+**An alert about lost messages** has no event that ends it. A member of staff discards its messages with a reason, and
+the next one that is lost raises a new alert.
+
 **An alert is acknowledged, assigned and noted** by staff, each with a line in its history. One that is not acknowledged
 within its time to respond (SEV-1: half of it) is escalated once: it is paged as a second alert, which the receiver
 routes to the second user on call.
@@ -21,6 +24,7 @@ __all__ = [
     "assign_alert",
     "check_assignee",
     "close_alert",
+    "discard_lost_messages",
     "page_on_call",
     "record_alert",
 ]

@@ -5,7 +5,7 @@ from typing import Final
 
 from common.database.unit_of_work import UnitOfWork
 from common.messaging.alerts import Alerts
-from notifications.deliveries.domain.alerts import account_fault_key, provider_paused_key
+from notifications.deliveries.domain.alerts import account_fault_key, delivery_lost_key, provider_paused_key
 from notifications.deliveries.domain.templates import CATALOG
 from notifications.deliveries.store.alerts import lock_open_alert
 from notifications.deliveries.store.deliveries import LockedDelivery
@@ -55,12 +55,13 @@ async def _clear_alerts(uow: UnitOfWork, keys: Sequence[str]) -> None:
 
 def alert_delivery_lost(uow: UnitOfWork, delivery: LockedDelivery, reason: str) -> None:
     """Raise one alert for each template and channel. SEV-2 for a PIN or code, which blocks a handover or sign-in."""
+    number = delivery.payload.get("orderNumber")
     _ALERTS.raise_alert(
         uow,
         "SEV-2" if CATALOG[delivery.template].sensitive else "SEV-3",
         f"Message not delivered: {delivery.template} by {delivery.channel}",
-        f"Notification {delivery.notification_id} failed: {reason}",
+        f"Notification {delivery.notification_id}{f' about order {number}' if number else ''} failed: {reason}",
         runbook="notification-not-delivered",
-        key=f"delivery-failed:{delivery.channel}:{delivery.template}",
+        key=delivery_lost_key(delivery.channel, delivery.template),
         about=str(delivery.notification_id),
     )
