@@ -30,7 +30,7 @@ async def test_support_reads_each_step_of_an_order_and_never_its_pin(
     async def logged() -> list[str] | None:
         await support.open(f"/orders/{order['id']}")
         entries = await support.page.locator(".timeline li").all_inner_texts()
-        return entries if any("Message delivery pin by sms" in entry for entry in entries) else None
+        return entries if any(": delivery PIN, " in entry for entry in entries) else None
 
     entries = await market.until("the message with the PIN is in the timeline", logged, 60, every=1)
     expected = (

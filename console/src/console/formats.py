@@ -203,7 +203,7 @@ def state_words(word: str | None) -> str:
 
 def spoken(word: str | None) -> str:
     """Return a word of the API for people: `refund_pending` as `refund pending`."""
-    return (word or NOTHING).replace("_", " ")
+    return re.sub(r"\bpin\b", "PIN", (word or NOTHING).replace("_", " "))
 
 
 def badge(word: str | None) -> Markup:
@@ -240,6 +240,15 @@ def plain_message(text: str | None) -> str:
     message = _KOBO.sub(lambda found: naira(int(found[1])), text or "")
     message = _FIELD.sub(lambda found: field_words(found[0]), message)
     return "has another form than is needed" if _PATTERN.fullmatch(message) else message
+
+
+_PUBLIC_NUMBER: Final = re.compile(r"[A-Z]{2}(?:-[0-9A-Z]{4}){2}")
+
+
+def text(value: object) -> str:
+    """Return a value as text; a number for people, such as PO-T6N0-0JS8, stays on one line."""
+    shown = str(value)
+    return element("span", shown, class_="whole") if _PUBLIC_NUMBER.fullmatch(shown) else shown
 
 
 def reference(text: str) -> Markup:

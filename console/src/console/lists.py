@@ -77,7 +77,7 @@ def account(row: Json) -> str:
 ORDER_COLUMN: Final = Column("Order", order_name, link="/orders/{orderId}")
 
 _SHOWN: Final[dict[Kind, Callable[[Any], Any]]] = {
-    "text": str,
+    "text": formats.text,
     "number": str,
     "naira": formats.naira,
     "time": formats.lagos,

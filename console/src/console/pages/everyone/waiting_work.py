@@ -49,6 +49,14 @@ SCREENS = Screens()
 ITEMS_SHOWN: Final = 3
 """Enough to begin with; the card leads to the list of all."""
 
+# A charge is known by its order; one that fits none by its reference.
+_WAITING_CHARGES: Final = replace(
+    CHARGES,
+    columns=(
+        Column("Charge", lambda row: row["orderNumber"] or row["reference"], link="/quarantined-charges/{id}"),
+        *CHARGES.columns[1:],
+    ),
+)
 # The name of each kind of work, and the list that it is part of: a card shows the columns of that list.
 WORK: Final[dict[str, tuple[str, ListView]]] = {
     "alerts": ("Open alerts", ALERTS),
@@ -67,8 +75,8 @@ WORK: Final[dict[str, tuple[str, ListView]]] = {
     "payout_runs_to_approve": ("Payout runs to approve", BATCHES),
     "payouts_to_dispatch": ("Payouts to dispatch", PAYOUTS),
     "pin_reissues_to_approve": ("Reissues of PINs to approve", PIN_REISSUES),
-    "quarantined_charges_to_approve": ("Quarantined charges to approve", CHARGES),
-    "quarantined_charges_to_prepare": ("Quarantined charges to prepare", CHARGES),
+    "quarantined_charges_to_approve": ("Quarantined charges to approve", _WAITING_CHARGES),
+    "quarantined_charges_to_prepare": ("Quarantined charges to prepare", _WAITING_CHARGES),
     "reconciliation_cases": ("Reconciliation cases", CASES),
     "reconciliations_to_approve": ("Reconciliations to approve", RECONCILIATIONS),
     "refunds_to_approve": ("Refunds to approve", REFUNDS),

@@ -132,7 +132,7 @@ LEDGERS: Final[tuple[tuple[str, str, str, dict[str, str]], ...]] = (
 )
 """Heading, list, permission and parameters of each ledger."""
 PAYMENTS: Final = (
-    Column("Reference", "reference", "code", link="/payments/{id}"),
+    Column("Payment", "reference", "id", link="/payments/{id}"),
     Column("Status", "status", "badge"),
     Column("Amount", "amountMinor", "naira"),
     Column("From the balance", "balanceMinor", "naira"),

@@ -34,6 +34,9 @@ EVENTS: Final[Mapping[str, str]] = {
 }
 """The events of the API's timeline, for staff and vendors."""
 
+CHANNELS: Final[Mapping[str, str]] = {"sms": "Text", "email": "Mail", "push": "Push", "whatsapp": "WhatsApp"}
+"""The channels of messages, as people call them."""
+
 
 def transitions_of(timeline: Sequence[Json]) -> list[Entry]:
     """Return the transitions and the events of the PIN."""
@@ -64,6 +67,7 @@ def order_timeline(
         events.append((refund["createdAt"], f"Refund of {naira(refund['amountMinor'])} opened"))
         events.append((refund["settledAt"], f"Refund of {naira(refund['amountMinor'])} settled"))
     for message in messages:
-        sent = f"Message {spoken(message['template'])} by {message['channel']} to {message['recipient']}"
-        events.append((message["attemptedAt"], f"{sent}: {message['status']}"))
+        channel = CHANNELS.get(message["channel"], spoken(message["channel"]))
+        sent = f"{channel} to {message['recipient']}: {spoken(message['template'])}"
+        events.append((message["attemptedAt"], f"{sent}, {spoken(message['status'])}"))
     return sorted(((at, event) for at, event in events if at), key=lambda entry: entry[0])
