@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 from uuid import UUID
 
+import asyncpg
 import pytest
 
 from common.auth.caller import THE_SERVICE
@@ -12,6 +13,7 @@ from common.database.errors import TransactionRequired
 from common.database.outbox import Writes
 from common.database.single_statements import decide_and_write
 from common.database.unit_of_work import UnitOfWork
+from common.messaging.inbox import consuming_late
 from common.primitives.ids import new_id
 from contracts.orders import OrderCompleted
 from testkit.fixtures import eventually
@@ -191,4 +193,41 @@ async def test_without_a_second_attempt_nothing_is_written(mechanisms: Mechanism
 
     with pytest.raises(TransactionRequired):
         await decide_and_write(mechanisms.database, once)
+    assert await change.result() == ("a", [])
+
+
+async def test_a_started_transaction_decides_under_locks(mechanisms: Mechanisms) -> None:
+    async def run(uow: UnitOfWork) -> bool:
+        await write_more(uow)
+        return uow.decides_unlocked()
+
+    assert not await decide_and_write(mechanisms.database, run)
+    assert len(await rows(mechanisms, "SELECT FROM notes")) == 1
+
+
+async def test_a_second_decision_needs_locks(mechanisms: Mechanisms) -> None:
+    async def run(uow: UnitOfWork) -> list[bool]:
+        decisions.append([uow.decides_unlocked(), uow.decides_unlocked()])
+        return decisions[-1]
+
+    decisions = list[list[bool]]()
+    await decide_and_write(mechanisms.database, run)
+    assert decisions == [[True, False], [False, False]]
+
+
+@pytest.mark.parametrize(("is_shared", "is_single"), [(False, False), (True, True)])
+async def test_messages_of_several_handlers_decide_under_locks(
+    mechanisms: Mechanisms, is_shared: bool, is_single: bool
+) -> None:
+    keys = [(new_id(), "on_order_completed")]
+    async with consuming_late(mechanisms.database, keys, is_shared=is_shared, is_single=is_single) as uow:
+        assert not uow.decides_unlocked()
+
+
+async def test_an_error_of_the_only_statement_is_not_repeated(mechanisms: Mechanisms) -> None:
+    failing = _SAVE._replace(result="(SELECT 1 FROM saved WHERE id = 'x'::uuid) AS is_saved")
+    change = Change(mechanisms, await new_note(mechanisms), save=failing)
+    with pytest.raises(asyncpg.InvalidTextRepresentationError):
+        await decide_and_write(mechanisms.database, change.run)
+    assert change.attempts == [True]
     assert await change.result() == ("a", [])

@@ -80,6 +80,7 @@ SCOPES: Final = {
                 "libs/common/tests/test_inbox.py",
                 "libs/common/tests/test_relay.py",
                 "libs/common/tests/test_unit_of_work.py",
+                "libs/common/tests/test_unlocked_decisions.py",
             ),
         ),
         _service(

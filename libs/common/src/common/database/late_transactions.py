@@ -41,9 +41,8 @@ class LateConnection:
     def __init__(self, connection: asyncpg.Connection, first: FirstWrites, commit_seconds_max: float) -> None:
         self.connection, self._first, self._commit_seconds_max = connection, first, commit_seconds_max
         self.is_started = self.is_sent = self.is_committed = False
-        self.is_unlocked = False
-        """Whether the decision depends on a row that was read without a lock."""
-        self._reads_left = 0
+        # Set where the decision depends on a row that is read without a lock.
+        self._reads_left: int | None = None
         self.stop: asyncio.CancelledError | None = None
         """The cancellation of the caller while the statement committed."""
         self.appended: outbox.OutboxRow | None = None
@@ -55,6 +54,11 @@ class LateConnection:
         return not self.is_started and not self.is_committed
 
     @property
+    def is_unlocked(self) -> bool:
+        """Return whether the decision depends on a row that was read without a lock."""
+        return self._reads_left is not None
+
+    @property
     def is_undecided(self) -> bool:
         """Return whether a row was read without a lock, and no statement has checked its version."""
         return self.is_unlocked and not self.is_sent
@@ -63,8 +67,8 @@ class LateConnection:
         """Let the decision depend on at most `reads_max` rows that are read without a lock; False where the
         transaction has started, or is not of one handler.
         """
-        if self._first.is_single and self.is_open and not self.is_unlocked:
-            self.is_unlocked, self._reads_left = True, reads_max
+        if self._first.is_single and self.is_open and self._reads_left is None:
+            self._reads_left = reads_max
             return True
         return False
 
@@ -99,7 +103,7 @@ class LateConnection:
     async def _start_unless_read(self, statement: str) -> None:
         if self.is_committed:
             raise AssertionError("a statement follows the one that was the whole transaction")
-        if self.is_unlocked:
+        if self._reads_left is not None:
             # The version of one row is checked: a decision that depends on another one is made under locks.
             self._reads_left -= 1
             if self._reads_left < 0 or not _is_read(statement):
