@@ -75,16 +75,24 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivatePostgr
     shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.fixture(scope="module")
+def broker(own_servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Servers:
+    """Return the servers with a provisioned broker; a test that plants a difference removes it."""
+    secrets = load_secrets(tmp_path_factory.mktemp("broker"), {})
+    asyncio.run(declare_broker(own_servers.broker_url, {}))
+    asyncio.run(provision_broker(own_servers.management_url, own_servers.broker_url, secrets))
+    return own_servers
+
+
 @pytest.fixture
 async def machine(
-    database: PrivatePostgresql, own_servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    database: PrivatePostgresql, broker: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Machine:
     """Return a right machine: audited and backed up an hour ago, with a synchronised clock and enough room."""
     hour_ago = datetime.now(UTC) - timedelta(hours=1)
     await execute(database.url, "campus_payments", "TRUNCATE audits CASCADE")
     await record_audit(database.url, hour_ago)
-    await declare_broker(own_servers.broker_url, {})
-    await provision_broker(own_servers.management_url, own_servers.broker_url, load_secrets(tmp_path, {}))
+    load_secrets(tmp_path, {})
     (tmp_path / "backup.env").write_text(f"BACKUP_REPOSITORY={tmp_path}/repository\nBACKUP_FOLDER={tmp_path}\n")
     backup = read_backup_settings(tmp_path / "backup.env", tmp_path)
     backup.passphrase_file.write_text("passphrase\n")
@@ -95,7 +103,7 @@ async def machine(
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     available_memory(monkeypatch, tmp_path, percent=50)
     monkeypatch.setattr(system_status.shutil, "disk_usage", lambda _folder: Usage(100 << 30, 50 << 30, 50 << 30))
-    return Machine("http://127.0.0.1:9", tmp_path, database.url, own_servers.management_url, backup)
+    return Machine("http://127.0.0.1:9", tmp_path, database.url, broker.management_url, backup)
 
 
 async def test_a_right_machine_has_no_fault_and_no_warning(machine: Machine) -> None:
