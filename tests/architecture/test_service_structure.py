@@ -68,7 +68,7 @@ def test_the_domain_is_pure(service) -> None:
         if inside(path, package) == "domain"
         for name in imports_of(path)
         if name.startswith((*FRAMEWORKS, "common.", "contracts"))
-        and not name.startswith((*PURE, "contracts.permissions"))
+        and not name.startswith((*PURE, "contracts.permissions", "contracts.webhook_types"))
     ]
     assert foreign == []
 

@@ -33,6 +33,8 @@ _GOOD: Final = frozenset(
         "settled",
         "success",
         "accepted",
+        "enabled",
+        "live",
     ]
 )
 _BAD: Final = frozenset(
@@ -51,6 +53,8 @@ _BAD: Final = frozenset(
         "dead",
         "open_dispute",
         "reversed",
+        "revoked",
+        "disabled",
     ]
 )
 _WAITING: Final = frozenset(
@@ -70,6 +74,7 @@ _WAITING: Final = frozenset(
         "held",
         "sev-2",
         "opened",
+        "expires soon",
     ]
 )
 

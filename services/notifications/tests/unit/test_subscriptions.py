@@ -3,8 +3,8 @@
 from contracts.identity import SessionRevoked
 from contracts.topology import PUBLIC, WORK_QUEUES
 from contracts.topology import SUBSCRIPTIONS as TOPOLOGY
+from contracts.webhook_types import EVENT_TYPES
 from notifications.consumers import SUBSCRIPTIONS, WORK
-from notifications.webhooks.domain.webhook_events import EVENT_TYPES
 
 
 def test_the_subscriptions_equal_the_topology() -> None:

@@ -11,8 +11,9 @@ import contracts.payouts as payouts_events
 from common.database.unit_of_work import UnitOfWork
 from common.messaging.messages import Received, Subscription
 from contracts.event import Event
+from contracts.webhook_types import EVENT_TYPES
 from notifications.dependencies import Dependencies
-from notifications.webhooks.domain.webhook_events import EVENT_TYPES, webhook_event
+from notifications.webhooks.domain.webhook_events import webhook_event
 from notifications.webhooks.use_cases.record_event import record_event
 
 _EVENTS: Final[dict[str, type[Event]]] = {

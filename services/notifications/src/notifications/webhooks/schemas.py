@@ -6,8 +6,8 @@ from uuid import UUID
 from pydantic import Field, field_validator, model_validator
 
 from common.web.schemas import Instant, RequestBody
+from contracts.webhook_types import EVENT_TYPES
 from notifications.clients.outbound_addresses import ADDRESS_MAX
-from notifications.webhooks.domain.webhook_events import EVENT_TYPES
 from notifications.webhooks.domain.webhooks import EndpointStatus
 
 DESCRIPTION_MAX = 200

@@ -20,12 +20,12 @@ from contracts.orders import OrderCompleted, ProductChanged
 from contracts.payments import EscrowReleased, PaymentFailed, ReleaseStatement
 from contracts.payouts import PayoutProcessed
 from contracts.permissions import permissions_of
+from contracts.webhook_types import EVENT_TYPES, VENDOR_TYPES
 from notifications.app import SERVICE
 from notifications.clients.outbound import OutboundClient
 from notifications.clients.outbound_addresses import OutboundRules
 from notifications.webhooks import streams as webhook_sender
 from notifications.webhooks.clients import BODY_BYTES_MAX, EXCERPT_CHARACTERS_MAX, WebhookClient
-from notifications.webhooks.domain.webhook_events import EVENT_TYPES, VENDOR_TYPES
 from notifications.webhooks.domain.webhooks import FAILING_MAX, LADDER, LEASE
 from notifications.webhooks.streams import WebhookSender
 from testkit.fixtures import eventually
