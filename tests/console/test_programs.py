@@ -75,7 +75,7 @@ async def test_a_webhook_endpoint_is_added_tested_and_removed(visitor: Arrival) 
 
 
 async def test_an_admin_without_a_reading_role_has_no_scope_to_give(visitor: Arrival) -> None:
-    one = await visitor("platform")
+    one = await visitor("admin")
     await one.open("/api-keys/new")
     assert "auditor" in await one.text()
     await one.check_page()

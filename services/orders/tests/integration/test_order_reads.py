@@ -5,10 +5,11 @@ from uuid import UUID, uuid4
 import asyncpg
 import pytest
 
+from common.auth.api_keys import KEY_AUDIENCE
 from common.primitives.ids import new_id
 
 from .conftest import Market
-from .responses import NOT_FOUND, UNAUTHORIZED, error_of, invalid_field_of
+from .responses import FORBIDDEN, NOT_FOUND, UNAUTHORIZED, error_of, invalid_field_of
 from .steps import list_order_ids, visible_ids
 
 
@@ -320,3 +321,20 @@ async def test_the_items_of_an_order_are_a_list_like_any_other(market: Market) -
     assert [item["productId"] for item in (*first["data"], *rest["data"])] == [str(one) for one in products]
     for query in ("limit=0", "limit=abc", "cursor=zzz", f"cursor={cursor}x"):
         assert (await client.get(f"{path}?{query}", headers=market.as_buyer())).status_code == 422
+
+
+async def test_an_api_key_reads_the_orders_of_its_shop_only(market: Market, two_orders) -> None:
+    mine, theirs = two_orders
+    key = {"vendor_id": market.vendor_id, "aud": KEY_AUDIENCE}
+    # The id of a key is its subject: it reads no order of a buyer.
+    reader = market.headers(new_id(), scope="shop_orders:read", **key)
+    listed = await market.client.get("/api/orders", headers=reader)
+    assert [order["id"] for order in listed.json()["data"]] == [mine["id"]]
+    for order, status in ((mine, 200), (theirs, 404)):
+        assert (await market.client.get(f"/api/orders/{order['id']}", headers=reader)).status_code == status
+    assert error_of(await market.client.post(f"/api/orders/{mine['id']}/dispatch", headers=reader)) == FORBIDDEN
+    writer = market.headers(new_id(), scope="shop_products:write", **key)
+    assert error_of(await market.client.get("/api/orders", headers=writer)) == FORBIDDEN
+    sender = market.headers(new_id(), scope="shop_orders:dispatch", **key)
+    dispatched = await market.client.post(f"/api/orders/{mine['id']}/dispatch", headers=sender)
+    assert dispatched.json()["data"]["status"] == "dispatched"

@@ -9,6 +9,7 @@ from console.api import Json
 from console.families import Screens
 from console.formats import instant
 from console.lists import Column, ListView, load_list, show_list
+from console.live import wants_events
 from console.visit import InvalidField, Visit
 from contracts.permissions import PLATFORM_KEY_SCOPES, SHOP_KEY_SCOPES
 
@@ -43,7 +44,7 @@ KEYS = ListView(
     "/api/api-keys",
     columns=(
         Column("Name", "name"),
-        Column("Key", "hint", "code"),
+        Column("Key", "hint"),
         Column("Status", _state, "badge"),
         Column("May", lambda key: "; ".join(SCOPE_WORDS[scope] for scope in key["scopes"])),
         Column("From", lambda key: ", ".join(key["networks"]) or "every address"),
@@ -57,7 +58,7 @@ KEYS = ListView(
 
 @SCREENS.page("/api-keys", title="API keys", any_of=OWNERS, menu="API keys")
 async def keys_page(visit: Visit) -> Response:
-    if visit.query.get("format") == "csv":
+    if visit.query.get("format") == "csv" or wants_events(visit):
         return await show_list(visit, KEYS)
     shown = await load_list(visit, KEYS)
     live = [(key["id"], f"{key['name']} ({key['hint']})") for key in shown.rows.items if not key["revokedAt"]]
