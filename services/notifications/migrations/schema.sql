@@ -340,6 +340,35 @@ CREATE INDEX dead_letters_newest ON dead_letters USING btree (failed_at DESC, id
 CREATE INDEX dead_letters_of_event ON dead_letters USING btree (event_id);
 GRANT SELECT, INSERT, UPDATE, DELETE ON dead_letters TO campus_notifications_service;
 
+CREATE TABLE drills (
+    id uuid NOT NULL,
+    name text NOT NULL,
+    runbook text NOT NULL,
+    severity text NOT NULL,
+    started_by uuid NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    seen_at timestamp with time zone,
+    acknowledged_at timestamp with time zone,
+    cleared_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    runbook_steps integer[] DEFAULT '{}'::integer[] NOT NULL,
+    CONSTRAINT drills_pkey PRIMARY KEY (id),
+    CONSTRAINT drills_measured_at_their_end CHECK (((ended_at IS NOT NULL) OR ((seen_at IS NULL) AND (acknowledged_at IS NULL) AND (cleared_at IS NULL)))),
+    CONSTRAINT drills_seen_first CHECK (((seen_at IS NOT NULL) OR ((acknowledged_at IS NULL) AND (cleared_at IS NULL)))),
+    CONSTRAINT drills_severity_known CHECK ((severity = ANY (ARRAY['SEV-1'::text, 'SEV-2'::text, 'SEV-3'::text])))
+);
+CREATE INDEX drills_newest ON drills USING btree (started_at DESC, id DESC);
+CREATE UNIQUE INDEX drills_one_at_a_time ON drills USING btree (((ended_at IS NULL))) WHERE (ended_at IS NULL);
+ALTER TABLE drills ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE (seen_at, acknowledged_at, cleared_at, ended_at, runbook_steps) ON drills TO campus_notifications_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON drills TO campus_notifications_service;
+CREATE POLICY drills_ended ON drills FOR UPDATE
+    USING (app_may('operations:stop'::text));
+CREATE POLICY drills_for_staff ON drills FOR SELECT
+    USING (app_may('alerts:read'::text));
+CREATE POLICY drills_started ON drills FOR INSERT
+    WITH CHECK (((started_by = app_user_id()) AND app_may('operations:stop'::text)));
+
 CREATE TABLE feeds (
     user_id uuid NOT NULL,
     last bigint NOT NULL,

@@ -38,6 +38,14 @@ CREATE POLICY alert_actions_written ON alert_actions FOR INSERT
         AND EXISTS (SELECT FROM alerts a WHERE a.id = alert_id)
     );
 
+ALTER TABLE drills ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT ON drills TO campus_notifications_api;
+GRANT UPDATE (seen_at, acknowledged_at, cleared_at, ended_at, runbook_steps) ON drills TO campus_notifications_api;
+CREATE POLICY drills_for_staff ON drills FOR SELECT USING (app_may('alerts:read'));
+CREATE POLICY drills_started ON drills FOR INSERT
+    WITH CHECK (started_by = app_user_id() AND app_may('operations:stop'));
+CREATE POLICY drills_ended ON drills FOR UPDATE USING (app_may('operations:stop'));
+
 ALTER TABLE processed_webhook_events ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE messaging_items ENABLE ROW LEVEL SECURITY;

@@ -208,6 +208,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
         )
         yield Dependencies(
             clock=runtime.clock,
+            is_production=settings.environment == "production",
             database=runtime.database,
             cursors=CursorSigner(settings.cursor_key),
             delivery_sender=delivery_sender,

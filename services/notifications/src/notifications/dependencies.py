@@ -49,6 +49,7 @@ class Dependencies:
     """Opened by the composition root; one for each process."""
 
     clock: Clock
+    is_production: bool
     database: Database
     cursors: CursorSigner
     delivery_sender: DeliverySender

@@ -28,6 +28,7 @@ LOCK_ORDER: Final = LockOrder(
         {"notification_preferences": "user_id"},
         {"provider_pauses": "provider"},
         {"alerts": "dedup_key"},
+        {"drills": "id"},
         {"notification_resends": "id"},
         {"conversations": "id"},
         {"conversation_messages": "id"},

@@ -1,7 +1,7 @@
 """Screens of the people on call, in the order of the menu."""
 
 from console.families import Family
-from console.pages.oncall import alerts, dead_letters, exceptions, health, runbooks, stops
+from console.pages.oncall import alerts, dead_letters, drills, exceptions, health, runbooks, stops
 
 FAMILIES = (
     Family(
@@ -13,5 +13,6 @@ FAMILIES = (
         dead_letters.SCREENS,
         health.SCREENS,
         stops.SCREENS,
+        drills.SCREENS,
     ),
 )

@@ -218,6 +218,36 @@ sa.Table(
     sa.Index("alert_actions_of_alert", "alert_id", "position"),
 )
 
+# An exercise of the people on call. Its measured instants arrive with its end; null: not reached.
+sa.Table(
+    "drills",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("runbook", sa.Text, nullable=False),
+    sa.Column("severity", sa.Text, nullable=False),
+    sa.Column("started_by", sa.Uuid, nullable=False),
+    sa.Column("started_at", INSTANT, nullable=False),
+    sa.Column("seen_at", INSTANT),
+    sa.Column("acknowledged_at", INSTANT),
+    sa.Column("cleared_at", INSTANT),
+    sa.Column("ended_at", INSTANT),
+    sa.Column("runbook_steps", ARRAY(sa.Integer), nullable=False, server_default=sa.text("'{}'")),
+    sa.CheckConstraint("severity IN ('SEV-1', 'SEV-2', 'SEV-3')", name="drills_severity_known"),
+    sa.CheckConstraint(
+        "ended_at IS NOT NULL OR (seen_at IS NULL AND acknowledged_at IS NULL AND cleared_at IS NULL)",
+        name="drills_measured_at_their_end",
+    ),
+    sa.CheckConstraint(
+        "seen_at IS NOT NULL OR (acknowledged_at IS NULL AND cleared_at IS NULL)", name="drills_seen_first"
+    ),
+    # Two faults at once would be measured as one.
+    sa.Index(
+        "drills_one_at_a_time", sa.text("(ended_at IS NULL)"), unique=True, postgresql_where=sa.text("ended_at IS NULL")
+    ),
+    sa.Index("drills_newest", sa.text("started_at DESC"), sa.text("id DESC")),
+)
+
 # A push address: a native token, or a browser's subscription with its encryption keys (RFC 8291). An address belongs
 # to its last registrant.
 sa.Table(

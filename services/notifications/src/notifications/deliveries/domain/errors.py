@@ -32,6 +32,18 @@ class AlertNotDiscardable(Conflict):
     detail = "This alert closes when its cause ends. Only an alert about messages that were not delivered is discarded."
 
 
+class DrillInProduction(Conflict):
+    detail = "A drill plants faults. It runs with ENVIRONMENT=staging or development only."
+
+
+class DrillRunning(Conflict):
+    detail = "Another drill runs. Wait for its end, or end it: campusctl drill --undo"
+
+
+class DrillEnded(Conflict):
+    detail = "The drill ended before. Its times stay as they were recorded."
+
+
 class AssigneeNotOnCall(ValidationFailed):
     """The assignee is unknown, or may not acknowledge alerts."""
 

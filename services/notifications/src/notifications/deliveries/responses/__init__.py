@@ -3,6 +3,7 @@
 from notifications.deliveries.responses.alerts import Alert, AlertAction, AlertDetail
 from notifications.deliveries.responses.deliveries import DeliveryLog, NotificationDelivery
 from notifications.deliveries.responses.devices import Device, VapidKey
+from notifications.deliveries.responses.drills import Drill
 from notifications.deliveries.responses.feed import MarkedRead, Notification, UnreadCount
 from notifications.deliveries.responses.preferences import NotificationPreferences
 
@@ -12,6 +13,7 @@ __all__ = [
     "AlertDetail",
     "DeliveryLog",
     "Device",
+    "Drill",
     "MarkedRead",
     "Notification",
     "NotificationDelivery",

@@ -4,6 +4,7 @@ from notifications.deliveries.routes import (
     alerts,
     delivery_logs,
     devices,
+    drills,
     feed,
     functions,
     preferences,
@@ -20,4 +21,5 @@ ENDPOINTS = (
     receipts.endpoint,
     delivery_logs.endpoint,
     alerts.endpoint,
+    drills.endpoint,
 )

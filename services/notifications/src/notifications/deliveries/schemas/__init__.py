@@ -3,6 +3,7 @@
 from notifications.deliveries.schemas.alerts import AddAlertNoteRequest, AssignAlertRequest, DiscardLostMessagesRequest
 from notifications.deliveries.schemas.deliveries import Channel, DeliverNotificationRequest
 from notifications.deliveries.schemas.devices import RegisterDeviceRequest
+from notifications.deliveries.schemas.drills import EndDrillRequest, StartDrillRequest
 from notifications.deliveries.schemas.feed import MarkAllReadRequest
 from notifications.deliveries.schemas.preferences import ReplacePreferencesRequest
 
@@ -12,7 +13,9 @@ __all__ = [
     "Channel",
     "DeliverNotificationRequest",
     "DiscardLostMessagesRequest",
+    "EndDrillRequest",
     "MarkAllReadRequest",
     "RegisterDeviceRequest",
     "ReplacePreferencesRequest",
+    "StartDrillRequest",
 ]
