@@ -38,4 +38,4 @@ async def shown_dispute(market: Market, order, headers=None):
     return data_of(await market.client.get(url, headers=headers or market.as_buyer()))
 
 
-ROUNDS = 200
+ROUNDS = 50

@@ -185,7 +185,7 @@ async def test_a_closed_dispute_shows_its_outcome(market: Market, outcome: str) 
 async def test_a_dispute_and_the_right_pin_at_once_have_one_end_and_the_money_follows(
     market: Market,
 ) -> None:
-    """Two hundred times: the second one is rejected because the order has changed, and publishes nothing."""
+    """Fifty times: the second one is rejected because the order has changed, and publishes nothing."""
     product = await market.sell(stock=ROUNDS)
     outcomes = {"delivered": 0, "disputed": 0}
     for number in range(ROUNDS):
