@@ -185,6 +185,11 @@ async def test_a_hub_agent_enters_the_pin(visitor: Arrival, market: Marketplace,
     order = await paid_order(market, users, hubId=str(AKOKA_HUB.id))
     await market.dispatch(users.vendor, order["id"])
     one = await visitor("hub")
+    await one.open("/parcels")
+    await one.check_page()
+    await one.page.get_by_role("form", name=f"Arrival of {order['number']}").get_by_role("button").click()
+    assert await one.notice() == f"{order['number']} is at your hub. The buyer is notified."
+    assert (await market.order(users.buyer, order["id"]))["arrivedAt"] is not None
     await one.open(f"/orders?q={order['number']}")
     await one.click(order["number"], "link")
     assert "What you are paid" not in await one.text()

@@ -305,13 +305,14 @@ CREATE TABLE hubs (
     active boolean DEFAULT true NOT NULL,
     created_at timestamp with time zone NOT NULL,
     revision integer DEFAULT 1 NOT NULL,
+    opening_hours jsonb DEFAULT '[]'::jsonb NOT NULL,
     CONSTRAINT hubs_pkey PRIMARY KEY (id),
     CONSTRAINT hubs_campus FOREIGN KEY (campus_id) REFERENCES campuses(id),
     CONSTRAINT hubs_fee_not_negative CHECK ((delivery_fee_minor >= 0))
 );
 CREATE INDEX hubs_of_campus ON hubs USING btree (campus_id, created_at, id);
 ALTER TABLE hubs ENABLE ROW LEVEL SECURITY;
-GRANT SELECT, INSERT, UPDATE (name, address, delivery_fee_minor, active, revision) ON hubs TO campus_identity_api;
+GRANT SELECT, INSERT, UPDATE (name, address, delivery_fee_minor, active, revision, opening_hours) ON hubs TO campus_identity_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON hubs TO campus_identity_service;
 CREATE POLICY hubs_change ON hubs FOR UPDATE
     USING ((app_may('campuses:manage_all'::text) OR (app_may('campuses:manage'::text) AND (campus_id = app_campus_id()))));

@@ -208,8 +208,10 @@ CREATE TABLE contacts (
     sequence bigint NOT NULL,
     phone_confirmed boolean DEFAULT false NOT NULL,
     staff_roles text[],
+    hub_id uuid,
     CONSTRAINT contacts_pkey PRIMARY KEY (user_id)
 );
+CREATE INDEX contacts_of_hub ON contacts USING btree (hub_id, user_id) WHERE (hub_id IS NOT NULL);
 CREATE INDEX contacts_of_phone ON contacts USING btree (phone) WHERE (phone IS NOT NULL);
 CREATE INDEX contacts_of_staff ON contacts USING btree (user_id) WHERE (staff_roles <> '{}'::text[]);
 GRANT SELECT, INSERT, UPDATE, DELETE ON contacts TO campus_notifications_service;

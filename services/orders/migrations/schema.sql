@@ -811,6 +811,8 @@ CREATE TABLE hubs (
     delivery_fee_minor bigint NOT NULL,
     active boolean NOT NULL,
     sequence bigint NOT NULL,
+    address text,
+    opening_hours jsonb,
     CONSTRAINT hubs_pkey PRIMARY KEY (id)
 );
 ALTER TABLE hubs ENABLE ROW LEVEL SECURITY;
@@ -1048,6 +1050,7 @@ CREATE TABLE orders (
     return_due_at timestamp with time zone,
     charge_quarantined_at timestamp with time zone,
     purchase_id uuid,
+    arrived_at timestamp with time zone,
     CONSTRAINT orders_pkey PRIMARY KEY (id),
     CONSTRAINT orders_idempotency_key_once_per_buyer UNIQUE (buyer_id, idempotency_key),
     CONSTRAINT orders_number_once UNIQUE (number),

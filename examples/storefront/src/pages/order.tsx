@@ -3,6 +3,7 @@ import { useRoute } from "preact-iso";
 
 import { naira } from "../money.ts";
 import { Cancel } from "../order/cancel.tsx";
+import { Collect } from "../order/collect.tsx";
 import { Dispute } from "../order/dispute.tsx";
 import { OrderPayment } from "../order/payment.tsx";
 import { Pin } from "../order/pin.tsx";
@@ -59,6 +60,9 @@ function Contents({ order, live }: { order: Order; live: LiveOrder }) {
           <p class={live.live ? "live" : "live off"}>{live.live ? "Live: this page updates by itself" : "Not live"}</p>
         </section>
         {order.status === "Processing" && <OrderPayment order={order} />}
+        {order.status === "dispatched" && order.arrivedAt && order.hubId && (
+          <Collect hubId={order.hubId} arrivedAt={order.arrivedAt} />
+        )}
         {isHeld && <Pin key={order.status} orderId={order.id} />}
         {(order.status === "refund_pending" || order.refundedMinor > 0) && <Refunds order={order} />}
         {isDelivered && <Reviews order={order} />}

@@ -6,21 +6,12 @@ import { Absence } from "../parts/absence.tsx";
 import { FollowVendor } from "../parts/kept.tsx";
 import { Items } from "../parts/items.tsx";
 import { Empty, Loaded } from "../parts/loading.tsx";
+import { OpeningHours } from "../parts/opening-hours.tsx";
 import { Page } from "../parts/page.tsx";
 import { Report } from "../parts/report.tsx";
 import { useList } from "../use-list.ts";
 import { useResource } from "../use-resource.ts";
 import { Card } from "./browse.tsx";
-
-const DAYS = {
-  mon: "Monday",
-  tue: "Tuesday",
-  wed: "Wednesday",
-  thu: "Thursday",
-  fri: "Friday",
-  sat: "Saturday",
-  sun: "Sunday",
-};
 
 /** A seller with the opening hours and the products. */
 export function VendorPage() {
@@ -50,18 +41,7 @@ function About({ vendor }: { vendor: Vendor }) {
     <section class="panel" aria-label="About the seller">
       {vendor.description && <p class="description">{vendor.description}</p>}
       {vendor.away && <Absence of={vendor.away} />}
-      {vendor.openingHours.length > 0 && (
-        <>
-          <h2>Opening hours</h2>
-          <ul>
-            {vendor.openingHours.map(({ day, from, to }) => (
-              <li key={`${day} ${from}`}>
-                {DAYS[day]}, {from} to {to}
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
+      <OpeningHours periods={vendor.openingHours} />
       <FollowVendor id={vendor.id} />
       <Report subject={{ kind: "vendor", id: vendor.id }} title="Report this seller" />
     </section>

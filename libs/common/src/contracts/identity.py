@@ -7,6 +7,7 @@ import msgspec
 
 from contracts.event import Event
 from contracts.money import MinorAmount
+from contracts.opening_hours import OpeningPeriod
 
 CODE_DELIVERY: Final = "identity to notifications: one-time codes"
 """The purpose for which `CODE_DELIVERY_KEY` encrypts: both services derive the same key from it."""
@@ -32,6 +33,7 @@ class UserProvisioned(Event, frozen=True, kw_only=True):
     phone_confirmed: bool | None = None
     staff_roles: tuple[str, ...] | None = None
     email_confirmed: bool | None = None
+    hub_id: UUID | None = None
 
 
 class EmailConfirmed(Event, frozen=True, kw_only=True):
@@ -62,6 +64,7 @@ class ProfileChanged(Event, frozen=True, kw_only=True):
     campus_id: UUID | None = None
     phone_confirmed: bool | None = None
     staff_roles: tuple[str, ...] | None = None
+    hub_id: UUID | None = None
 
 
 class ErasureRequested(Event, frozen=True, kw_only=True):
@@ -207,7 +210,7 @@ class CampusChanged(Event, frozen=True, kw_only=True):
 
 
 class HubChanged(Event, frozen=True, kw_only=True):
-    """A pick-up point; the delivery fee is in kobo."""
+    """A pick-up point; the delivery fee is in kobo. An event of an earlier version has no address and no hours."""
 
     TYPE: ClassVar[str] = "identity.hub_changed.v1"
     hub_id: UUID
@@ -215,6 +218,8 @@ class HubChanged(Event, frozen=True, kw_only=True):
     name: str
     delivery_fee_minor: MinorAmount
     active: bool
+    address: str | None = None
+    opening_hours: tuple[OpeningPeriod, ...] | None = None
 
 
 class SessionRevoked(Event, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ import msgspec
 from contracts.event import Event
 from contracts.money import AmountRule, MinorAmount
 from contracts.numbers import OrderNumber, PurchaseNumber
+from contracts.opening_hours import OpeningPeriod
 
 PIN_DELIVERY: Final = "orders to notifications: delivery PINs"
 """The purpose for which `PIN_DELIVERY_KEY` encrypts: both services derive the same key from it."""
@@ -120,11 +121,32 @@ class DeliveryPinIssued(Event, frozen=True, kw_only=True):
 
 
 class OrderDispatched(Event, frozen=True, kw_only=True):
+    """The vendor handed the parcel over; to its hub where it has one."""
+
     TYPE: ClassVar[str] = "orders.order_dispatched.v1"
     order_id: UUID
     buyer_id: UUID
     vendor_id: UUID
     number: OrderNumber | None = None
+    hub_id: UUID | None = None
+
+
+class OrderArrived(Event, frozen=True, kw_only=True):
+    """An agent received the parcel of a dispatched order at its hub, where the buyer collects it with the PIN.
+
+    Name, address and hours are those that orders knew then; the last two are absent for a hub of an earlier version.
+    """
+
+    TYPE: ClassVar[str] = "orders.order_arrived.v1"
+    order_id: UUID
+    buyer_id: UUID
+    vendor_id: UUID
+    hub_id: UUID
+    arrived_at: str
+    number: OrderNumber
+    hub_name: str
+    hub_address: str | None = None
+    opening_hours: tuple[OpeningPeriod, ...] | None = None
 
 
 class OrderDelivered(Event, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ VENDOR_TYPES: Final = (
     "orders.order_expired.v1",
     "orders.refund_requested.v1",
     "orders.order_dispatched.v1",
+    "orders.order_arrived.v1",
     "orders.order_delivered.v1",
     "orders.order_disputed.v1",
     "orders.dispute_resolved.v1",

@@ -13,7 +13,7 @@ CREATE POLICY campuses_change ON campuses FOR UPDATE
     USING (app_may('campuses:manage_all') OR (app_may('campuses:manage') AND id = app_campus_id()));
 
 ALTER TABLE hubs ENABLE ROW LEVEL SECURITY;
-GRANT SELECT, INSERT, UPDATE (name, address, delivery_fee_minor, active, revision) ON hubs TO campus_identity_api;
+GRANT SELECT, INSERT, UPDATE (name, address, delivery_fee_minor, active, revision, opening_hours) ON hubs TO campus_identity_api;
 CREATE POLICY hubs_read ON hubs FOR SELECT
     USING (
         active

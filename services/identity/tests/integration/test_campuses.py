@@ -20,6 +20,7 @@ from .steps import caller_named
 LAGOS, IBADAN = f"/api/campuses/{demo.LAGOS.id}", f"/api/campuses/{demo.IBADAN.id}"
 HUB = f"/api/hubs/{demo.MOREMI_HUB.id}"
 NEW_HUB = {"name": "Jaja Hall", "address": "Jaja Hall, Akoka", "deliveryFeeMinor": 20_000}
+HOURS = [{"day": "mon", "from": "08:00", "to": "18:00"}]
 
 
 class Staff:
@@ -80,11 +81,15 @@ async def test_staff_open_change_and_close_a_hub(staff: Staff) -> None:
         True,
         1,
     )
-    changed = await staff.patch(path, {"deliveryFeeMinor": 0, "address": "Gate 2"})
+    changed = await staff.patch(path, {"deliveryFeeMinor": 0, "address": "Gate 2", "openingHours": HOURS})
+    assert changed.json()["data"]["openingHours"] == HOURS
     assert (changed.json()["data"]["deliveryFeeMinor"], changed.json()["data"]["address"]) == (0, "Gate 2")
     assert (await staff.patch(path, {"active": False})).status_code == 200
     assert (await staff.app.get(path)).status_code == 404
     events = (await staff.app.published("identity.hub_changed.v1"))[len(demo.HUBS) :]
+    assert [(entry["address"], entry["openingHours"]) for entry in events] == [
+        ("Jaja Hall, Akoka", []), ("Gate 2", HOURS), ("Gate 2", HOURS),
+    ]  # fmt: skip
     assert [(entry["name"], entry["deliveryFeeMinor"], entry["active"]) for entry in events] == [
         ("Jaja Hall", 20_000, True),
         ("Jaja Hall", 0, True),

@@ -5,6 +5,8 @@
 - `orders.delivery_pin_issued` → buyer: `delivery_pin`: SMS, then the messaging app, then push; without a proven
   number `delivery_pin_ready`, mail and push, which does not contain the PIN
 - `orders.order_dispatched`, `order_delivered` → buyer: `order_dispatched`, `order_delivered`, mail, push
+- `orders.order_dispatched` of an order with a hub → the agents of the hub: `parcel_coming`, feed, push
+- `orders.order_arrived` → buyer: `order_arrived` with where and when to collect the parcel, mail, push
 - `orders.order_cancelled`, `order_expired` → buyer: the template of the same name, or `order_closed_under_review`
   when a payment for the order is in quarantine, mail, push; vendors are not notified of unpaid orders
 - `payments.charge_quarantined` → buyer, when one is named: `payment_too_low`, with what arrived and what the orders
@@ -135,6 +137,8 @@ _SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(orders_events.OrderExpired, orders.on_order_expired),
     Subscription(orders_events.DeliveryPinIssued, orders.on_delivery_pin_issued),
     Subscription(orders_events.OrderDispatched, orders.on_order_dispatched),
+    Subscription(orders_events.OrderDispatched, orders.notify_hub_on_order_dispatched),
+    Subscription(orders_events.OrderArrived, orders.on_order_arrived),
     Subscription(orders_events.OrderDelivered, orders.on_order_delivered),
     Subscription(orders_events.OrderDisputed, orders.on_order_disputed),
     Subscription(orders_events.OrderDisputed, orders.alert_vendor_on_order_disputed),

@@ -394,6 +394,10 @@ class Scenario(World):
             user_id=self.buyer_id, email="chidi@unilag.edu.ng", phone=PHONE, phone_confirmed=proven, full_name="Chidi"
         )
 
+    def changed_agent(self, user_id: UUID) -> ProfileChanged:
+        """Return the profile of an agent who was dismissed."""
+        return ProfileChanged(user_id=user_id, email="agent@campus.test", staff_roles=())
+
     def placed(self) -> OrderPlaced:
         items = (PlacedItem(product_id=new_id(), name="Jollof <rice>", quantity=2, line_total_minor=500_000),)
         return OrderPlaced(

@@ -225,6 +225,8 @@ def test_every_template_has_its_channels() -> None:
         "charge_quarantined": every - {"email"},
         "confirm_email": every - {"email"},
         "back_in_stock": every - {"push"},
+        "order_arrived": {"messaging", "sms"},
+        "parcel_coming": every - {"push"},
         "new_message": every - {"push"},
         "price_drop": every - {"push"},
     }

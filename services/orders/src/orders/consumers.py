@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, TypedDict
 
+import msgspec
+
 from common.database.unit_of_work import UnitOfWork
 from common.messaging.messages import Outcome, Received, Subscription, applied_if
 from common.primitives.lifecycles import Rejection
@@ -133,7 +135,15 @@ async def on_campus_changed(event: CampusChanged, received: Received, uow: UnitO
 
 
 async def on_hub_changed(event: HubChanged, received: Received, uow: UnitOfWork, _: Dependencies) -> Outcome:
-    hub = HubProjection(event.hub_id, event.campus_id, event.name, event.delivery_fee_minor, event.active)
+    hub = HubProjection(
+        event.hub_id,
+        event.campus_id,
+        event.name,
+        event.delivery_fee_minor,
+        event.active,
+        event.address,
+        None if event.opening_hours is None else msgspec.to_builtins(event.opening_hours),
+    )
     return _OUTCOMES[await project_hub(uow, hub, received.sequence)]
 
 

@@ -26,6 +26,7 @@ def new_order() -> Callable[[State], Order]:
             commission_minor=7_500,
             number="CM-0000-0001",
             hub_id=new_id(),
+            arrived_at=None,
         )
 
     return make

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from console.api import Json
 from console.families import Screens
 from console.lists import Column, ListView, show_list
+from console.opening_hours import days_of, hours_of
 from console.pages.campus.names import own_campus
 from console.parts import all_rows, command
 from console.visit import Visit
@@ -89,12 +90,15 @@ async def open_hub(visit: Visit) -> Response:
 @SCREENS.page("/hubs/{id:uuid}", title="Hub", any_of=CAMPUS_MANAGERS)
 async def hub_page(visit: Visit) -> Response:
     hub: Json = await visit.api.get(f"/api/hubs/{visit['id']}")
+    days = days_of(hub["openingHours"])
     manages_agents = visit.may("hub_agents:manage") and own_campus(visit) == hub["campusId"]
     agents: list[Json] = await visit.api.get(f"/api/hubs/{hub['id']}/agents") if manages_agents else []
     return visit.render(
         "campus/hub.html",
         title=hub["name"],
         hub=hub,
+        days=days,
+        hours="; ".join(f"{name} {periods}" for _, name, periods in days if periods),
         may_change=_may_change(visit, hub["campusId"]),
         manages_agents=manages_agents,
         agents=agents,
@@ -123,6 +127,7 @@ async def dismiss_hub_agent(visit: Visit) -> Response:
 async def change_hub(visit: Visit) -> Response:
     body = {
         **_hub_of(visit),
+        "openingHours": hours_of(visit),
         "deliveryFeeMinor": visit.form.minor("deliveryFeeMinor") or 0,
         "active": visit.form["active"] == "yes",
         "revision": visit.form.number("revision"),

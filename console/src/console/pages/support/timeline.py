@@ -14,6 +14,7 @@ EVENTS: Final[Mapping[str, str]] = {
     "escrow_held": "Paid: the money is in escrow",
     "escrow_held_without_stock": "Paid after the order had closed; the goods are sold out",
     "vendor_dispatches": "Dispatched by the vendor",
+    "arrived": "Arrived at its hub",
     "pin_issued": "Delivery PIN issued",
     "pin_rejected": "Wrong delivery PIN entered",
     "pin_locked": "Wrong delivery PIN entered: the PIN is locked",

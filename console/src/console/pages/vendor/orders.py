@@ -22,6 +22,8 @@ VENDOR: Final = ("orders:fulfil",)
 DELIVERS: Final = ("orders:fulfil", "orders:verify")
 """The vendor, and the agents of the hub where its goods are handed out."""
 TODAY_ORDERS_MAX: Final = 50
+COLLECTED_SHOWN_MAX: Final = 10
+"""An agent looks up an earlier parcel by its number."""
 
 
 def items_of(order: Json) -> str:
@@ -117,6 +119,35 @@ async def _orders(visit: Visit, status: str) -> list[Json]:
 @SCREENS.page("/orders", title="Orders", any_of=DELIVERS, menu="Orders", icon="orders")
 async def orders_page(visit: Visit) -> Response:
     return await show_list(visit, ORDERS if visit.may(*VENDOR) else HUB_ORDERS, "vendor/orders.html")
+
+
+@SCREENS.page("/parcels", title="Parcels", any_of=("orders:verify",), menu="Parcels", icon="today")
+async def parcels_page(visit: Visit) -> Response:
+    """Return the parcels of the own hub: coming, to be collected, and collected last. It reloads by itself."""
+    coming, arrived, delivered, completed = await asyncio.gather(
+        _parcels(visit, "dispatched", arrived="false"),
+        _parcels(visit, "dispatched", arrived="true"),
+        _parcels(visit, "delivered"),
+        _parcels(visit, "paid"),
+    )
+    collected = sorted(delivered + completed, key=lambda order: str(order["deliveredAt"]), reverse=True)
+    groups = (
+        ("Coming", coming, "No parcel is on its way to your hub."),
+        ("To be collected", arrived, "No parcel waits for its buyer."),
+        ("Collected", collected[:COLLECTED_SHOWN_MAX], "No parcel was collected yet."),
+    )
+    return visit.render("vendor/parcels.html", groups=groups)
+
+
+async def _parcels(visit: Visit, status: str, **filters: str) -> list[Json]:
+    query = {"as": "hub", "status": status, **filters}
+    return (await visit.api.page("/api/orders", limit=TODAY_ORDERS_MAX, **query)).items
+
+
+@SCREENS.action("/orders/{id:uuid}/arrive", any_of=("orders:verify",), page=parcels_page)
+async def arrive(visit: Visit) -> Response:
+    order: Json = await visit.api.post(f"/api/orders/{visit['id']}/arrive")
+    return visit.go("/parcels", f"{order['number']} is at your hub. The buyer is notified.")
 
 
 @SCREENS.page("/orders/{id:uuid}/fulfil", title="Order", any_of=DELIVERS)

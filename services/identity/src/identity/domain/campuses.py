@@ -18,6 +18,7 @@ class NewHub:
     name: str
     address: str
     delivery_fee_minor: int
+    opening_hours: list[dict[str, str]]
 
 
 def check_may_manage_campus(caller: Caller, campus_id: UUID) -> None:

@@ -11,7 +11,7 @@ from common.web.pages import TimePosition
 from identity.responses import campuses as responses
 
 _CAMPUS_COLUMNS: Final = "id, name, domain, active, revision, created_at"
-_HUB_COLUMNS: Final = "id, campus_id, name, address, delivery_fee_minor, active, revision, created_at"
+_HUB_COLUMNS: Final = "id, campus_id, name, address, delivery_fee_minor, active, revision, created_at, opening_hours"
 _CAMPUSES: Final = f"""
 SELECT {_CAMPUS_COLUMNS} FROM campuses
 WHERE active AND ($1::timestamptz IS NULL OR (created_at, id) > ($1, $2::uuid))
@@ -54,6 +54,7 @@ class Hub:
     active: bool
     revision: int
     created_at: datetime
+    opening_hours: list[dict[str, str]]
 
     def response(self) -> responses.Hub:
         return responses.Hub.from_record(self)

@@ -15,7 +15,7 @@ _PROFILE: Final = """
 SELECT p.id, p.email, p.confirmed_email IS NOT DISTINCT FROM p.email, p.phone,
     coalesce(p.confirmed_phone = p.phone, false), p.full_name,
     array(SELECT g.role FROM role_grants g WHERE g.user_id = p.id ORDER BY g.role), p.campus_id, p.revision,
-    p.created_at, p.updated_at
+    p.created_at, p.updated_at, (SELECT g.hub_id FROM role_grants g WHERE g.user_id = p.id AND g.role = 'hub_agent')
 FROM profiles p WHERE p.id = $1
 """
 _REFERRAL: Final = """
@@ -37,6 +37,7 @@ class Profile:
     revision: int
     created_at: datetime
     updated_at: datetime
+    hub_id: UUID | None
 
     def response(self, caller: Caller) -> responses.Profile:
         """Return the profile of the caller, with what the token of this request permits."""

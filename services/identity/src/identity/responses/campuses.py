@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from common.web.response_models import ResponseModel, Timestamp
+from identity.responses.vendors import OpeningPeriod
 
 
 class Campus(ResponseModel):
@@ -20,6 +21,7 @@ class Hub(ResponseModel):
     name: str
     address: str
     delivery_fee_minor: int
+    opening_hours: list[OpeningPeriod]
     active: bool
     revision: int
     created_at: Timestamp

@@ -108,7 +108,8 @@ async def update_campus(
 async def create_hub(request: Request, caller: CurrentCaller, campus_id: UUID, body: CreateHubRequest) -> Response:
     """Open a hub on a campus."""
     dependencies = dependencies_of(request, Dependencies)
-    hub = NewHub(body.name, body.address, body.delivery_fee_minor)
+    hours = [period.model_dump(by_alias=True) for period in body.opening_hours]
+    hub = NewHub(body.name, body.address, body.delivery_fee_minor, hours)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         hub_id = await open_hub(uow, caller, campus_id, hub, now=dependencies.clock.now())
         shown = (await find_hub(uow, hub_id)).response()

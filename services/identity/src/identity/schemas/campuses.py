@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 from common.web.schemas import A_NAME, RequestBody
 from identity.domain.addresses import domain_of
 from identity.domain.campuses import DELIVERY_FEE_MINOR_MAX
+from identity.schemas.vendors import OpeningHours
 
 
 def _domain(text: str) -> str:
@@ -40,6 +41,7 @@ class CreateHubRequest(RequestBody):
     name: DisplayName
     address: Address
     delivery_fee_minor: DeliveryFee
+    opening_hours: OpeningHours
 
 
 class UpdateHubRequest(RequestBody):
@@ -48,5 +50,6 @@ class UpdateHubRequest(RequestBody):
     name: DisplayName = ""
     address: Address = ""
     delivery_fee_minor: DeliveryFee = 0
+    opening_hours: OpeningHours
     active: Flag = True
     revision: Revision | None = None

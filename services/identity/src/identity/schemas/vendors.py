@@ -27,7 +27,7 @@ class AbsenceRequest(RequestBody):
 
 
 class OpeningPeriodRequest(RequestBody):
-    """A period of a day, in the time of Lagos. It shows when the shop is open and rejects no order."""
+    """A period of a day, in the time of Lagos. It shows when a shop or hub is open and rejects no order."""
 
     day: Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
     opens: Annotated[TimeOfDay, Field(alias="from")]
@@ -39,6 +39,9 @@ class OpeningPeriodRequest(RequestBody):
         if self.opens >= self.closes:
             raise ValueError("`from` must be before `to`; split a period that goes over midnight")
         return self
+
+
+OpeningHours = Annotated[list[OpeningPeriodRequest], Field(default_factory=list, max_length=PERIODS_MAX)]
 
 
 class CreateVendorApplicationRequest(RequestBody):
@@ -71,6 +74,6 @@ class UpdateVendorRequest(RequestBody):
     category: Category = ""
     description: Description = ""
     away: Annotated[AbsenceRequest | None, Field(description="Null ends an absence.")] = None
-    opening_hours: Annotated[list[OpeningPeriodRequest], Field(default_factory=list, max_length=PERIODS_MAX)]
+    opening_hours: OpeningHours
     commission_basis_points: Annotated[int, Field(strict=True, ge=0, le=10_000)] | None = None
     revision: Annotated[int, Field(strict=True, ge=1, le=2**31 - 1)] | None = None

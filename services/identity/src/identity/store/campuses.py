@@ -15,10 +15,12 @@ _SAVE_CAMPUS: Final = """
 UPDATE campuses SET name = $3, active = $4, revision = revision + 1 WHERE id = $1 AND revision = $2
 """
 _RECORD_HUB: Final = """
-INSERT INTO hubs (id, campus_id, name, address, delivery_fee_minor, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO hubs (id, campus_id, name, address, delivery_fee_minor, created_at, opening_hours)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 """
 _SAVE_HUB: Final = """
-UPDATE hubs SET name = $3, address = $4, delivery_fee_minor = $5, active = $6, revision = revision + 1
+UPDATE hubs SET name = $3, address = $4, delivery_fee_minor = $5, active = $6, opening_hours = $7,
+    revision = revision + 1
 WHERE id = $1 AND revision = $2
 """
 
@@ -34,11 +36,11 @@ async def save_campus(uow: UnitOfWork, campus_id: UUID, revision: int, *, name: 
 
 
 async def record_hub(uow: UnitOfWork, hub_id: UUID, campus_id: UUID, hub: NewHub, now: datetime) -> None:
-    await uow.execute(_RECORD_HUB, hub_id, campus_id, hub.name, hub.address, hub.delivery_fee_minor, now)
+    values = (hub_id, campus_id, hub.name, hub.address, hub.delivery_fee_minor, now, hub.opening_hours)
+    await uow.execute(_RECORD_HUB, *values)
 
 
-async def save_hub(
-    uow: UnitOfWork, hub_id: UUID, revision: int, *, name: str, address: str, delivery_fee_minor: int, active: bool
-) -> bool:
+async def save_hub(uow: UnitOfWork, hub_id: UUID, revision: int, hub: NewHub, *, active: bool) -> bool:
     """Return False when the hub no longer has this revision."""
-    return await uow.execute(_SAVE_HUB, hub_id, revision, name, address, delivery_fee_minor, active) == 1
+    values = (hub.name, hub.address, hub.delivery_fee_minor, active, hub.opening_hours)
+    return await uow.execute(_SAVE_HUB, hub_id, revision, *values) == 1

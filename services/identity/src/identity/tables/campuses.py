@@ -1,6 +1,7 @@
 """Campuses and hubs."""
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
 
 from identity.tables.metadata import INSTANT, metadata
 
@@ -29,6 +30,7 @@ sa.Table(
     sa.Column("active", sa.Boolean, nullable=False, server_default=sa.true()),
     sa.Column("created_at", INSTANT, nullable=False),
     sa.Column("revision", sa.Integer, nullable=False, server_default=sa.text("1")),
+    sa.Column("opening_hours", JSONB, nullable=False, server_default=sa.text("'[]'")),
     sa.CheckConstraint("delivery_fee_minor >= 0", name="hubs_fee_not_negative"),
     sa.Index("hubs_of_campus", "campus_id", "created_at", "id"),
 )

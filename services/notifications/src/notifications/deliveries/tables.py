@@ -19,8 +19,11 @@ sa.Table(
     sa.Column("sequence", sa.BigInteger, nullable=False),
     sa.Column("phone_confirmed", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("staff_roles", ARRAY(sa.Text)),
+    # The hub of a hub agent.
+    sa.Column("hub_id", sa.Uuid),
     # Finds the user whose telephone sent a message.
     sa.Index("contacts_of_phone", "phone", postgresql_where=sa.text("phone IS NOT NULL")),
+    sa.Index("contacts_of_hub", "hub_id", "user_id", postgresql_where=sa.text("hub_id IS NOT NULL")),
     sa.Index("contacts_of_staff", "user_id", postgresql_where=sa.text("staff_roles <> '{}'")),
 )
 

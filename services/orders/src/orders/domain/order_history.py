@@ -5,4 +5,4 @@ from typing import Literal
 from orders.domain.pins import PinEvent
 from orders.domain.transitions import Trigger
 
-OrderEvent = Literal["placed"] | Trigger | PinEvent
+OrderEvent = Literal["placed", "arrived"] | Trigger | PinEvent

@@ -30,6 +30,8 @@ class Order:
     commission_minor: int
     number: str
     hub_id: UUID | None
+    # The parcel was received at the hub.
+    arrived_at: datetime | None
     version: str = ""
 
     @property
@@ -80,6 +82,7 @@ class NewOrder(NamedTuple):
     return_due_at: datetime | None = None
     revision: int = 1
     purchase_id: UUID | None = None
+    arrived_at: datetime | None = None
 
 
 class ReportedEscrow(NamedTuple):

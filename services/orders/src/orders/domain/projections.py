@@ -34,10 +34,15 @@ class VendorProjection:
 
 @dataclass(frozen=True, slots=True)
 class HubProjection:
-    """A pick-up point; the delivery fee in kobo."""
+    """A pick-up point; the delivery fee in kobo. Address and hours are None until an event has them.
+
+    An hour is a period of a day: `{day, from, to}`.
+    """
 
     id: UUID
     campus_id: UUID
     name: str
     delivery_fee_minor: int
     active: bool
+    address: str | None = None
+    opening_hours: list[dict[str, str]] | None = None

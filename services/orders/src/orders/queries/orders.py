@@ -34,7 +34,7 @@ ListRole = Literal["buyer", "vendor", "hub"]
 ORDER_COLUMNS: Final = """
     orders.id, number, status, currency, buyer_id, vendor_id, campus_id, hub_id, total_amount AS total_minor,
     subtotal_minor, delivery_fee_minor,
-    commission_minor, refunded_minor, delivery_note, payment_due_at, delivered_at, return_due_at, revision,
+    commission_minor, refunded_minor, delivery_note, payment_due_at, delivered_at, return_due_at, arrived_at, revision,
     orders.created_at, updated_at, purchase_id,
     (
         SELECT json_agg(item) FROM (
@@ -77,6 +77,7 @@ ORDER_FILTERS: Final[Mapping[str, str]] = {
     "to": "orders.created_at < {}",
     "id": "orders.id = {}",
     "purchaseId": "orders.purchase_id = {}",
+    "arrived": "(orders.arrived_at IS NOT NULL) = {}",
     "q": (
         "EXISTS (SELECT FROM order_items AS item WHERE item.order_id = orders.id "
         "AND to_tsvector('every_word', joined_text(item.name)) @@ to_tsquery('every_word', {}))"

@@ -29,10 +29,12 @@ class OrderTimelineEntry(ResponseModel):
         OrderEvent,
         Meta(
             description="`placed`, the trigger of a transition (contract section 6.2), or `pin_issued`, `pin_rejected` "
-            "(a wrong attempt) and `pin_locked` (the wrong attempt that locked the PIN)."
+            "(a wrong attempt), `arrived` (at its hub) and `pin_locked` (the wrong attempt that locked the PIN)."
         ),
     ]
-    status: Annotated[State | None, Meta(description="The status that the transition led to; null for a PIN event.")]
+    status: Annotated[
+        State | None, Meta(description="The status that the transition led to; null for a PIN event and `arrived`.")
+    ]
     occurred_at: Annotated[Timestamp, Meta(description="When the transaction of the event was made.")]
 
 
@@ -68,6 +70,9 @@ class Order(ResponseModel):
     delivery_note: Annotated[str | None, Meta(description="Null for finance.")]
     payment_due_at: Timestamp
     delivered_at: Timestamp | None
+    arrived_at: Annotated[
+        Timestamp | None, Meta(description="When an agent of its hub received the parcel, which the buyer can collect.")
+    ]
     return_due_at: Annotated[Timestamp | None, Meta(description="The end of the return window.")]
     revision: int
     created_at: Timestamp

@@ -14,6 +14,9 @@ async def order_filters(
     status: Annotated[State | None, Query()] = None,
     created_from: Annotated[QueryInstant | None, Query(alias="from", description="Created at or after this.")] = None,
     created_before: Annotated[QueryInstant | None, Query(alias="to", description="Created before this.")] = None,
+    arrived: Annotated[
+        bool | None, Query(description="Whether an agent of its hub received the order's parcel.")
+    ] = None,
     q: Annotated[
         QueryText | None,
         Query(
@@ -28,7 +31,7 @@ async def order_filters(
     ] = None,
 ) -> Filters:
     """Return the given filters by their public names."""
-    return given_filters(**{"status": status, "from": created_from, "to": created_before, "q": q})
+    return given_filters(**{"status": status, "from": created_from, "to": created_before, "arrived": arrived, "q": q})
 
 
 OrderFilters = Annotated[Filters, Depends(order_filters)]

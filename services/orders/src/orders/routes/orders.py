@@ -24,9 +24,10 @@ from orders.domain.orders import Cancellation
 from orders.queries.order_timeline import list_timeline
 from orders.queries.orders import ListRole, find_changeable_order, find_order, new_order_of, page_of_orders
 from orders.responses.orders import Order, OrderItem, OrderTimelineEntry
-from orders.routes.order_commands import buyers_destination, order_after, place, requested_lines
+from orders.routes.order_commands import buyers_destination, order_after, place, requested_lines, roles_in_order
 from orders.routes.order_filters import OrderFilters
 from orders.schemas.orders import CancelOrderRequest, CheckoutRequest
+from orders.use_cases.orders.arrive_order import arrive_order as arrive
 from orders.use_cases.orders.cancel_order import cancel_order as cancel
 from orders.use_cases.orders.dispatch_order import dispatch_order as dispatch
 
@@ -180,6 +181,22 @@ async def dispatch_order(
         return await find_order(uow, order_id, caller, dependencies.contacts)
 
     return ok(request, or_not_found(await decide_and_write(database, run)))
+
+
+@endpoint("POST", f"{ONE_ORDER}/arrive", id="orders.arrive", returns=Order, allow=permission("orders:verify"))
+async def arrive_order(
+    request: Request, caller: CurrentCaller, order_id: UUID, body: EmptyRequest | None = None
+) -> Response:
+    """Receive the parcel of a dispatched order, as an agent of its hub; the buyer is notified where to collect it.
+
+    409 in any other state; repeating it has no further effect.
+    """
+    dependencies = dependencies_of(request, Dependencies)
+    roles = await roles_in_order(request, caller, order_id)
+    now = dependencies.clock.now()
+    return await order_after(
+        request, caller, order_id, lambda uow: arrive(uow, order_id, roles, agent_id=caller.id, now=now)
+    )
 
 
 async def _visible_order(request: Request, caller: CurrentCaller, order_id: UUID) -> Order:

@@ -17,7 +17,7 @@ from orders.domain.transitions import State, Trigger
 
 _ORDER_COLUMNS: Final = """
     id, buyer_id, vendor_id, campus_id, status, total_amount, refunded_minor, delivered_at, escrow_minor, return_due_at,
-    commission_minor, number, hub_id, orders.xmin::text
+    commission_minor, number, hub_id, arrived_at, orders.xmin::text
 """
 _FIND_ORDER: Final = f"SELECT {_ORDER_COLUMNS} FROM orders WHERE id = $1"
 _LOCK_ORDER: Final = f"{_FIND_ORDER} FOR NO KEY UPDATE"
@@ -27,7 +27,7 @@ SOLD_ORDER_COLUMNS: Final = f"""
     ARRAY (SELECT id FROM order_items WHERE order_id = orders.id ORDER BY position),
     ARRAY (SELECT line_total_minor FROM order_items WHERE order_id = orders.id ORDER BY position)
 """
-_SOLD_ORDER_COLUMNS_COUNT: Final = 16
+_SOLD_ORDER_COLUMNS_COUNT: Final = 17
 _FIND_SOLD_ORDER: Final = f"SELECT {SOLD_ORDER_COLUMNS} FROM orders WHERE id = $1"
 _LOCK_SOLD_ORDER: Final = f"{_FIND_SOLD_ORDER} FOR NO KEY UPDATE"
 # An order has one timer at most: that of its state.
@@ -60,6 +60,13 @@ UPDATE orders SET escrow_minor = $2, escrow_sequence = $3 WHERE id = $1 AND escr
 """
 _SAVE_QUARANTINED_CHARGE: Final = """
 UPDATE orders SET charge_quarantined_at = $2 WHERE id = $1 AND charge_quarantined_at IS NULL
+"""
+_SAVE_ARRIVAL: Final = """
+WITH arrived AS (
+    UPDATE orders SET arrived_at = $2, revision = revision + 1, updated_at = $2
+    WHERE id = $1 AND status = 'dispatched' AND arrived_at IS NULL RETURNING id
+)
+INSERT INTO order_history (order_id, event, occurred_at, actor_id) SELECT id, 'arrived', $2, $3 FROM arrived
 """
 
 
@@ -181,6 +188,12 @@ async def save_escrow(uow: UnitOfWork, order_id: UUID, escrow: ReportedEscrow) -
 async def save_quarantined_charge(uow: UnitOfWork, order_id: UUID, at: datetime) -> bool:
     """Record that a charge of the order was quarantined; return False for a later one."""
     return bool(await uow.execute(_SAVE_QUARANTINED_CHARGE, order_id, at))
+
+
+async def save_arrival(uow: UnitOfWork, order: Order, agent_id: UUID, now: datetime) -> None:
+    """Record the arrival of the locked order, with a line in its history. Raises StateChanged."""
+    if await uow.execute(_SAVE_ARRIVAL, order.id, now, agent_id) != 1:
+        raise StateChanged(f"order {order.id} is no longer dispatched, or arrived before")
 
 
 def _order(row: Any) -> Order | None:

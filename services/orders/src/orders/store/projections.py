@@ -25,10 +25,16 @@ ON CONFLICT (id) DO UPDATE SET name = excluded.name, active = excluded.active, s
 WHERE known.sequence < excluded.sequence
 """
 _SAVE_HUB: Final = """
-INSERT INTO hubs AS known (id, campus_id, name, delivery_fee_minor, active, sequence) VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO hubs AS known (id, campus_id, name, delivery_fee_minor, active, sequence, address, opening_hours)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT (id) DO UPDATE SET campus_id = excluded.campus_id, name = excluded.name,
-    delivery_fee_minor = excluded.delivery_fee_minor, active = excluded.active, sequence = excluded.sequence
+    delivery_fee_minor = excluded.delivery_fee_minor, active = excluded.active, sequence = excluded.sequence,
+    address = coalesce(excluded.address, known.address),
+    opening_hours = coalesce(excluded.opening_hours, known.opening_hours)
 WHERE known.sequence < excluded.sequence
+"""
+_FIND_HUB: Final = """
+SELECT id, campus_id, name, delivery_fee_minor, active, address, opening_hours FROM hubs WHERE id = $1
 """
 
 _SAVE_BUYER_ADDRESSES: Final = """
@@ -71,4 +77,9 @@ async def save_campus(uow: UnitOfWork, campus_id: UUID, name: str, active: bool,
 
 async def save_hub(uow: UnitOfWork, hub: HubProjection, sequence: int) -> bool:
     row = (hub.id, hub.campus_id, hub.name, hub.delivery_fee_minor, hub.active, sequence)
-    return await uow.execute(_SAVE_HUB, *row) == 1
+    return await uow.execute(_SAVE_HUB, *row, hub.address, hub.opening_hours) == 1
+
+
+async def find_hub(uow: UnitOfWork, hub_id: UUID) -> HubProjection | None:
+    row = await uow.fetch_row(_FIND_HUB, hub_id)
+    return None if row is None else HubProjection(*row)

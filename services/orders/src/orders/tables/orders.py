@@ -56,6 +56,7 @@ sa.Table(
     sa.Column("return_due_at", INSTANT),
     sa.Column("charge_quarantined_at", INSTANT),
     sa.Column("purchase_id", sa.Uuid, sa.ForeignKey("purchases.id", name="orders_purchase")),
+    sa.Column("arrived_at", INSTANT),
     sa.UniqueConstraint("buyer_id", "idempotency_key", name="orders_idempotency_key_once_per_buyer"),
     sa.UniqueConstraint("number", name="orders_number_once"),
     sa.CheckConstraint("escrow_minor BETWEEN 0 AND total_amount", name="orders_escrow_minor_within_total"),
@@ -113,7 +114,7 @@ sa.Table(
 
 # Its transitions and the events of its delivery PIN. They are inserted under the lock of the order's row, so their ids
 # are in the sequence of the events. A checkout inserts no row: the order itself has its instant. `actor_id` is the
-# member of staff who cancelled.
+# member of staff who cancelled, or the agent who received the parcel.
 sa.Table(
     "order_history",
     metadata,

@@ -1,6 +1,7 @@
 """Projections of identity, erasures, and the key of the keyed hashes."""
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
 
 from orders.tables.metadata import INSTANT, metadata
 
@@ -46,6 +47,8 @@ sa.Table(
     sa.Column("delivery_fee_minor", sa.BigInteger, nullable=False),
     sa.Column("active", sa.Boolean, nullable=False),
     sa.Column("sequence", sa.BigInteger, nullable=False),
+    sa.Column("address", sa.Text),
+    sa.Column("opening_hours", JSONB),
 )
 
 # Keyed hashes of users' addresses, for the search of support (decision 37). Erasure sets them to NULL and keeps the

@@ -84,6 +84,7 @@ async def _load_campuses(uow: UnitOfWork, now: datetime) -> None:
                     name=hub.name,
                     delivery_fee_minor=hub.delivery_fee_minor,
                     active=True,
+                    address=hub.address,
                 )
             )
 
@@ -106,9 +107,10 @@ async def _load_user(uow: UnitOfWork, user: DemoUser, now: datetime) -> None:
             # A previous release loaded it before addresses were confirmed.
             await publish_profile(uow, user.id)
         return
+    agent_of = demo.AKOKA_HUB.id if "hub_agent" in user.roles else None
     for role in user.roles:
         appointment = user.campus_id if role in STAFF_ROLES else None
-        hub_id = demo.AKOKA_HUB.id if role == "hub_agent" else None
+        hub_id = agent_of if role == "hub_agent" else None
         await profiles.record_role_if_new(uow, user.id, role, now, campus_id=appointment, hub_id=hub_id)
     uow.publish(
         UserProvisioned(
@@ -122,6 +124,7 @@ async def _load_user(uow: UnitOfWork, user: DemoUser, now: datetime) -> None:
             email_confirmed=True,
             staff_roles=tuple(role for role in user.roles if role in STAFF_ROLES),
             referral=ReferralOutcome(applied=False, reward_minor=0),
+            hub_id=agent_of,
         )
     )
 

@@ -26,6 +26,7 @@ async def publish_profile(uow: UnitOfWork, user_id: UUID) -> Profile:
             campus_id=profile.campus_id,
             phone_confirmed=profile.phone_confirmed,
             staff_roles=tuple(role for role in profile.roles if role in STAFF_ROLES),
+            hub_id=profile.hub_id,
         )
     )
     return profile

@@ -9,17 +9,17 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import StaleRevision
-from contracts.identity import HubChanged
-from identity.domain.campuses import check_may_manage_campus
+from identity.domain.campuses import NewHub, check_may_manage_campus
 from identity.queries.campuses import get_hub
 from identity.store import campuses
 from identity.store.staff import record_staff_action
+from identity.use_cases.campuses.steps import publish_hub
 
 
 async def change_hub(
     uow: UnitOfWork, caller: Caller, hub_id: UUID, changes: Mapping[str, Any], revision: int | None, *, now: datetime
 ) -> None:
-    """Change name, address or fee (kobo) of a hub, or close it. Orders placed before keep the fee that they froze.
+    """Change name, address, fee (kobo) or hours of a hub, or close it. Placed orders keep the fee that they froze.
 
     Raises NotFound, AnotherCampus, and StaleRevision when it has changed since `revision` or changes concurrently.
     """
@@ -33,24 +33,14 @@ async def change_hub(
         address=changes.get("address", before.address),
         delivery_fee_minor=changes.get("deliveryFeeMinor", before.delivery_fee_minor),
         active=changes.get("active", before.active),
+        opening_hours=changes.get("openingHours", before.opening_hours),
     )
     if after == before:
         return
     fee = after.delivery_fee_minor
-    if not await campuses.save_hub(
-        uow,
-        hub_id,
-        before.revision,
-        name=after.name,
-        address=after.address,
-        delivery_fee_minor=fee,
-        active=after.active,
-    ):
+    hub = NewHub(after.name, after.address, fee, after.opening_hours)
+    if not await campuses.save_hub(uow, hub_id, before.revision, hub, active=after.active):
         raise StaleRevision
     detail = {"name": after.name, "address": after.address, "deliveryFeeMinor": fee, "active": after.active}
     await record_staff_action(uow, "changed", "hub", hub_id, detail, by=caller.id, now=now)
-    uow.publish(
-        HubChanged(
-            hub_id=hub_id, campus_id=after.campus_id, name=after.name, delivery_fee_minor=fee, active=after.active
-        )
-    )
+    publish_hub(uow, after)

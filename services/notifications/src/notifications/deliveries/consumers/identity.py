@@ -78,7 +78,9 @@ async def on_vendor_changed(
 async def _project_contact(event: UserProvisioned | ProfileChanged, received: Received, uow: UnitOfWork) -> Outcome:
     contact = Contact(event.user_id, event.email, event.phone, event.full_name)
     is_proven, roles = bool(event.phone_confirmed), event.staff_roles
-    is_newer = await save_contact(uow, contact, received.sequence, phone_confirmed=is_proven, staff_roles=roles)
+    is_newer = await save_contact(
+        uow, contact, received.sequence, phone_confirmed=is_proven, staff_roles=roles, hub_id=event.hub_id
+    )
     return applied_if(is_newer)
 
 

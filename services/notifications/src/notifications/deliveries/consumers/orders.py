@@ -12,6 +12,7 @@ from contracts.orders import (
     DeliveryPinIssued,
     DisputeResolved,
     MessagePosted,
+    OrderArrived,
     OrderCancelled,
     OrderDelivered,
     OrderDispatched,
@@ -31,8 +32,14 @@ from notifications.deliveries.domain.deliveries import (
     notification_id_of,
     pin_channel,
 )
+from notifications.deliveries.domain.opening_hours import Period, hours_text
 from notifications.deliveries.domain.pin_texts import SharedPin
-from notifications.deliveries.queries.contacts import get_recipients, get_vendor, payment_is_under_review
+from notifications.deliveries.queries.contacts import (
+    get_recipients,
+    get_vendor,
+    list_agents_of_hub,
+    payment_is_under_review,
+)
 from notifications.deliveries.queries.feed import is_streaming
 from notifications.deliveries.store.contacts import PlacedOrder, save_order_summary
 from notifications.deliveries.use_cases.deliveries.defer_notification import defer_notification
@@ -115,6 +122,45 @@ async def on_order_dispatched(
         event.buyer_id,
         "order_dispatched",
         await order_parameters(uow, event),
+        event.order_id,
+        vendor_id=event.vendor_id,
+    )
+
+
+async def notify_hub_on_order_dispatched(
+    event: OrderDispatched, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    """Notify each agent of the order's hub of the coming parcel."""
+    if event.hub_id is None:
+        return
+    parameters = await order_parameters(uow, event)
+    for user_id in await list_agents_of_hub(uow, event.hub_id):
+        notify_user(
+            uow,
+            dependencies.delivery_context(),
+            user_id,
+            "parcel_coming",
+            parameters,
+            event.order_id,
+            user_id,
+            vendor_id=event.vendor_id,
+        )
+
+
+async def on_order_arrived(
+    event: OrderArrived, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    place: JsonObject = {"hubName": event.hub_name}
+    if event.hub_address is not None:
+        place["hubAddress"] = event.hub_address
+    if event.opening_hours:
+        place["openingHours"] = hours_text([Period(one.day, one.opens, one.closes) for one in event.opening_hours])
+    notify_user(
+        uow,
+        dependencies.delivery_context(),
+        event.buyer_id,
+        "order_arrived",
+        {**await order_parameters(uow, event), **place},
         event.order_id,
         vendor_id=event.vendor_id,
     )

@@ -51,6 +51,7 @@ CHANNELS_BY_TEMPLATE: Final[Mapping[str, tuple[Channel, ...]]] = {
     "vendor_dispatch_alert": _AND_MESSAGING,
     "return_request_update": _AND_MESSAGING,
     "order_dispatched": _MAIL_AND_PUSH,
+    "order_arrived": _MAIL_AND_PUSH,
     "order_delivered": _MAIL_AND_PUSH,
     "return_requested": _MAIL_AND_PUSH,
     "order_cancelled": _MAIL_AND_PUSH,
@@ -86,6 +87,8 @@ CHANNELS_BY_TEMPLATE: Final[Mapping[str, tuple[Channel, ...]]] = {
     "product_relisted": _MAIL_AND_PUSH,
     "delivery_pin_ready": _MAIL_AND_PUSH,
     "ticket_reply": _MAIL_AND_PUSH,
+    # One for each parcel of a hub.
+    "parcel_coming": ("push",),
     # A mail for each of them would be advertising.
     "back_in_stock": ("push",),
     "price_drop": ("push",),
@@ -106,7 +109,14 @@ _MANDATORY: Final = frozenset(
 # Optional mails, with a link to switch them off (RFC 8058): updates of an order or ticket that the app shows as well.
 # Codes, security notices, receipts, and everything about money or an account have none.
 _UNSUBSCRIBABLE: Final = frozenset(
-    {"order_dispatched", "order_delivered", "order_cancelled", "order_expired", "vendor_dispatch_alert"}
+    {
+        "order_dispatched",
+        "order_arrived",
+        "order_delivered",
+        "order_cancelled",
+        "order_expired",
+        "vendor_dispatch_alert",
+    }
     | {"return_requested", "return_request_update", "ticket_reply"}
 )
 # Defaults without stored preferences: every channel except the messaging app.

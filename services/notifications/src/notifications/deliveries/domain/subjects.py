@@ -26,6 +26,8 @@ KIND_BY_TEMPLATE: Final[Mapping[str, SubjectKind]] = {
     "order_confirmation": "order",
     "vendor_dispatch_alert": "order",
     "order_dispatched": "order",
+    "parcel_coming": "order",
+    "order_arrived": "order",
     "order_delivered": "order",
     "return_requested": "return_request",
     "return_request_update": "return_request",

@@ -65,6 +65,21 @@ CATALOG: Final[Mapping[str, Template]] = {
         {"orderId": "text", "orderNumber": "number", "businessName": "text", "items": "lines"}
     ),
     "order_dispatched": Template({"orderId": "text", "orderNumber": "number", "businessName": "text"}),
+    "parcel_coming": Template(
+        {"orderId": "text", "orderNumber": "number", "businessName": "text"}, channels=frozenset({"push"})
+    ),
+    "order_arrived": Template(
+        {
+            "orderId": "text",
+            "orderNumber": "number",
+            "businessName": "text",
+            "hubName": "text",
+            "hubAddress": "text",
+            "openingHours": "text",
+        },
+        channels=frozenset({"email", "push"}),
+        optional=frozenset({"hubAddress", "openingHours"}),
+    ),
     "order_delivered": Template({"orderId": "text", "orderNumber": "number", "businessName": "text"}),
     "return_requested": Template({"orderId": "text", "orderNumber": "number", "businessName": "text"}),
     "return_request_update": Template(

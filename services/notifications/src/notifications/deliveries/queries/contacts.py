@@ -30,6 +30,9 @@ _STAFF_ROLES: Final = "SELECT staff_roles FROM contacts WHERE user_id = $1"
 _STAFF: Final = """
 SELECT user_id FROM contacts WHERE staff_roles <> '{}' AND staff_roles && $1::text[] ORDER BY user_id
 """
+_AGENTS_OF_HUB: Final = """
+SELECT user_id FROM contacts WHERE hub_id = $1 AND 'hub_agent' = ANY (staff_roles) ORDER BY user_id
+"""
 _USER_OF_NUMBER: Final = (
     "SELECT user_id FROM contacts WHERE phone = $1 AND phone_confirmed ORDER BY sequence DESC LIMIT 1"
 )
@@ -145,6 +148,11 @@ async def find_staff_roles(uow: UnitOfWork, user_id: UUID) -> list[str] | None:
 async def list_staff(uow: UnitOfWork, roles: Collection[str]) -> list[UUID]:
     """Return the users who hold any of the staff roles."""
     return [user_id for (user_id,) in await uow.fetch(_STAFF, sorted(roles))]
+
+
+async def list_agents_of_hub(uow: UnitOfWork, hub_id: UUID) -> list[UUID]:
+    """Return the agents of the hub."""
+    return [user_id for (user_id,) in await uow.fetch(_AGENTS_OF_HUB, hub_id)]
 
 
 async def get_vendor(uow: UnitOfWork, vendor_id: UUID) -> VendorContact:

@@ -11,11 +11,12 @@ from notifications.deliveries.store.devices import delete_devices
 from notifications.deliveries.store.preferences import delete_preferences
 
 _SAVE_CONTACT: Final = """
-INSERT INTO contacts AS c (user_id, email, phone, full_name, sequence, phone_confirmed, staff_roles)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO contacts AS c (user_id, email, phone, full_name, sequence, phone_confirmed, staff_roles, hub_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT (user_id) DO UPDATE
 SET email = excluded.email, phone = excluded.phone, full_name = excluded.full_name, sequence = excluded.sequence,
-    phone_confirmed = excluded.phone_confirmed, staff_roles = coalesce(excluded.staff_roles, c.staff_roles)
+    phone_confirmed = excluded.phone_confirmed, staff_roles = coalesce(excluded.staff_roles, c.staff_roles),
+    hub_id = CASE WHEN excluded.staff_roles IS NULL THEN c.hub_id ELSE excluded.hub_id END
 WHERE c.sequence < excluded.sequence
 """
 # Queued messages are no longer sent. The recipient stays unique for its notification and channel.
@@ -69,10 +70,11 @@ async def save_contact(
     *,
     phone_confirmed: bool = False,
     staff_roles: Sequence[str] | None = None,
+    hub_id: UUID | None = None,
 ) -> bool:
-    """Store a newer contact; return whether it was newer. Without `staff_roles` the stored roles stay."""
-    values = (contact.user_id, contact.email, contact.phone, contact.full_name, sequence, phone_confirmed, staff_roles)
-    return bool(await uow.execute(_SAVE_CONTACT, *values))
+    """Store a newer contact; return whether it was newer. Without `staff_roles` the stored roles and hub stay."""
+    values = (contact.user_id, contact.email, contact.phone, contact.full_name, sequence, phone_confirmed)
+    return bool(await uow.execute(_SAVE_CONTACT, *values, staff_roles, hub_id))
 
 
 async def erase_contact(uow: UnitOfWork, user_id: UUID, sequence: int) -> bool:

@@ -2,6 +2,7 @@
 
 __all__ = [
     "accept_payment",
+    "arrive_order",
     "cancel_order",
     "complete_order",
     "dispatch_order",

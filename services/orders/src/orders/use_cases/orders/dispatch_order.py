@@ -29,6 +29,12 @@ async def dispatch_order(
         return order
     if isinstance(transition, Rejection):
         raise ForbiddenTransition(order.status)
-    event = OrderDispatched(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, number=order.number)
+    event = OrderDispatched(
+        order_id=order.id,
+        buyer_id=order.buyer_id,
+        vendor_id=order.vendor_id,
+        number=order.number,
+        hub_id=order.hub_id,
+    )
     facts = orders.TransitionFacts(event=event, are_last=True)
     return await orders.save_transition(uow, order, transition, "vendor_dispatches", now, windows, facts)
