@@ -1,4 +1,4 @@
-"""Writes the images of the twenty main screens from a running system: `make shots`, after `make run`.
+"""Writes the images of the main screens from a running system: `make shots`, after `make run`.
 
 Each is image at 1280 and 360 px, in light and dark.
 """
@@ -16,6 +16,7 @@ from typing import Any, Final
 from PIL import Image
 from playwright.async_api import Browser
 
+from contracts.demo import LAGOS
 from operations.journey import Marketplace, SignedInUser
 from operations.processes import CONSOLE_PORT, SANDBOX_PORT
 from operations.secrets import read_secrets
@@ -34,6 +35,7 @@ CONSOLE: Final = (
     ("work", "maker", "/"),
     ("order", "support", "/orders/{disputed}"),
     ("ticket", "support", "/support-tickets/{ticket}"),
+    ("person", "support", "/users/{buyer}"),
     ("quarantine", "checker", "/quarantined-charges/{charge}"),
     ("payouts", "maker", "/payouts"),
     ("sales", "checker", "/sales?groupBy=vendor"),
@@ -43,7 +45,10 @@ CONSOLE: Final = (
     ("products", "vendor", "/products"),
     ("wallet", "vendor", "/wallet"),
     ("vendors", "campus", "/vendors"),
+    ("takedowns", "campus", "/product-takedowns"),
+    ("hub", "campus", "/hubs/{hub}"),
     ("staff", "admin", "/staff"),
+    ("settings", "admin", "/settings"),
 )
 STOREFRONT: Final = (
     ("shop", "/?category=meals", ".grid"),
@@ -113,7 +118,17 @@ async def _work(market: Marketplace, users: Users) -> dict[str, str]:
     wallet = await market.wallet(users.vendor)
     if wallet["availableMinor"] >= wallet["transferMinimumMinor"]:
         await market.request_payout(users.vendor, wallet["availableMinor"])
-    return {"disputed": disputed["id"], "ticket": ticket["id"], "charge": charge["id"]}
+    await _take_down_a_product(market, users)
+    (hub, *_) = await market.get(f"/api/campuses/{LAGOS.id}/hubs", users.campus)
+    ids = {"buyer": disputed["buyerId"], "hub": hub["id"]}
+    return {**ids, "disputed": disputed["id"], "ticket": ticket["id"], "charge": charge["id"]}
+
+
+async def _take_down_a_product(market: Marketplace, users: Users) -> None:
+    offered = {"name": "Branded bags", "description": "As new.", "category": "fashion", "priceMinor": 1_500_000}
+    product = await market.post("/api/products", {**offered, "stock": 2}, users.vendor)
+    reason = {"reason": "The photo shows another product"}
+    await market.post(f"/api/products/{product['id']}/delist", reason, users.campus)
 
 
 async def _capture_console(

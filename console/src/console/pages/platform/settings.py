@@ -59,6 +59,7 @@ async def settings_page(visit: Visit) -> Response:
 
 def _by_service(rows: Sequence[Json]) -> list[tuple[str, list[Json]]]:
     """Return the settings by service. One that several services have alike is listed once, with their names."""
+    services = {row["service"] for row in rows}
     alike: dict[tuple[str, ...], list[Json]] = {}
     for row in rows:
         alike.setdefault(tuple(str(row[name]) for name in _ALIKE), []).append(row)
@@ -67,8 +68,8 @@ def _by_service(rows: Sequence[Json]) -> list[tuple[str, list[Json]]]:
         if len(same) == 1:
             groups.setdefault(same[0]["service"], []).append(same[0])
         else:
-            meaning = f"{same[0]['meaning']} ({', '.join(one['service'] for one in same)})"
-            groups[SHARED].append({**same[0], "meaning": meaning})
+            names = "all" if len(same) == len(services) else ", ".join(one["service"] for one in same)
+            groups[SHARED].append({**same[0], "meaning": f"{same[0]['meaning']} ({names})"})
     return [(name, own) for name, own in groups.items() if own]
 
 
