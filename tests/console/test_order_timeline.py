@@ -95,7 +95,7 @@ async def test_returns_are_part_of_a_vendors_shop_in_the_menu(visitor: Arrival) 
     vendor, support = await visitor("vendor"), await visitor("support")
     await vendor.open("/today")
     menu = vendor.page.get_by_role("navigation", name="Screens")
-    assert await menu.get_by_role("heading").all_text_contents() == ["Overview", "Shop", "Money"]
+    assert await menu.get_by_role("heading").all_text_contents() == ["Overview", "Shop", "Money", "Programs"]
     await menu.get_by_role("link", name="Returns").click()
     await vendor.page.wait_for_url("**/own-returns")
     assert await vendor.heading() == "Returns"

@@ -232,3 +232,16 @@ test("a sign-out of a session that has ended succeeds", async () => {
   await campus.signOut();
   assert.equal(await store.get(), null);
 });
+
+test("an API key is sent with each request and is never refreshed", async () => {
+  const store = memoryStore(tokens("1"));
+  const campus = new Campus({ baseUrl: wire.url, tokens: store, apiKey: "cm_live_key" });
+  wire.answer((request, response) => {
+    const isAccepted = request.url === "/api/orders/1" && request.headers.authorization === "Bearer cm_live_key";
+    return (isAccepted ? ok({ id: "1" }) : problem(401, "AUTH_UNAUTHORIZED"))(request, response);
+  });
+  assert.equal((await campus.orders.get("1")).id, "1");
+  await assert.rejects(campus.orders.get("2"), AuthUnauthorizedError);
+  assert.deepEqual(refreshes(), []);
+  assert.deepEqual(await store.get(), tokens("1"));
+});
