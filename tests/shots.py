@@ -118,13 +118,13 @@ async def _work(market: Marketplace, users: Users) -> dict[str, str]:
     wallet = await market.wallet(users.vendor)
     if wallet["availableMinor"] >= wallet["transferMinimumMinor"]:
         await market.request_payout(users.vendor, wallet["availableMinor"])
-    await _take_down_a_product(market, users)
+    await _delist_product(market, users)
     (hub, *_) = await market.get(f"/api/campuses/{LAGOS.id}/hubs", users.campus)
     ids = {"buyer": disputed["buyerId"], "hub": hub["id"]}
     return {**ids, "disputed": disputed["id"], "ticket": ticket["id"], "charge": charge["id"]}
 
 
-async def _take_down_a_product(market: Marketplace, users: Users) -> None:
+async def _delist_product(market: Marketplace, users: Users) -> None:
     offered = {"name": "Branded bags", "description": "As new.", "category": "fashion", "priceMinor": 1_500_000}
     product = await market.post("/api/products", {**offered, "stock": 2}, users.vendor)
     reason = {"reason": "The photo shows another product"}
