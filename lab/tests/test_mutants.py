@@ -112,6 +112,20 @@ def test_a_statement_is_tested_by_the_readers_of_its_name() -> None:
     assert reach.tests_of(mutant) == ["tests/test_a.py::test_claims"]
 
 
+@pytest.mark.parametrize("name", ["_SAVE_TRANSITION", "_transition"])
+def test_a_statement_of_a_cached_function_is_tested_by_the_readers_of_that_function(name: str) -> None:
+    path = Path("services/orders/src/orders/store/orders.py")
+    first, later = "tests/test_a.py::test_first", "tests/test_b.py::test_later"
+    reach = Reach(
+        {
+            first: (1.0, [f"{path}:_transition", f"{path}:save_transition"]),
+            later: (1.0, [f"{path}:save_transition"]),
+            "tests/test_c.py::test_other": (1.0, [f"{path}:save_escrow"]),
+        }
+    )
+    assert set(reach.tests_of(Mutant("x", "sql", "orders", path, name=name))) == {first, later}
+
+
 def test_all_quick_tests_of_a_function_run_and_few_slow_ones() -> None:
     path = Path("services/payouts/src/payouts/domain/fees.py")
     function = f"{path}:fee_of"

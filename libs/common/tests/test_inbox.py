@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from common.database import late_transactions
+from common.database.commits import CONFIRM_AND_COMMIT
 from common.database.late_transactions import LateConnection
 from common.database.outbox import Attached, Writes
 from common.database.unit_of_work import Database
@@ -154,6 +155,23 @@ async def test_a_repetition_of_such_a_message_has_no_effect(
     assert transactions == ["alone", *["transaction"] * 4]
     assert len(await rows(mechanisms, OF_OWNER, order_id)) == 1
     assert duplicates() == repeated + 4
+
+
+async def test_a_repetition_is_confirmed_when_the_first_commit_is_on_a_second_machine(
+    mechanisms: Mechanisms, bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statements, run = list[str](), Database._commit
+
+    async def commit(self: Database, connection: asyncpg.Connection, statement: str) -> asyncio.CancelledError | None:
+        statements.append(statement)
+        return await run(self, connection, statement)
+
+    monkeypatch.setattr(Database, "_commit", commit)
+    notebook, message = StartsLate(), received(new_id())
+    for steps in (("lock", "write"), ("lock", "write"), ("write",)):
+        notebook.steps = steps
+        await deliver(mechanisms, bus, notebook, message)
+    assert statements == ["COMMIT", CONFIRM_AND_COMMIT, CONFIRM_AND_COMMIT]
 
 
 async def test_concurrent_deliveries_of_such_a_message_have_one_effect(mechanisms: Mechanisms, bus: Bus) -> None:

@@ -35,6 +35,7 @@ _FOLDER: Final = "MUTANTS_ROOT"
 _CATCHER: Final = "MUTANTS_CATCHER"
 # A lost condition shows in the rows of others.
 _STORY: Final = "assert_isolated"
+_CACHES: Final = frozenset({"cache", "functools.cache"})
 _WORD: Final = re.compile(r"\w+")
 
 
@@ -151,11 +152,13 @@ class Reach:
 
     def _functions(self, mutant: Mutant) -> set[str]:
         own = f"{mutant.path}:{mutant.name}"
-        if own in self._of:
-            return {own}
         assert mutant.path is not None
-        # A module-level name or a class: the functions that read it, in the same package.
-        return self._readers(str(mutant.path.parents[1]), mutant.name)
+        folder = str(mutant.path.parents[1])
+        if own not in self._of:
+            # A module-level name or a class: the functions that read it, in the same package.
+            return self._readers(folder, mutant.name)
+        # A cached function is called by the first test alone, and its result reaches the tests of its readers.
+        return {own} | (self._readers(folder, mutant.name) if own in _cached_functions(folder) else set())
 
     def _readers(self, folder: str, name: str) -> set[str]:
         users = self._users.setdefault(folder, _readers_of_names(folder))
@@ -167,7 +170,8 @@ class Reach:
                 _, _, other = reader.partition(":")
                 if other not in known and "." not in other:
                     known.add(other)
-                    if reader not in self._of:  # Another module-level name: its readers in turn.
+                    # Another module-level name, or a cached function: its readers in turn.
+                    if reader not in self._of or reader in _cached_functions(folder):
                         pending.append(other)
         return found & self._of.keys()
 
@@ -189,6 +193,18 @@ def _readers_of_names(folder: str) -> dict[str, set[str]]:
                         case ast.Name(id=read) | ast.Attribute(attr=read) if read != name:
                             readers[read].add(f"{relative}:{name}")
     return readers
+
+
+@cache
+def _cached_functions(folder: str) -> frozenset[str]:
+    found = set[str]()
+    for path in (ROOT / folder).rglob("*.py"):
+        for statement in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(statement, ast.FunctionDef) and _CACHES & {
+                ast.unparse(one) for one in statement.decorator_list
+            }:
+                found.add(f"{path.relative_to(ROOT)}:{statement.name}")
+    return frozenset(found)
 
 
 def _definitions(statement: ast.stmt) -> Iterator[tuple[str, ast.AST]]:

@@ -1,5 +1,6 @@
 """The store of orders, PINs, stock and sales: each statement changes the rows that it names, and each row once."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -61,6 +62,33 @@ async def test_the_escrow_of_an_order_is_that_of_the_highest_sequence(market: Ma
             assert str(found.id) == shown["id"]
         assert await orders.find_order(uow, uuid4()) is None
         assert await orders.lock_order(uow, uuid4()) is None
+
+
+async def test_a_transition_is_saved_from_the_state_that_was_decided_on_only(market: Market) -> None:
+    own, now = await market.paid(), market.clock.now()
+    before = await row_of(market, "orders", own["id"])
+    async with market.unit_of_work() as uow:
+        order = await orders.lock_order(uow, UUID(own["id"]))
+        assert order is not None
+        with pytest.raises(StateChanged):
+            await orders.save_transition(
+                uow, replace(order, status="dispatched"), "disputed", "pin_window_ended", now, WINDOWS
+            )
+    assert await row_of(market, "orders", own["id"]) == before
+
+
+async def test_each_state_of_an_order_has_its_only_timer(market: Market) -> None:
+    other, own = await market.paid(), await market.ordered()
+    others = await market.fetch("SELECT * FROM order_timers WHERE order_id = $1", UUID(other["id"]))
+    kinds = "SELECT kind FROM order_timers WHERE order_id = $1"
+    steps = (("paid_escrow", ["vendor_idle"]), ("delivered", []), ("dispatched", ["pin_window"]), ("refunded", []))
+    for to, expected in steps:
+        async with market.unit_of_work() as uow:
+            order = await orders.lock_order(uow, UUID(own["id"]))
+            assert order is not None
+            await orders.save_transition(uow, order, to, "escrow_held", market.clock.now(), WINDOWS)
+        assert [row["kind"] for row in await market.fetch(kinds, UUID(own["id"]))] == expected
+    assert await market.fetch("SELECT * FROM order_timers WHERE order_id = $1", UUID(other["id"])) == others
 
 
 async def test_a_verification_is_bound_to_its_callers_key_once(market: Market) -> None:
