@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from common.primitives.inside_addresses import is_plain_address
 from common.process.settings import Origins, ServiceSettings, read_settings
 
 
@@ -109,7 +110,64 @@ def test_production_does_not_start_with_a_provider_of_development(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], address: str
 ) -> None:
     with pytest.raises(SystemExit):
-        _read(monkeypatch, ENVIRONMENT="production", GATEWAY_API_URL=address)
+        _read(monkeypatch, ENVIRONMENT="production", NETWORK_ENCRYPTED="true", GATEWAY_API_URL=address)
     assert "GATEWAY_API_URL" in capsys.readouterr().err
     assert _read(monkeypatch, ENVIRONMENT="staging").gateway_api_url == address
-    assert _read(monkeypatch, ENVIRONMENT="production", GATEWAY_API_URL="https://api.paystack.co").environment
+    assert _read(
+        monkeypatch, ENVIRONMENT="production", NETWORK_ENCRYPTED="true", GATEWAY_API_URL="https://api.paystack.co"
+    ).environment
+
+
+PLAIN = {
+    "BROKER_URL": "amqp://orders:x@broker:5672/",
+    "API_DATABASE_URL": "postgresql://api:x@db:5432/campus_orders",
+    "SERVICE_DATABASE_URL": "postgresql://service:x@db:5432/campus_orders?sslmode=require",
+    "JWKS_URL": "http://identity:8080/.well-known/jwks.json",
+}
+ENCRYPTED = {
+    "BROKER_URL": "amqps://orders:x@broker:5671/?cafile=/etc/campus/ca.pem",
+    "API_DATABASE_URL": "postgresql://api:x@db:5432/campus_orders?sslmode=verify-full",
+    "SERVICE_DATABASE_URL": "postgresql://service:x@127.0.0.1:5432/campus_orders",
+    "JWKS_URL": "https://identity:8443/.well-known/jwks.json",
+    "GATEWAY_API_URL": "https://api.paystack.co",
+    "ENVIRONMENT": "production",
+}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_production_does_not_start_with_plain_traffic_between_machines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    assert _read(monkeypatch, **ENCRYPTED).environment == "production"
+    plain = {**ENCRYPTED, name: PLAIN[name]}
+    with pytest.raises(SystemExit):
+        _read(monkeypatch, **plain)
+    error = capsys.readouterr().err
+    assert name in error
+    assert "NETWORK_ENCRYPTED" in error
+    assert ":x@" not in error
+    assert _read(monkeypatch, **plain, NETWORK_ENCRYPTED="true").environment == "production"
+
+
+@pytest.mark.parametrize(
+    ("url", "is_plain"),
+    [
+        ("amqps://orders:x@broker:5671/?cafile=/etc/campus/ca.pem", False),
+        ("amqps://orders:x@broker:5671/?no_verify_ssl=1", True),
+        ("postgresql://api:x@db/campus?sslmode=verify-full&sslrootcert=/etc/campus/ca.pem", False),
+        ("postgresql://api:x@db/campus?sslmode=verify-ca", True),
+        ("postgresql:///campus?host=/var/run/postgresql", False),
+        ("postgresql://api:x@127.0.0.1/campus", False),
+        ("postgresql://api:x@[::1]/campus", False),
+        ("unix:///run/valkey.sock", False),
+        ("redis://valkey:6379/0", True),
+        ("rediss://valkey:6379/0", False),
+        ("rediss://valkey:6379/0?ssl_cert_reqs=none", True),
+        ("https://orders:8443", False),
+        ("http://localhost:8002", False),
+        ("http://orders:8080", True),
+        ("", False),
+    ],
+)
+def test_an_address_of_another_machine_is_plain_without_verified_tls(url: str, is_plain: bool) -> None:
+    assert is_plain_address(url) is is_plain

@@ -18,6 +18,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from common.auth.issuers import TrustedIssuer, check_issuers_together, read_trusted_issuers
 from common.primitives.cells import Cell, Cells
+from common.primitives.inside_addresses import INSIDE_ADDRESSES, is_plain_address
 from common.primitives.provider_addresses import PROVIDER_ADDRESSES, is_of_development
 from common.primitives.retry import DELAYS_SECONDS, RetryLadder
 from common.primitives.shared_addresses import SHARED_FACTOR, Network, SharedAddresses
@@ -133,6 +134,13 @@ class ServiceSettings(BaseSettings):
         "operator's messages",
         examples=[False],
     )
+    network_encrypted: bool = Field(
+        default=False,
+        description="The operator's network encrypts all traffic between machines (a mesh, WireGuard of the cluster). "
+        "Without it a process of `production` does not start while a server or service of the system on another "
+        "machine has an address without TLS",
+        examples=[True],
+    )
     cursor_key: str = Field(
         min_length=16,
         description="Secret that signs list cursors, at least 16 characters, the same in all processes of a service",
@@ -246,6 +254,19 @@ class ServiceSettings(BaseSettings):
                     raise ValueError(
                         f"{name}: {host} is this machine, a private network or an example; set the provider's own "
                         "address, as ENVIRONMENT is production"
+                    )
+        return self
+
+    @model_validator(mode="after")
+    def check_inside_addresses(self) -> Self:
+        """Reject plain traffic between machines in production, unless the operator's network encrypts it."""
+        if self.environment == "production" and not self.network_encrypted:
+            for name in INSIDE_ADDRESSES:
+                if is_plain_address(getattr(self, name.lower(), "")):
+                    raise ValueError(
+                        f"{name}: traffic to another machine without verified TLS. Use sslmode=verify-full "
+                        "(PostgreSQL), amqps, rediss or https, or set NETWORK_ENCRYPTED=true where the network "
+                        "encrypts it"
                     )
         return self
 
