@@ -28,6 +28,15 @@ def pytest_configure_node(node: Any) -> None:
     node.workerinput[_INPUT] = node.config.stash[_STARTED][1]
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let workers keep the test modules that pytest has rewritten: half of what a worker needs to collect them.
+
+    The programs that a test starts inherit PYTHONDONTWRITEBYTECODE as it is.
+    """
+    if shared_environment(config) is not None:
+        sys.dont_write_bytecode = False
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Sorts the files of workers, for `--no-loadscope-reorder`: those with the mark `long`, then those with more tests.
