@@ -77,3 +77,14 @@ def lagos_instant(visit: Visit, name: str) -> str:
         return datetime.fromisoformat(visit.form[name]).replace(tzinfo=LAGOS).isoformat()
     except ValueError:
         raise InvalidField(name, "choose a date and a time") from None
+
+
+def item_choices(order: Json) -> list[tuple[str, str]]:
+    """Return the items of an order as the options of a selection."""
+    return [(item["id"], item["name"]) for item in order["items"]]
+
+
+async def cancel_item(visit: Visit) -> None:
+    """Cancel the chosen item of the order."""
+    path = f"/api/orders/{visit['id']}/items/{visit.form['itemId']}/cancel"
+    await visit.api.post(path, {"reason": visit.form["itemReason"]})

@@ -1380,6 +1380,7 @@ CREATE TABLE return_requests (
     decided_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     refund_to text,
+    cancels_lines boolean DEFAULT false NOT NULL,
     CONSTRAINT return_requests_pkey PRIMARY KEY (id),
     CONSTRAINT return_requests_order FOREIGN KEY (order_id) REFERENCES orders(id),
     CONSTRAINT return_requests_decided_once CHECK ((((status = 'requested'::text) = (decided_by IS NULL)) AND ((status = 'requested'::text) = (decided_at IS NULL)))),

@@ -10,7 +10,7 @@ from console.families import Screens
 from console.formats import spoken
 from console.lists import Column, Filter, ListView, choices, show_list
 from console.pages.support.timeline import order_timeline
-from console.parts import command, nothing, part, rows_of_part, show_image
+from console.parts import cancel_item, command, item_choices, nothing, part, rows_of_part, show_image
 from console.visit import InvalidField, Visit
 
 SCREENS = Screens()
@@ -89,6 +89,7 @@ async def order_page(visit: Visit) -> Response:
         "support/order.html",
         title=f"Order {order['number']}",
         order=order,
+        items=item_choices(order),
         payments=payments,
         refunds=refunds,
         returns=returns,
@@ -108,6 +109,12 @@ async def order_page(visit: Visit) -> Response:
 @SCREENS.action("/orders/{id:uuid}/cancel", any_of=("orders:cancel",), page=order_page)
 async def cancel_order(visit: Visit) -> Response:
     return await command(visit, {"reason": visit.form["reason"]}, "The order is cancelled.")
+
+
+@SCREENS.action("/orders/{id:uuid}/cancel-item", any_of=("orders:cancel",), page=order_page)
+async def cancel_one_item(visit: Visit) -> Response:
+    await cancel_item(visit)
+    return visit.go(f"/orders/{visit['id']}", "The item is cancelled, and its price goes back to the buyer.")
 
 
 @SCREENS.action("/orders/{id:uuid}/resolve", any_of=("disputes:prepare",), page=order_page)

@@ -13,7 +13,7 @@ from console.families import Screens
 from console.formats import LAGOS, lagos, naira
 from console.lists import Column, Filter, ListView, choices, show_list
 from console.pages.support.timeline import transitions_of
-from console.parts import all_rows, nothing, part
+from console.parts import all_rows, cancel_item, item_choices, nothing, part
 from console.visit import InvalidField, Visit
 
 SCREENS = Screens()
@@ -165,6 +165,7 @@ async def order_page(visit: Visit) -> Response:
         "vendor/order.html",
         title=f"Order {order['number']}",
         order=order,
+        items=item_choices(order),
         timeline=transitions_of(timeline),
         share=share_of(order),
         expectation=expectation_of(order, schedule),
@@ -219,6 +220,13 @@ async def decline(visit: Visit) -> Response:
     """Cancel the order. A paid one is refunded in full."""
     await visit.api.post(f"/api/orders/{visit['id']}/cancel", {"reason": visit.form["reason"]})
     return visit.go(f"/orders/{visit['id']}/fulfil", "The order is cancelled.")
+
+
+@SCREENS.action("/orders/{id:uuid}/decline-item", any_of=VENDOR, page=order_page)
+async def decline_item(visit: Visit) -> Response:
+    """Cancel one item of a paid order; its price is refunded."""
+    await cancel_item(visit)
+    return visit.go(f"/orders/{visit['id']}/fulfil", "The item is cancelled. Hand over the rest of the order.")
 
 
 @SCREENS.page("/orders/{id:uuid}/deliver", title="Enter the PIN", any_of=DELIVERS)

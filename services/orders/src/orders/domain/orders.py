@@ -99,6 +99,13 @@ class Cancellation(NamedTuple):
     refund_to: RefundTo | None = None
 
 
+class LineCancellation(NamedTuple):
+    """A requested cancellation of one item of an order."""
+
+    item_id: UUID
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Windows:
     """The time limits of payment, dispatch, PIN and returns (contract section 6)."""

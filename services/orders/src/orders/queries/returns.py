@@ -25,7 +25,7 @@ _COLUMNS: Final = """
         WHERE requested.return_request_id = request.id
     ) AS items,
     request.refund_minor, request.refund_id, request.decided_by, request.decision_reason, request.decided_at,
-    request.created_at, request.refund_to
+    request.created_at, request.refund_to, request.cancels_lines
 """
 # For the vendor and for support, never for the buyer.
 AWAITING_RETURN: Final = """

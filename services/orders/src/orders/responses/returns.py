@@ -38,3 +38,6 @@ class ReturnRequest(ResponseModel):
     refund_to: Annotated[
         RefundTo | None, Meta(description="The buyer's choice for the refund; null: back to where the money came from.")
     ]
+    cancels_lines: Annotated[
+        bool, Meta(description="Vendor or support cancelled the items before the dispatch: nothing is sent back.")
+    ]

@@ -20,15 +20,16 @@ from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
 from orders.domain.checkouts import Checkout, FromCart
 from orders.domain.order_roles import roles_of
-from orders.domain.orders import Cancellation
+from orders.domain.orders import Cancellation, LineCancellation
 from orders.queries.order_timeline import list_timeline
 from orders.queries.orders import ListRole, find_changeable_order, find_order, new_order_of, page_of_orders
 from orders.responses.orders import Order, OrderItem, OrderTimelineEntry
 from orders.routes.order_commands import buyers_destination, order_after, place, requested_lines, roles_in_order
 from orders.routes.order_filters import OrderFilters
-from orders.schemas.orders import CancelOrderRequest, CheckoutRequest
+from orders.schemas.orders import CancelOrderLineRequest, CancelOrderRequest, CheckoutRequest
 from orders.use_cases.orders.arrive_order import arrive_order as arrive
 from orders.use_cases.orders.cancel_order import cancel_order as cancel
+from orders.use_cases.orders.cancel_order_line import cancel_order_line as cancel_line
 from orders.use_cases.orders.dispatch_order import dispatch_order as dispatch
 
 endpoint = Endpoints("orders")
@@ -196,6 +197,26 @@ async def arrive_order(
     now = dependencies.clock.now()
     return await order_after(
         request, caller, order_id, lambda uow: arrive(uow, order_id, roles, agent_id=caller.id, now=now)
+    )
+
+
+@endpoint("POST", f"{ONE_ORDER}/items/{{item_id}}/cancel", id="orders.cancelItem", returns=Order, allow=SIGNED_IN)
+async def cancel_order_item(
+    request: Request, caller: CurrentCaller, order_id: UUID, item_id: UUID, body: CancelOrderLineRequest
+) -> Response:
+    """For the vendor and support, before the dispatch: refunds the price of one line, such as an item that is sold out.
+
+    The last line cancels the order.
+    """
+    dependencies = dependencies_of(request, Dependencies)
+    roles = await roles_in_order(request, caller, order_id)
+    requested = LineCancellation(item_id, body.reason)
+    now, windows = dependencies.clock.now(), dependencies.windows
+    return await order_after(
+        request,
+        caller,
+        order_id,
+        lambda uow: cancel_line(uow, order_id, roles, requested, by=caller, now=now, windows=windows),
     )
 
 

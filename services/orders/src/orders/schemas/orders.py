@@ -42,6 +42,10 @@ RefundDestination = Annotated[
 ]
 
 
+class CancelOrderLineRequest(RequestBody):
+    reason: Reason
+
+
 class CancelOrderRequest(RequestBody):
     reason: Reason
     refund_to: RefundDestination = None

@@ -17,6 +17,7 @@ _SAVE_REFUND: Final = """
 UPDATE order_refunds SET status = $3, counted = true, sequence = $4 WHERE id = $1 AND order_id = $2 AND status = $5
 """
 _SAVE_FAILED_REFUND: Final = "UPDATE order_refunds SET status = 'failed', sequence = $2 WHERE id = $1 AND status = $3"
+_SUM_REQUESTED: Final = "SELECT coalesce(sum(amount_minor), 0)::bigint FROM order_refunds WHERE order_id = $1"
 _HAS_FAILED_REFUND: Final = "SELECT EXISTS (SELECT FROM order_refunds WHERE order_id = $1 AND status = 'failed')"
 
 
@@ -54,6 +55,11 @@ async def save_refund(
 async def save_failed_refund(uow: UnitOfWork, refund_id: UUID, refund: Refund, sequence: int) -> None:
     """Record that the gateway could not pay the locked refund."""
     await change_state(uow, _SAVE_FAILED_REFUND, refund_id, sequence, refund.status)
+
+
+async def sum_requested(uow: UnitOfWork, order_id: UUID) -> int:
+    """Return the refunds of the locked order so far, in kobo."""
+    return int(await uow.fetch_value(_SUM_REQUESTED, order_id))
 
 
 async def has_failed_refund(uow: UnitOfWork, order_id: UUID) -> bool:

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from common.database.state_changes import allows_change, change_state
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.ids import new_id
 from orders.domain.orders import Order
 from orders.domain.returns import (
     NO_REFUND,
@@ -37,6 +38,14 @@ WITH request AS (
 INSERT INTO return_request_items (return_request_id, item_id, quantity)
 SELECT $1, item_id, quantity FROM unnest($7::uuid[], $8::integer[]) AS line (item_id, quantity)
 """
+_RECORD_CANCELLED_LINE: Final = """
+WITH request AS (
+    INSERT INTO return_requests (id, order_id, buyer_id, vendor_id, reason, status, created_at, decided_by, decided_at,
+        refund_minor, refund_id, cancels_lines)
+    VALUES ($1, $2, $3, $4, $5, 'approved', $6, $7, $6, $8, $9, true)
+)
+INSERT INTO return_request_items (return_request_id, item_id, quantity) VALUES ($1, $10, $11)
+"""
 _FIND_ORDER_OF_REQUEST: Final = "SELECT order_id FROM return_requests WHERE id = $1"
 _LOCK_REQUEST: Final = "SELECT id, order_id, status, refund_to FROM return_requests WHERE id = $1 FOR UPDATE"
 _ITEMS_OF_REQUEST: Final = "SELECT item_id, quantity FROM return_request_items WHERE return_request_id = $1"
@@ -64,6 +73,21 @@ async def record_request(uow: UnitOfWork, request_id: UUID, order: Order, reques
     values = (order.id, order.buyer_id, order.vendor_id, requested.reason, now, ids, quantities, requested.refund_to)
     with refuse_during_erasure():
         await uow.execute(_RECORD_REQUEST, request_id, *values)
+
+
+async def record_cancelled_line(
+    uow: UnitOfWork,
+    order: Order,
+    line: ReturnedItem,
+    reason: str,
+    by: UUID,
+    now: datetime,
+    refund: RequestedRefund,
+) -> None:
+    """Record a line that was cancelled before the dispatch as decided, so that no return contains it."""
+    parties = (order.id, order.buyer_id, order.vendor_id)
+    values = (reason, now, by, *refund, line.item_id, line.quantity)
+    await uow.execute(_RECORD_CANCELLED_LINE, new_id(), *parties, *values)
 
 
 async def find_order_of_request(uow: UnitOfWork, request_id: UUID) -> UUID | None:

@@ -1,9 +1,10 @@
 """Products and their stock.
 
-**Units return to the stock when an order stops before dispatch**, unpaid or paid, in the transaction of the transition,
-so no replay returns them twice. Dispatched units never return by a cancellation: the vendor decides about them. A late
-charge reserves all items again, or is refunded. Units of a variant return to the variant, and to the product while the
-variant is active or the product has no variants any more.
+**Units return to the stock when an order stops before dispatch**, unpaid or paid, in the transaction of the
+transition, so no replay returns them twice. Units of a cancelled line never return: the vendor does not have them.
+Dispatched units never return by a cancellation: the vendor decides about them. A late charge reserves all items
+again, or is refunded. Units of a variant return to the variant, and to the product while the variant is active or the
+product has no variants any more.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,8 @@ from orders.domain.projections import VendorProjection
 
 _FREE_STOCK: Final = """
 WITH line AS MATERIALIZED (
-    SELECT product_id, variant_id, quantity FROM order_items WHERE order_id = $1
+    SELECT product_id, variant_id, quantity FROM order_items AS item WHERE order_id = $1
+      AND NOT EXISTS (SELECT FROM return_request_items AS cancelled WHERE cancelled.item_id = item.id)
 ), locked AS MATERIALIZED (
     SELECT product.id, product.options = '[]' AS without_variants FROM products AS product
     WHERE product.id IN (SELECT product_id FROM line) ORDER BY product.id FOR NO KEY UPDATE

@@ -98,6 +98,8 @@ sa.Table(
     sa.Column("decided_at", INSTANT),
     sa.Column("created_at", INSTANT, nullable=False),
     sa.Column("refund_to", sa.Text),
+    # Vendor or support cancelled the line before the dispatch.
+    sa.Column("cancels_lines", sa.Boolean, nullable=False, server_default=sa.text("false")),
     sa.CheckConstraint(
         "(status = 'requested') = (decided_by IS NULL) AND (status = 'requested') = (decided_at IS NULL)",
         name="return_requests_decided_once",

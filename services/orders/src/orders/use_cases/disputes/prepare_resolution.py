@@ -12,7 +12,7 @@ from common.primitives.problems import NotFound
 from orders.domain.disputes import Resolution, ResolutionOutcome, refund_of, trigger_of
 from orders.domain.errors import ForbiddenTransition, ResolutionPending
 from orders.domain.transitions import next_state
-from orders.store import disputes, orders
+from orders.store import disputes, orders, refunds
 from orders.use_cases.disputes.steps import check_not_party
 
 
@@ -38,8 +38,11 @@ async def prepare_resolution(
     earlier = await find_command_result(uow, command)
     if earlier is not None and (prepared := await disputes.find_resolution(uow, earlier)) is not None:
         return prepared
-    refund = refund_of(outcome, refund_minor, order.total_minor)
-    if isinstance(next_state(order.status, trigger_of(outcome)), Rejection):
+    is_forbidden = isinstance(next_state(order.status, trigger_of(outcome)), Rejection)
+    # Of a disputed order, only cancelled lines were refunded.
+    refunded_minor = 0 if is_forbidden else await refunds.sum_requested(uow, order.id)
+    refund = refund_of(outcome, refund_minor, order.total_minor - refunded_minor)
+    if is_forbidden:
         raise ForbiddenTransition(order.status)
     resolution = Resolution(new_id(), order.id, outcome, refund, "prepared", by.id)
     if not await disputes.record_resolution_if_new(uow, resolution, now):

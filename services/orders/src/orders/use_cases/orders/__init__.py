@@ -4,6 +4,7 @@ __all__ = [
     "accept_payment",
     "arrive_order",
     "cancel_order",
+    "cancel_order_line",
     "complete_order",
     "dispatch_order",
     "find_order_roles",

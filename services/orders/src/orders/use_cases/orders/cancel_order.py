@@ -14,7 +14,7 @@ from orders.domain.orders import Cancellation, Windows
 from orders.domain.transitions import next_state
 from orders.store import orders, stock
 from orders.use_cases.products.publish_stock_changes import publish_stock_changes
-from orders.use_cases.refunds.steps import request_refund
+from orders.use_cases.refunds.steps import request_rest
 
 
 async def cancel_order(
@@ -62,4 +62,4 @@ async def cancel_order(
             )
         )
     else:
-        await request_refund(uow, order, order.total_minor, requested.reason, now, refund_to=requested.refund_to)
+        await request_rest(uow, order, requested.reason, now, refund_to=requested.refund_to)

@@ -15,7 +15,7 @@ from orders.domain.transitions import Trigger
 from orders.store import orders, stock, timers
 from orders.use_cases.disputes.steps import open_dispute
 from orders.use_cases.products.publish_stock_changes import publish_stock_changes
-from orders.use_cases.refunds.steps import request_refund
+from orders.use_cases.refunds.steps import request_rest
 
 _TRIGGERS: Final[Mapping[TimerKind, Trigger]] = {
     "payment_window": "payment_window_ended",
@@ -61,5 +61,5 @@ async def fire_timer(
             )
         )
     else:
-        await request_refund(uow, order, order.total_minor, reason, now)
+        await request_rest(uow, order, reason, now)
     return None

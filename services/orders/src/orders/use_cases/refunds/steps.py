@@ -11,6 +11,14 @@ from orders.domain.refund_destinations import RefundTo
 from orders.store import refunds
 
 
+async def request_rest(
+    uow: UnitOfWork, order: Order, reason: str, now: datetime, *, refund_to: RefundTo | None = None
+) -> None:
+    """Request the refund of what cancelled lines left of the order's total."""
+    rest_minor = order.total_minor - await refunds.sum_requested(uow, order.id)
+    await request_refund(uow, order, rest_minor, reason, now, refund_to=refund_to)
+
+
 async def request_refund(
     uow: UnitOfWork,
     order: Order,
