@@ -6,7 +6,7 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any
 from urllib.parse import urlsplit
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import asyncpg
 import pytest
@@ -182,6 +182,32 @@ async def test_several_alerts_are_acknowledged_at_once(
     assert await one.notice() == "2 alerts are acknowledged."
     for alert_id in two_alerts.values():
         assert (await market.get(f"/api/alerts/{alert_id}", users.ops))["acknowledgedAt"] is not None
+
+
+async def test_lost_messages_are_discarded_on_the_page_of_their_alert(
+    visitor: Arrival, market: Marketplace, users: Users, system: System, two_alerts: dict[str, str]
+) -> None:
+    alert_id, *_ = two_alerts.values()
+    connection = await asyncpg.connect(
+        urlsplit(system.secrets["DATABASE_URL"])._replace(path="/campus_notifications").geturl()
+    )
+    try:
+        await connection.execute(
+            "UPDATE alerts SET dedup_key = 'delivery-failed:sms:' || title, runbook = 'notification-not-delivered' "
+            "WHERE id = $1",
+            UUID(alert_id),
+        )
+    finally:
+        await connection.close()
+    one = await visitor("ops")
+    await one.open(f"/alerts/{alert_id}")
+    await one.open_section("Discard its messages…")
+    await one.page.get_by_label("Reason").fill("The number does not exist")
+    await one.check_page()
+    await one.click("Discard")
+    assert await one.notice() == "The messages are discarded. The alert is closed."
+    assert "Messages discarded by you" in await one.text()
+    assert (await market.get(f"/api/alerts/{alert_id}", users.ops))["closeReason"] == "The number does not exist"
 
 
 async def test_every_runbook_is_a_page_of_the_console(visitor: Arrival) -> None:
