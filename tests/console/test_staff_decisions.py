@@ -1,5 +1,8 @@
-"""Support and a finance checker decide on a delivery PIN and on goodwill."""
+"""Support and a finance checker decide on a delivery PIN and on goodwill; a vendor cancels one item."""
 
+from uuid import uuid4
+
+from contracts.demo import ADA
 from operations.journey import Marketplace
 from tests.console.conftest import Arrival
 from tests.end_to_end.conftest import Users
@@ -56,3 +59,22 @@ async def test_support_and_a_checker_give_goodwill_with_its_posting_shown(
     await checker.click("Approve")
     assert "The buyer's balance has the amount" in await checker.notice()
     assert (await market.get("/api/balance", users.buyer))["availableMinor"] == before + 1_250
+
+
+async def test_a_vendor_cancels_one_item_of_a_paid_order(visitor: Arrival, market: Marketplace, users: Users) -> None:
+    found = await market.products(vendorId=str(ADA.id), inStock="true", limit=100)
+    first, second = [product for product in found if product["stock"] > 5 and not product["options"]][:2]
+    items = [{"productId": product["id"], "quantity": 1} for product in (first, second)]
+    order = await market.post("/api/orders/checkout", {"items": items}, users.buyer, key=uuid4())
+    await market.pay(await market.pay_intent(users.buyer, order["id"]))
+    await market.order_reaches(users.buyer, order["id"], "paid_escrow")
+    vendor = await visitor("vendor")
+    await vendor.open(f"/orders/{order['id']}/fulfil")
+    await vendor.open_section("Cancel one item")
+    await vendor.page.get_by_label("Item", exact=True).select_option(second["name"])
+    await vendor.fill("Why it is missing", "Sold out at the counter")
+    await vendor.check_page()
+    await vendor.click("Cancel the item")
+    assert "Hand over the rest" in await vendor.notice()
+    [cancelled] = await market.get(f"/api/orders/{order['id']}/return-requests", users.buyer)
+    assert (cancelled["cancelsLines"], cancelled["refundMinor"]) == (True, second["priceMinor"])
