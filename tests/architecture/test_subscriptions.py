@@ -37,9 +37,17 @@ def test_the_work_queues_of_a_service_are_in_the_topology(service) -> None:
 @services
 def test_a_service_imports_the_contracts_that_it_uses_only(service) -> None:
     package = SHAPED[service]
-    may = {service, "operations", "permissions", "demo", "event", "work", "topology", "opening_hours"} | {
-        event.publisher() for event in topology.SUBSCRIPTIONS[service]
-    }
+    may = {
+        service,
+        "operations",
+        "permissions",
+        "demo",
+        "event",
+        "work",
+        "topology",
+        "opening_hours",
+        "webhook_types",
+    } | {event.publisher() for event in topology.SUBSCRIPTIONS[service]}
     foreign = {
         name.split(".")[1]
         for path in python_files(package)

@@ -10,8 +10,8 @@ import pytest
 
 from common.primitives.clock import iso
 from common.primitives.ids import new_id
+from notifications.deliveries.domain.drills import Exercise
 from notifications.deliveries.domain.errors import DrillInProduction
-from notifications.deliveries.store.drills import Exercise
 from notifications.deliveries.use_cases.drills.start_drill import start_drill
 
 from ..conftest import Scenario

@@ -11,10 +11,10 @@ from common.auth.guards import permission
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
+from notifications.deliveries.domain.drills import Exercise, Measured
 from notifications.deliveries.queries.drills import DRILL_SORTS, get_drill, page_of_drills
 from notifications.deliveries.responses import Drill
 from notifications.deliveries.schemas import EndDrillRequest, StartDrillRequest
-from notifications.deliveries.store.drills import Exercise, Measured
 from notifications.deliveries.use_cases.drills.end_drill import end_drill as end
 from notifications.deliveries.use_cases.drills.start_drill import start_drill as start
 from notifications.dependencies import Dependencies

@@ -1,10 +1,11 @@
 """Writes of drills."""
 
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from notifications.deliveries.domain.drills import Exercise, Measured
 
 _START: Final = """
 INSERT INTO drills (id, name, runbook, severity, started_by, started_at) VALUES ($1, $2, $3, $4, $5, $6)
@@ -14,23 +15,6 @@ _END: Final = """
 UPDATE drills SET seen_at = $2, acknowledged_at = $3, cleared_at = $4, runbook_steps = $5, ended_at = $6
 WHERE id = $1 AND ended_at IS NULL
 """
-
-
-class Exercise(NamedTuple):
-    """The alert that a drill exercises."""
-
-    name: str
-    runbook: str
-    severity: str
-
-
-class Measured(NamedTuple):
-    """Instants of a drill, None where it did not reach them, and the steps of the runbook that were used."""
-
-    seen_at: datetime | None
-    acknowledged_at: datetime | None
-    cleared_at: datetime | None
-    runbook_steps: list[int]
 
 
 async def record_drill_if_none_runs(

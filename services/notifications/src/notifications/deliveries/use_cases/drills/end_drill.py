@@ -4,9 +4,10 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from notifications.deliveries.domain.drills import Measured
 from notifications.deliveries.domain.errors import DrillEnded
 from notifications.deliveries.queries.drills import get_drill
-from notifications.deliveries.store.drills import Measured, save_drill_ended
+from notifications.deliveries.store.drills import save_drill_ended
 
 
 async def end_drill(uow: UnitOfWork, drill_id: UUID, measured: Measured, now: datetime) -> None:

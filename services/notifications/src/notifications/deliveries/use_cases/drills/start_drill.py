@@ -5,8 +5,9 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
+from notifications.deliveries.domain.drills import Exercise
 from notifications.deliveries.domain.errors import DrillInProduction, DrillRunning
-from notifications.deliveries.store.drills import Exercise, record_drill_if_none_runs
+from notifications.deliveries.store.drills import record_drill_if_none_runs
 
 
 async def start_drill(
