@@ -1,6 +1,7 @@
 """PostgreSQL: the unit of work with its two roles, shared tables, retention."""
 
 __all__ = [
+    "commits",
     "connecting",
     "connection_pool",
     "decisions",

@@ -9,6 +9,7 @@ __all__ = [
     "encryption",
     "idempotency",
     "ids",
+    "inside_addresses",
     "json_records",
     "lifecycles",
     "limits",
