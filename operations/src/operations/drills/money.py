@@ -15,15 +15,17 @@ _VENDOR: Final = "vendor@unilag.edu.ng"
 # Above the gateway's smallest transfer; the odd rest makes the amount that of this payout alone.
 _PAYOUT_MINOR: Final = 10_000
 _REJECTED: Final = 401
-# The audit takes a difference of the last 20 minutes as one under way.
-_SETTLED_AFTER: Final = timedelta(minutes=25)
+# Payments may still verify a newer charge.
+_SETTLED_AFTER: Final = timedelta(minutes=5)
 
 
 def plant_changed_charge(scene: Scene) -> None:
-    """Let the gateway list a charge with another amount, and audit. A newer charge would be one under way."""
+    """Let the gateway report a charge with another amount, and audit."""
     charge = _settled_charge(scene)
     data = {"amount": int(charge["amount"]) + 1}
-    scene.plant_fault(listed_row={"match": charge["reference"], "data": data})
+    rule = {"match": charge["reference"], "data": data}
+    # The audit queries a charge whose row in the list differs.
+    scene.plant_fault(listed_row=rule, verify_call=rule)
     audit(scene.operator)
 
 
@@ -71,15 +73,13 @@ def send_payout_again(scene: Scene) -> None:
 
 
 def _settled_charge(scene: Scene) -> dict[str, Any]:
-    """Return the newest charge that the audit does not take as one under way. Raises Refused."""
+    """Return the newest charge that payments has verified. Raises Refused."""
     listed: list[dict[str, Any]] = scene.control("GET", "/control/charges?status=success&limit=100")
     settled_by = (datetime.now(UTC) - _SETTLED_AFTER).isoformat()
     for charge in listed:
         if charge["created_at"] <= settled_by:
             return charge
-    raise Refused(
-        "No charge of this system is old enough for the audit.", "Buy something (make demo), and wait for half an hour"
-    )
+    raise Refused("No charge of this system is older than five minutes.", "Buy something (make demo), and wait")
 
 
 async def _ordered(market: Marketplace) -> tuple[Any, dict[str, Any]]:

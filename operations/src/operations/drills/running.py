@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from http import HTTPStatus
 from types import FrameType
 from typing import Any, Final, NoReturn
 
@@ -79,7 +80,13 @@ def record_end(scene: Scene, progress: Progress, steps: list[int]) -> dict[str, 
     """Record the times, and return the drill."""
     times = {_camel(name): at for name, at in asdict(progress).items() if at}
     path = f"/api/drills/{scene.facts['id']}/end"
-    recorded: dict[str, Any] = scene.operator.api.act(path, {**times, "runbookSteps": steps}).data
+    try:
+        recorded: dict[str, Any] = scene.operator.api.act(path, {**times, "runbookSteps": steps}).data
+    except Refused as refused:
+        if refused.status in (HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT):
+            # The system was restored, or the drill ended elsewhere: nothing is left to undo.
+            scene.forget()
+        raise
     scene.forget()
     return recorded
 
