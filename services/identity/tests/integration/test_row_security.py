@@ -122,7 +122,7 @@ GRANTS: dict[str, dict[str, set[str]]] = {
     "hubs": {
         "SELECT": ALL,
         "INSERT": ALL,
-        "UPDATE": {"name", "address", "delivery_fee_minor", "active", "revision"},
+        "UPDATE": {"name", "address", "delivery_fee_minor", "active", "revision", "opening_hours"},
     },
     "profiles": {"SELECT": ALL, "UPDATE": {"full_name", "phone", "revision", "updated_at"}},
     "referrals": {"SELECT": ALL},
