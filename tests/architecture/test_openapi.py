@@ -11,9 +11,7 @@ import pytest
 from campus_tools.documents.files import PAGES
 from campus_tools.documents.schemas_shown import undescribed
 from campus_tools.documents.texts import FIELDS, PARAMETERS
-from console.pages.finance.ledger import TRANSACTION_TYPES
 from contracts.work import OwnActionSubject
-from payments.domain.transaction_types import TransactionType
 from tests.architecture.sources import ROOT
 
 BANNED_NAMES = re.compile(
@@ -181,10 +179,6 @@ def test_the_subjects_of_own_actions_are_listed(service) -> None:
     listed = get_args(OwnActionSubject)
     subjects = [re.split(r",(?![^()]*\))", part)[1] for part in statement.split("UNION ALL")]
     assert [word for text in subjects for word in re.findall(r"'(\w+)'", text) if word not in listed] == []
-
-
-def test_the_console_filters_transactions_by_every_type() -> None:
-    assert [word for word, _ in TRANSACTION_TYPES] == list(get_args(TransactionType))
 
 
 @pytest.mark.parametrize("service", ["payments", "payouts"])

@@ -59,6 +59,9 @@ def test_a_service_has_the_standard_folders_only(service) -> None:
     assert {"__main__", "app", "settings", "routes", "use_cases", "queries", "store", "tables", "domain"} <= found
 
 
+PUBLISHED_WORDS = ("contracts.permissions", "contracts.transaction_types", "contracts.webhook_types")
+
+
 @services
 def test_the_domain_is_pure(service) -> None:
     package = SHAPED[service]
@@ -68,7 +71,9 @@ def test_the_domain_is_pure(service) -> None:
         if inside(path, package) == "domain"
         for name in imports_of(path)
         if name.startswith((*FRAMEWORKS, "common.", "contracts"))
-        and not name.startswith((*PURE, "contracts.permissions", "contracts.webhook_types"))
+        and not name.startswith(
+            (*PURE, "contracts.permissions", "contracts.transaction_types", "contracts.webhook_types")
+        )
     ]
     assert foreign == []
 

@@ -46,6 +46,7 @@ def test_a_service_imports_the_contracts_that_it_uses_only(service) -> None:
         "work",
         "topology",
         "opening_hours",
+        "transaction_types",
         "webhook_types",
     } | {event.publisher() for event in topology.SUBSCRIPTIONS[service]}
     foreign = {

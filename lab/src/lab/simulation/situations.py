@@ -12,6 +12,7 @@ import asyncpg
 
 from campus_tools.documents.lifecycles import LIFECYCLES
 from contracts.topology import SUBSCRIPTIONS
+from contracts.transaction_types import TransactionType
 from lab.stepped.effects import KINDS
 from lab.stepped.reached import REACHED, decision_names
 from lab.stepped.simulated_broker import Loss
@@ -20,7 +21,6 @@ from operations.processes import CAMPUS
 from payments.clients.paystack_records import KNOWN_EVENTS
 from payments.domain.charges import QuarantineReason
 from payments.domain.reconciliation import Kind
-from payments.domain.transaction_types import TransactionType
 from payouts.domain.accounts import TransactionType as WalletTransactionType
 from payouts.domain.returns import ReturnKind
 from payouts.domain.severity import CAUSES

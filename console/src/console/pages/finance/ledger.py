@@ -1,6 +1,6 @@
 """The ledger for finance and auditors: accounts, entries, trial balance, cases, audits, sales."""
 
-from typing import Any, Final
+from typing import Any, Final, get_args
 from urllib.parse import quote
 
 from starlette.responses import Response
@@ -13,6 +13,7 @@ from console.lists import Column, Filter, ListView, choices, csv_response, load_
 from console.money import money, posting_rows, sided
 from console.parts import command
 from console.visit import Visit
+from contracts.transaction_types import TransactionType
 
 SCREENS = Screens()
 
@@ -30,36 +31,6 @@ def _entries_link(row: Json) -> str:
 
 # ---- Transactions ----------------------------------------------------------------------------------------------------
 
-TRANSACTION_TYPES: Final = choices(
-    "charge",
-    "overpayment",
-    "quarantine",
-    "release",
-    "refund",
-    "quarantine_release",
-    "refund_settled",
-    "refund_reversed",
-    "gateway_fee",
-    "transfer_fee",
-    "settlement",
-    "referral_reward",
-    "reward_moved",
-    "balance_hold",
-    "balance_returned",
-    "balance_spent",
-    "balance_refund",
-    "balance_withdrawal",
-    "withdrawal_settled",
-    "withdrawal_returned",
-    "withdrawal_reversed",
-    "chargeback",
-    "chargeback_won",
-    "refund_spared",
-    "outside_refund",
-    "outside_refund_returned",
-    "outside_refund_corrected",
-)
-
 TRANSACTIONS = ListView(
     "/api/transactions",
     columns=(
@@ -76,7 +47,7 @@ TRANSACTIONS = ListView(
         Column("Posting key", "postingKey"),
     ),
     filters=(
-        Filter("type", "Type", TRANSACTION_TYPES),
+        Filter("type", "Type", choices(*get_args(TransactionType))),
         Filter("account", "Account"),
         Filter("orderId", "Order", kind="order"),
         Filter("reference", "Reference", kind="search"),

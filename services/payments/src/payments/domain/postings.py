@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from common.ledger.posting import Posting, credit, debit
+from contracts.transaction_types import TransactionType
 from payments.domain import accounts
 from payments.domain.escrow import Parts
 from payments.domain.settlements import Settlement, settlement_key
-from payments.domain.transaction_types import TransactionType, transaction
+from payments.domain.transaction_types import transaction
 
 
 def charge(

@@ -16,7 +16,7 @@ from common.database.parameters import Parameters, all_of
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound
 from common.web.pages import Found, OffsetPage
-from payments.domain.transaction_types import TransactionType
+from contracts.transaction_types import TransactionType
 from payments.responses.ledger import LedgerEntry, LedgerTransaction
 
 

@@ -7,8 +7,8 @@ from msgspec import Meta
 
 from common.ledger.posting import Side
 from common.web.response_models import ResponseModel, Timestamp
+from contracts.transaction_types import TransactionType
 from payments.domain.accounts import AccountKind
-from payments.domain.transaction_types import TransactionType
 
 
 class LedgerEntry(ResponseModel):

@@ -15,8 +15,8 @@ from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, QueryText, dependencies_of, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import QueryInstant
+from contracts.transaction_types import TransactionType
 from payments.dependencies import Dependencies
-from payments.domain.transaction_types import TransactionType
 from payments.queries.ledger import find_money_held, page_of_accounts, trial_balance
 from payments.queries.transactions import (
     ExportPosition,
