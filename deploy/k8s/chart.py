@@ -92,6 +92,9 @@ pod-security.kubernetes.io/enforce=restricted" .Release.Namespace) }}
 {{- if hasSuffix ".example" .Values.hosts.api }}
 {{- fail "hosts.api is an example: set hosts.api, hosts.console and hosts.domain to your own." }}
 {{- end }}
+{{- if hasSuffix ".example" (get (include "campus.data" (list . "settings") | fromJson) "NETWORK_ENCRYPTED") }}
+{{- fail "Set settings.settings.NETWORK_ENCRYPTED=true where the network encrypts traffic between machines." }}
+{{- end }}
 {{- $secret := lookup "v1" "Secret" .Release.Namespace "orders-database-owner" }}
 {{- if and (eq .Values.through "processes") (not $secret) }}
 {{- fail "The secrets do not exist yet. Install with --set through=servers first, then upgrade with \

@@ -91,6 +91,12 @@ def environment_of(overlay: str, workload: Resource) -> dict[str, str]:
     return environment
 
 
+def completed(settings: dict[str, str]) -> dict[str, str]:
+    """Return settings as an operator completes them: own hosts, and a network that encrypts."""
+    hosts = {name: text.replace(".example", ".com.ng") for name, text in settings.items()}
+    return {name: "true" if name.upper() == "NETWORK_ENCRYPTED" else text for name, text in hosts.items()}
+
+
 def possible(name: str, template: str) -> str:
     if name == "SMTP_URL":
         return "smtps://campus:secret@mail.example:465"

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 from opentelemetry.sdk.trace import TracerProvider
+from pydantic import ValidationError
 from pydantic_core import PydanticUndefined
 
 import console.settings
@@ -35,6 +36,7 @@ from operations.services import LOGINS, SERVICES, login_of, service_named
 from tests.architecture.kustomize import OVERLAYS, containers_of, pod_of
 from tests.architecture.manifests import (
     SETTINGS,
+    completed,
     environment_of,
     keys_of_secrets,
     manifests,
@@ -126,9 +128,20 @@ def test_production_samples_one_trace_of_a_hundred(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_the_settings_of_the_manifests_are_valid(overlay) -> None:
     for process in processes(overlay):
-        given = {name.lower(): text for name, text in environment_of(overlay, process).items()}
+        given = {name.lower(): text for name, text in completed(environment_of(overlay, process)).items()}
         settings = SETTINGS[service_of(process)](**{"port": 8080, **given})
         assert settings.base_url.startswith("https://")
+        assert settings.environment == ("staging" if overlay == "staging" else "production")
+
+
+@pytest.mark.parametrize("overlay", [overlay for overlay in OVERLAYS if overlay != "staging"])
+def test_a_process_refuses_the_placeholder_of_the_network(overlay) -> None:
+    process = processes(overlay)[0]
+    given = completed(environment_of(overlay, process))
+    for stated in (environment_of(overlay, process)["NETWORK_ENCRYPTED"], "false"):
+        with pytest.raises(ValidationError, match=r"(?i)network_encrypted"):
+            settings = {name.lower(): text for name, text in (given | {"NETWORK_ENCRYPTED": stated}).items()}
+            SETTINGS[service_of(process)](**{"port": 8080, **settings})
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
@@ -375,7 +388,7 @@ def test_services_start_with_the_secrets_of_the_command(overlay) -> None:
             if text
         }
         if "api_database_url" in given:
-            assert SETTINGS[service_of(workload)](**{"port": 8080, **given})
+            assert SETTINGS[service_of(workload)](**{"port": 8080, **completed(given)})
         elif service_of(workload) == "console":
             assert console.settings.Settings(**{"port": 8080, "metrics_port": 9090, **given})
         elif service_of(workload) == "provision":
