@@ -26,11 +26,11 @@ RATE: Final = 10.0
 _WARM: Final = 5
 _QUIET_WITHIN_SECONDS: Final = 60.0
 _GOALS: Final = {
-    "purchase": (Goal("cpu_us", 45_000, unit=" us"), Goal("p50_ms", 50, unit=" ms")),
-    "order": (Goal("cpu_us", 90_000, unit=" us"),),
-    "payout": (Goal("cpu_us", 35_000, unit=" us"),),
+    "purchase": (Goal("cpu_us", 40_000, unit=" us"), Goal("p50_ms", 35, unit=" ms")),
+    "order": (Goal("cpu_us", 75_000, unit=" us"),),
+    "payout": (Goal("cpu_us", 30_000, unit=" us"),),
 }
-_COUNT_GOALS: Final = {"commits": 28, "rows": 110, "messages": 10}
+_COUNT_GOALS: Final = {"commits": 24, "rows": 100, "messages": 10}
 _TITLES: Final = {
     "purchase": "purchase, up to paid_escrow, one user",
     "order": "order, to the vendor's wallet, one user",
@@ -228,7 +228,7 @@ def rows(measured: Mapping[str, Measured]) -> list[Row]:
             ratio=idle / before if before else None,
             value=idle,
             unit="ms",
-            goals=(Goal("value", 30, unit=" ms"),),
+            goals=(Goal("value", 20, unit=" ms"),),
             details={"own": asdict(own.idle), **({"limit": asdict(other.idle)} if other else {})},
         )
     )
