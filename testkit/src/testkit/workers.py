@@ -20,6 +20,7 @@ _STARTED = pytest.StashKey[tuple[ExitStack, dict[str, str]]]()
 _INPUT = "campus_servers"
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Prepare each worker, in the first process, before the worker starts."""
     if _STARTED not in node.config.stash:
