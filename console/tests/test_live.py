@@ -107,7 +107,12 @@ async def test_a_stream_ends_with_the_access_token_and_exchanges_none(api: Alert
 async def test_a_stream_has_the_permissions_of_its_page(api: Alerts, http: httpx.AsyncClient) -> None:
     api.permissions = ["work:read"]
     response = await http.get("/alerts", headers=EVENTS)
-    assert (response.status_code, api.calls) == (403, 0)
+    assert (response.status_code, response.text, api.calls) == (204, "", 0)
+
+
+async def test_a_page_without_a_stream_ends_it(http: httpx.AsyncClient) -> None:
+    for path in ("/search", "/nothing-here", "/sign-in"):
+        assert (await http.get(path, headers=EVENTS)).status_code == 204, path
 
 
 async def test_waiting_work_sends_its_counts_and_by_how_much_they_rose(api: Alerts, http: httpx.AsyncClient) -> None:

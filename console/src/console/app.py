@@ -22,7 +22,7 @@ from console import formats
 from console.api import Api, ApiConnection, ApiProblem, SessionEnded
 from console.assets import Assets
 from console.families import Family, Screen, find_families, shortcuts
-from console.live import Streams
+from console.live import Streams, response_to_stream
 from console.papers import paper_response
 from console.passkeys import read_passkey
 from console.profiles import Profiles
@@ -152,6 +152,7 @@ class Console:
             response = self._show_sign_in(visit)
         except ApiProblem as problem:
             response = await self._problem_page(visit, problem)
+        response = response_to_stream(visit, response)
         if repr(session) != before or (is_new and screen.is_open):
             self._cookies.write(response, session)
         return response
@@ -347,10 +348,7 @@ class Endpoint:
 
 
 _FOREIGN_FORM: Final = "Nothing was changed. Open the console itself and repeat the step there."
-_OLD_FORM: Final = (
-    "Nothing was changed. Your session has changed since the page was opened: go back, reload the "
-    "page, and repeat the step."
-)
+_OLD_FORM: Final = "Nothing was changed. Your session changed since the page opened: reload it, and repeat the step."
 _FAILED: Final = "Nothing more is known here. Try again in a minute; support finds the request by its id."
 _UNREADABLE: Final = "Nothing was changed. Go back and repeat the step from its page."
 _NO_PERMISSION: Final = "Your roles do not include it. A platform admin grants roles under Staff."

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Final, Literal
 from urllib.parse import urlencode
@@ -150,6 +150,8 @@ class ShownList:
     rows: Rows
     query: Mapping[str, str]
     address: str
+    is_live: bool = False
+    """Whether the page's address also streams what is new."""
 
     @property
     def page_number(self) -> int:
@@ -162,7 +164,7 @@ class ShownList:
     @property
     def live_mark(self) -> str | None:
         """The rows of a first page, so that its stream counts the new ones; None where rows have no id."""
-        is_first = self.view.is_paged and self.page_number == 1 and "cursor" not in self.query
+        is_first = self.is_live and self.view.is_paged and self.page_number == 1 and "cursor" not in self.query
         return _mark_of(self.rows.items) if is_first and all("id" in row for row in self.rows.items) else None
 
     def link(self, **changes: str | None) -> str:
@@ -276,7 +278,7 @@ async def show_list(
         return await csv_response(visit, view, complete)
     if wants_events(visit):
         return event_stream(visit, lambda: _count_new(visit, view))
-    return visit.render(template, shown=await load_list(visit, view, complete), **values)
+    return visit.render(template, shown=replace(await load_list(visit, view, complete), is_live=True), **values)
 
 
 async def csv_response(visit: Visit, view: ListView, complete: Complete | None = None) -> Response:

@@ -47,6 +47,13 @@ def wants_events(visit: Visit) -> bool:
     return MEDIA_TYPE in visit.request.headers.get("accept", "")
 
 
+def response_to_stream(visit: Visit, response: Response) -> Response:
+    """Return 204 in place of a page to a browser that opens a stream, which then opens none again: the page has none,
+    refuses it, or the session ended.
+    """
+    return Response(status_code=204) if wants_events(visit) and response.media_type != MEDIA_TYPE else response
+
+
 def event_stream(visit: Visit, read: Read) -> Response:
     """Return the numbers of `read` as events, when they change. The script of the pages shows `new` and `counts`."""
     return StreamingResponse(_events(visit, read), media_type=MEDIA_TYPE)

@@ -9,7 +9,6 @@ from console.api import Json
 from console.families import Screens
 from console.formats import instant
 from console.lists import Column, ListView, load_list, show_list
-from console.live import wants_events
 from console.visit import InvalidField, Visit
 from contracts.permissions import PLATFORM_KEY_SCOPES, SHOP_KEY_SCOPES
 
@@ -58,7 +57,7 @@ KEYS = ListView(
 
 @SCREENS.page("/api-keys", title="API keys", any_of=OWNERS, menu="API keys")
 async def keys_page(visit: Visit) -> Response:
-    if visit.query.get("format") == "csv" or wants_events(visit):
+    if visit.query.get("format") == "csv":
         return await show_list(visit, KEYS)
     shown = await load_list(visit, KEYS)
     live = [(key["id"], f"{key['name']} ({key['hint']})") for key in shown.rows.items if not key["revokedAt"]]

@@ -7,7 +7,6 @@ from starlette.responses import Response
 from console.api import ApiProblem, Json
 from console.families import Screens
 from console.lists import Column, Filter, ListView, choices, load_list, show_list
-from console.live import wants_events
 from console.parts import all_rows, lagos_instant
 from console.visit import InvalidField, Visit
 from contracts.webhook_types import EVENT_TYPES, VENDOR_TYPES
@@ -84,7 +83,7 @@ async def endpoint_page(visit: Visit) -> Response:
         (Filter("status", "Status", choices("pending", "delivered", "failed")),),
         empty="Nothing was sent in the last 30 days. Send a test event.",
     )
-    if visit.query.get("format") == "csv" or wants_events(visit):
+    if visit.query.get("format") == "csv":
         return await show_list(visit, deliveries)
     shown = await load_list(visit, deliveries)
     return visit.render(

@@ -62,6 +62,7 @@ async def get_factor_reset(request: Request, caller: CurrentCaller, reset_id: UU
     id="factorResets.prepare",
     returns=FactorReset,
     status=201,
+    errors=(404,),
     allow=permission("factor_resets:prepare", step_up=True),
 )
 async def prepare_factor_reset(request: Request, caller: CurrentCaller, body: PrepareFactorResetRequest) -> Response:

@@ -63,6 +63,7 @@ async def get_pin_reissue(request: Request, caller: CurrentCaller, reissue_id: U
     id="pinReissues.prepare",
     returns=PinReissue,
     status=201,
+    errors=(404,),
     allow=permission("pin_reissues:prepare", step_up=True),
 )
 async def prepare_pin_reissue(

@@ -64,6 +64,7 @@ async def get_goodwill_refund(request: Request, caller: CurrentCaller, goodwill_
     id="goodwillRefunds.prepare",
     returns=GoodwillRefund,
     status=201,
+    errors=(404,),
     allow=permission("goodwill:prepare", step_up=True),
 )
 async def prepare_goodwill_refund(
