@@ -145,7 +145,7 @@ def test_a_visit_shows_what_is_more_than_at_the_end_of_the_last_one() -> None:
 
 def test_a_cookie_of_another_user_or_a_malformed_one_shows_no_change() -> None:
     cookie, _ = visited("", 0, {"alerts": 2})
-    for text in (cookie.replace("ada", "ben"), "console-desk=x", "console-desk=ada:x::", ""):
+    for text in (cookie.replace("ada", "ben"), "console-last-visit=x", "console-last-visit=ada:x::", ""):
         assert visited(text, 90 * MINUTE, {"alerts": 5})[1] == {}
 
 

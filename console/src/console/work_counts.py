@@ -1,4 +1,4 @@
-"""The counts of the desk: as text in an address or cookie, and their changes since the person's last visit."""
+"""The counts of waiting work: as text in an address or cookie, and their changes since the person's last visit."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,8 +9,8 @@ from starlette.responses import Response
 from console.session import values_of
 
 VISIT_ENDS_AFTER_SECONDS: Final = 1_800
-"""Who opens the desk again within half an hour is on the same visit."""
-COOKIE: Final = "console-desk"
+"""Who opens the first page again within half an hour is on the same visit."""
+COOKIE: Final = "console-last-visit"
 _KEEP_SECONDS: Final = 60 * 86_400
 _COUNT: Final = re.compile(r"([a-z_]{1,60})\.([0-9]{1,4})", re.ASCII)
 _COOKIE: Final = re.compile(r"(?P<user>[^:]{0,64}):(?P<at>[0-9]{1,12}):(?P<before>[a-z_.0-9-]*):(?P<last>[a-z_.0-9-]*)")

@@ -1,4 +1,4 @@
-// Live numbers of a list or of the desk. Nothing that is read moves: a link at the edge says how much is new.
+// Live numbers of a list or of the first page. Nothing that is read moves: a link at the edge says how much is new.
 const place = document.querySelector("[data-live]");
 const START_MS = 3000;
 let source;

@@ -26,6 +26,10 @@ OFFSET_MAX: Final = 10_000
 TimePosition = tuple[datetime, UUID]
 
 
+# A filter of lists of decisions (contract section 5.5).
+AwaitingApproval = Annotated[
+    Literal["approval"] | None, Query(description="Only prepared ones that the caller may approve.")
+]
 # The items of an offset page, and the total number of items.
 Found = tuple[list[Item], int]
 

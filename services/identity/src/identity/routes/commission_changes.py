@@ -11,7 +11,7 @@ from common.auth.caller import Caller
 from common.auth.guards import one_of, permission
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
-from common.web.pages import OffsetPage, offset_page, respond_offset_page
+from common.web.pages import AwaitingApproval, OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import DecisionApproval
 from identity.dependencies import Dependencies
 from identity.queries.commission_changes import find_commission_change, page_of_commission_changes
@@ -37,9 +37,7 @@ async def list_commission_changes(
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
     status: Literal["prepared", "approved", "rejected", "expired"] | None = None,
     vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
-    awaiting: Annotated[
-        Literal["approval"] | None, Query(description="Only prepared ones that the caller may approve.")
-    ] = None,
+    awaiting: AwaitingApproval = None,
 ) -> Response:
     """Commission changes that needed a second platform_admin, newest first."""
     dependencies = dependencies_of(request, Dependencies)

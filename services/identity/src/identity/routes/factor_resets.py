@@ -13,7 +13,7 @@ from common.auth.caller import Caller
 from common.auth.guards import one_of, permission
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
-from common.web.pages import OffsetPage, offset_page, respond_offset_page
+from common.web.pages import AwaitingApproval, OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import DecisionApproval, EmptyRequest
 from identity.dependencies import Dependencies
 from identity.queries.factor_resets import find_factor_reset, page_of_factor_resets
@@ -36,9 +36,7 @@ async def list_factor_resets(
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
     status: Literal["prepared", "approved", "rejected", "expired"] | None = None,
     user_id: Annotated[UUID | None, Query(alias="userId")] = None,
-    awaiting: Annotated[
-        Literal["approval"] | None, Query(description="Only prepared ones that the caller may approve.")
-    ] = None,
+    awaiting: AwaitingApproval = None,
 ) -> Response:
     """Return resets of lost second factors, newest first."""
     dependencies = dependencies_of(request, Dependencies)

@@ -1,6 +1,6 @@
 """Disputes, and their resolution by two members of staff (contract section 6)."""
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 from uuid import UUID
 
 from fastapi import Depends, Query
@@ -15,7 +15,7 @@ from common.web.endpoint_table import Media
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok, or_not_found
 from common.web.idempotency import OptionalIdempotentCommand
-from common.web.pages import OffsetPage, offset_page, respond_offset_page
+from common.web.pages import AwaitingApproval, OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import DecisionApproval, EmptyRequest
 from common.web.uploads import read_image
 from orders.dependencies import Dependencies
@@ -157,9 +157,7 @@ async def list_dispute_resolutions(
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
     order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
     status: Annotated[ResolutionStatus | None, Query()] = None,
-    awaiting: Annotated[
-        Literal["approval"] | None, Query(description="Only prepared ones that the caller may approve.")
-    ] = None,
+    awaiting: AwaitingApproval = None,
 ) -> Response:
     """List prepared and decided resolutions, newest first."""
     dependencies = dependencies_of(request, Dependencies)

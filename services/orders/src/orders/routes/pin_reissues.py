@@ -1,6 +1,6 @@
 """Reissues of delivery PINs beyond the buyer's limit, by two members of staff (contract section 6)."""
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 from uuid import UUID
 
 from fastapi import Depends, Query
@@ -12,7 +12,7 @@ from common.auth.guards import one_of, permission
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok, or_not_found
 from common.web.idempotency import OptionalIdempotentCommand
-from common.web.pages import OffsetPage, offset_page, respond_offset_page
+from common.web.pages import AwaitingApproval, OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import DecisionApproval
 from orders.dependencies import Dependencies
 from orders.domain.pin_reissues import ReissueStatus
@@ -39,9 +39,7 @@ async def list_pin_reissues(
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
     order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
     status: Annotated[ReissueStatus | None, Query()] = None,
-    awaiting: Annotated[
-        Literal["approval"] | None, Query(description="Only prepared ones that the caller may approve.")
-    ] = None,
+    awaiting: AwaitingApproval = None,
 ) -> Response:
     """List prepared and decided reissues, newest first."""
     dependencies = dependencies_of(request, Dependencies)

@@ -1,6 +1,6 @@
 """Goodwill refunds: support prepares, a finance checker decides (decision 205)."""
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 from uuid import UUID
 
 from fastapi import Depends, Query
@@ -12,7 +12,7 @@ from common.auth.guards import one_of, permission
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.idempotency import OptionalIdempotentCommand
-from common.web.pages import OffsetPage, offset_page, respond_offset_page
+from common.web.pages import AwaitingApproval, OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import DecisionApproval
 from payments.dependencies import Dependencies
 from payments.domain.goodwill import GoodwillStatus
@@ -38,9 +38,7 @@ async def list_goodwill_refunds(
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
     order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
     status: Annotated[GoodwillStatus | None, Query()] = None,
-    awaiting: Annotated[
-        Literal["approval"] | None, Query(description="Only prepared ones that the caller may approve.")
-    ] = None,
+    awaiting: AwaitingApproval = None,
 ) -> Response:
     """List prepared and decided goodwill refunds, newest first."""
     dependencies = dependencies_of(request, Dependencies)

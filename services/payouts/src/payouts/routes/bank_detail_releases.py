@@ -1,6 +1,6 @@
 """Endpoints to release a quarantined account, by two users of finance (contract section 8.2)."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import Depends, Query
@@ -12,7 +12,7 @@ from common.auth.guards import permission
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.idempotency import OptionalIdempotentCommand
-from common.web.pages import OffsetPage, offset_page, respond_offset_page
+from common.web.pages import AwaitingApproval, OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import DecisionApproval
 from payouts.dependencies import Dependencies
 from payouts.domain.quarantines import ReleaseStatus
@@ -61,9 +61,7 @@ async def list_releases(
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
     status: ReleaseStatus | None = None,
     vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
-    awaiting: Annotated[
-        Literal["approval"] | None, Query(description="Only prepared ones that the caller may approve.")
-    ] = None,
+    awaiting: AwaitingApproval = None,
 ) -> Response:
     """List releases of quarantined accounts with their makers and checkers."""
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:

@@ -3,7 +3,7 @@
 """
 
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import Depends, Query
@@ -15,7 +15,7 @@ from common.auth.guards import permission
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.idempotency import OptionalIdempotentCommand
-from common.web.pages import OffsetPage, offset_page, respond_offset_page
+from common.web.pages import AwaitingApproval, OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import DecisionApproval
 from payouts.dependencies import Dependencies
 from payouts.domain.returns import ReconciliationStatus
@@ -96,9 +96,7 @@ async def list_reconciliations(
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
     status: ReconciliationStatus | None = None,
     payout_id: Annotated[UUID | None, Query(alias="payoutId")] = None,
-    awaiting: Annotated[
-        Literal["approval"] | None, Query(description="Only prepared ones that the caller may approve.")
-    ] = None,
+    awaiting: AwaitingApproval = None,
 ) -> Response:
     """List reconciliations with their makers and checkers."""
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
