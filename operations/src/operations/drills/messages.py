@@ -21,6 +21,7 @@ from operations.provision import service_broker_url
 from operations.services import service_named
 
 _FOUND_SECONDS_MAX: Final = 60.0
+_BROKER_SECONDS_MAX: Final = 15.0
 _DEAD_LETTERS: Final = "/api/dead-letters/notifications"
 _WEBHOOK: Final = "/functions/v1/gateway-webhook"
 
@@ -74,7 +75,10 @@ def send_unsigned_webhook(scene: Scene) -> None:
     """Send a webhook with a wrong signature, as an attacker does."""
     body = json.dumps({"event": "charge.success", "data": {"id": uuid4().int % 2**40}})
     headers = {"x-gateway-signature": "0" * 128, "Content-Type": "application/json"}
-    httpx.post(f"{scene.operator.base_url}{_WEBHOOK}", content=body, headers=headers, trust_env=False)
+    try:
+        httpx.post(f"{scene.operator.base_url}{_WEBHOOK}", content=body, headers=headers, trust_env=False)
+    except httpx.HTTPError as error:
+        raise Refused(f"The gateway did not answer the webhook: {type(error).__name__}.") from None
 
 
 def _publish(
@@ -90,14 +94,14 @@ def _publish(
     scene.remember(eventId=event_id)
 
     async def publish() -> None:
-        async with await aio_pika.connect(url) as connection:
+        async with asyncio.timeout(_BROKER_SECONDS_MAX), await aio_pika.connect(url) as connection:
             channel = await connection.channel()
             target = await channel.get_exchange(exchange, ensure=False) if exchange else channel.default_exchange
             await target.publish(message, key)
 
     try:
         asyncio.run(publish())
-    except (OSError, aio_pika.exceptions.AMQPError) as error:
+    except (OSError, TimeoutError, aio_pika.exceptions.AMQPError) as error:
         # No text of the error: the address holds a password.
         raise Refused(f"The broker did not accept the message: {type(error).__name__}.") from None
     deadline = time.monotonic() + _FOUND_SECONDS_MAX
