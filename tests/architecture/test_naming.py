@@ -23,6 +23,8 @@ LOOP_VERBS = {
     *("resolve", "revoke", "send", "settle", "submit", "sweep", "update", "verify", "escalate"),
 }
 REFUSED_OPENINGS = ("Of", "What", "Nothing", "Whether", "Whoever")
+# Openings that describe what is returned, or who calls, in place of what the operation does.
+DESCRIPTIVE_OPENINGS = {"", "A", "All", "An", "At", "For", "One", "The"}
 # Names of the present instant that are not `now`.
 OTHER_NOWS = {"moment", "present", "current_time", "today_at"}
 
@@ -41,6 +43,20 @@ def test_a_handler_has_the_verb_of_its_operation(endpoint) -> None:
         assert f"{handler}_".startswith(f"{SPELLED.get(action, verb)}_")
     for parameter in re.findall(r"{(\w+)}", endpoint.path):
         assert parameter.endswith("_id") or parameter in OTHER_PARAMETERS
+
+
+def test_an_operation_is_described_in_the_imperative() -> None:
+    openings = {
+        endpoint.name: (endpoint.route.endpoint.__doc__ or "").partition(" ")[0]
+        for endpoint in ENDPOINTS
+        if not endpoint.path.startswith("/internal/")
+    }
+    assert openings
+    assert {
+        name: opening
+        for name, opening in openings.items()
+        if opening in DESCRIPTIVE_OPENINGS or re.fullmatch("[A-Z][a-z]*[^s]s", opening)
+    } == {}
 
 
 def test_a_loop_has_a_kebab_name_with_the_verb_first() -> None:

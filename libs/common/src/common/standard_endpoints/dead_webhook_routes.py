@@ -78,7 +78,7 @@ def dead_webhook_endpoints(dead_webhooks: DeadWebhooks, dependencies: type[_Depe
         outcome: WebhookOutcome | None = None,
         event_id: EventIdFilter = None,
     ) -> Response:
-        """Webhooks of the payment gateways and of the messaging app whose processing failed its last retry.
+        """List webhooks of the payment gateways and of the messaging app whose processing failed its last retry.
 
         `meta.unavailable` names a service whose webhooks are missing.
         """

@@ -61,7 +61,7 @@ def personal_record_endpoints(service: str, sections: Sequence[Section], databas
         allow=SIGNED_IN,
     )
     async def list_personal_records(request: Request, caller: CurrentCaller, requested: RequestedPage) -> Response:
-        """All data that this service stores of the caller, by section, without secrets and ids of other users."""
+        """Return all data that this service stores of the caller, by section, without secrets and ids of others."""
         scope = ["personal-records", service, caller.id]
         first, place = requested.open(scope) or (0, None)
         found: list[tuple[int, str, JsonObject]] = []

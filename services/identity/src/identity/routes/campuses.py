@@ -45,7 +45,7 @@ async def list_campuses(request: Request, caller: CurrentCaller, requested: Requ
 
 @endpoint("GET", "/api/campuses/{campus_id}", id="campuses.get", returns=Campus, allow=PUBLIC, compressed=True)
 async def get_campus(request: Request, caller: CurrentCaller, campus_id: UUID) -> Response:
-    """One campus."""
+    """Return one campus."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         campus = (await find_campus(uow, campus_id)).response()
@@ -118,7 +118,7 @@ async def create_hub(request: Request, caller: CurrentCaller, campus_id: UUID, b
 
 @endpoint("GET", "/api/hubs/{hub_id}", id="hubs.get", returns=Hub, allow=PUBLIC, compressed=True)
 async def get_hub(request: Request, caller: CurrentCaller, hub_id: UUID) -> Response:
-    """One hub."""
+    """Return one hub."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         hub = (await find_hub(uow, hub_id)).response()

@@ -82,7 +82,7 @@ async def request_code(request: Request, caller: OptionalCaller, body: SendCodeR
     passes_token=True,
 )
 async def verify_code(request: Request, caller: OptionalCaller, body: VerifyCodeRequest) -> Response:
-    """Confirm the address with its code and signs in.
+    """Confirm the address with its code, and sign in.
 
     The first confirmation ends older sessions and removes credentials that were set before it.
     """
@@ -122,7 +122,7 @@ async def verify_code(request: Request, caller: OptionalCaller, body: VerifyCode
     quota=Quota.ACCOUNT,
 )
 async def forgot_password(request: Request, body: ForgotPasswordRequest) -> Response:
-    """Mails a token to reset the password. The response is the same without an account.
+    """Mail a token to reset the password. The response is the same without an account.
 
     429 when no further mail is sent; the last two tokens stay valid.
     """
@@ -138,7 +138,7 @@ async def forgot_password(request: Request, body: ForgotPasswordRequest) -> Resp
     quota=Quota.ACCOUNT,
 )
 async def reset_password(request: Request, body: ResetPasswordRequest) -> Response:
-    """Set a new password with the mailed token and ends all sessions."""
+    """Set a new password with the mailed token, and end all sessions."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     user_id, revoked = await reset(
@@ -164,7 +164,7 @@ async def reset_password(request: Request, body: ResetPasswordRequest) -> Respon
     idempotency=Idempotency.IGNORED,
 )
 async def change_password(request: Request, caller: CurrentCaller, body: ChangePasswordRequest) -> Response:
-    """Set a new password and ends all other sessions."""
+    """Set a new password, and end all other sessions."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     revoked = await change(

@@ -57,7 +57,7 @@ async def list_commission_changes(
     allow=one_of("vendors:commission", "vendors:read"),
 )
 async def get_commission_change(request: Request, caller: CurrentCaller, change_id: UUID) -> Response:
-    """One commission change."""
+    """Return one commission change."""
     return await _respond(request, caller, change_id)
 
 

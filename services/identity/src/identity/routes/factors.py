@@ -58,7 +58,7 @@ async def enroll_factor(request: Request, caller: CurrentCaller, body: EnrollFac
     idempotency=Idempotency.IGNORED,
 )
 async def verify_factor(request: Request, caller: CurrentCaller, body: VerifyFactorRequest) -> Response:
-    """Verify a TOTP code or a recovery code, and returns tokens with `aal2`."""
+    """Verify a TOTP code or a recovery code, and return tokens with `aal2`."""
     dependencies = dependencies_of(request, Dependencies)
     with recorded_sign_in(request, "factor", caller.id) as attempt:
         async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:

@@ -103,7 +103,7 @@ async def start_passkey_assertion(
     idempotency=Idempotency.IGNORED,
 )
 async def verify_passkey(request: Request, caller: CurrentCaller, body: VerifyPasskeyRequest) -> Response:
-    """Verify the passkey's response to a challenge, and returns tokens with `aal2`."""
+    """Verify the passkey's response to a challenge, and return tokens with `aal2`."""
     dependencies = dependencies_of(request, Dependencies)
     with recorded_sign_in(request, "passkey", caller.id) as attempt:
         async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:

@@ -43,7 +43,7 @@ endpoint = Endpoints("auth")
     quota=Quota.ACCOUNT,
 )
 async def sign_up(request: Request, body: SignUpRequest) -> Response:
-    """Create an account and mails a code that confirms the address.
+    """Create an account, and mail a code that confirms the address.
 
     The response is the same for an address that has an account.
     """
@@ -65,7 +65,7 @@ async def sign_up(request: Request, body: SignUpRequest) -> Response:
 
 @endpoint("POST", "/api/auth/login", id="auth.login", returns=Tokens, allow=CREDENTIALS, quota=Quota.ACCOUNT)
 async def log_in(request: Request, body: LogInRequest) -> Response:
-    """Signs in with mail address and password.
+    """Sign in with mail address and password.
 
     403 with `confirmationRequired` until the address is confirmed; a code is then sent to it.
     """
@@ -84,7 +84,7 @@ async def log_in(request: Request, body: LogInRequest) -> Response:
 
 @endpoint("POST", "/api/auth/refresh", id="auth.refresh", returns=Tokens, allow=CREDENTIALS, quota=Quota.SESSION)
 async def refresh_tokens(request: Request, body: RefreshRequest) -> Response:
-    """Exchanges the refresh token for new tokens.
+    """Exchange the refresh token for new tokens.
 
     For 30 s after that the old one returns the same successor; later use ends the session.
     """

@@ -55,7 +55,7 @@ async def list_staff(
         QueryText | None, Query(max_length=320, description="The user of exactly this address, also without a role.")
     ] = None,
 ) -> Response:
-    """Users with a staff role."""
+    """List users with a staff role."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_staff(uow, role, campus_id, suspended, normal_email(email) if email else None, page=page)
@@ -64,7 +64,7 @@ async def list_staff(
 
 @endpoint("GET", "/api/staff/{user_id}", id="staff.get", returns=StaffMember, allow=permission("staff:read"))
 async def get_staff_member(request: Request, caller: CurrentCaller, user_id: UUID) -> Response:
-    """One user with their roles."""
+    """Return one user with their roles."""
     return await _respond_member(request, caller, user_id)
 
 
@@ -99,7 +99,7 @@ async def grant_role(request: Request, caller: CurrentCaller, user_id: UUID, bod
     allow=permission("staff:manage", step_up=True),
 )
 async def revoke_role(request: Request, caller: CurrentCaller, user_id: UUID, body: RevokeRoleRequest) -> Response:
-    """Revokes a role of a user and ends their sessions."""
+    """Revoke a role of a user and end their sessions."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
 
@@ -121,7 +121,7 @@ async def revoke_role(request: Request, caller: CurrentCaller, user_id: UUID, bo
 async def suspend_user(
     request: Request, caller: CurrentCaller, user_id: UUID, body: SuspendUserRequest | None = None
 ) -> Response:
-    """Suspends a user and ends their sessions."""
+    """Suspend a user and end their sessions."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
 
@@ -179,7 +179,7 @@ async def list_staff_grants(
     "GET", "/api/staff-grants/{grant_id}", id="staffGrants.get", returns=StaffGrant, allow=permission("staff:read")
 )
 async def get_staff_grant(request: Request, caller: CurrentCaller, grant_id: UUID) -> Response:
-    """One grant of a role."""
+    """Return one grant of a role."""
     return await _respond_grant(request, caller, grant_id)
 
 
@@ -213,7 +213,7 @@ async def approve_staff_grant(
 async def reject_staff_grant(
     request: Request, caller: CurrentCaller, grant_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
-    """Rejects the grant or the proposal; the user's roles stay as they are."""
+    """Reject the grant or the proposal; the user's roles stay as they are."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
 

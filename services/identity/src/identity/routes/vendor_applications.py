@@ -78,7 +78,7 @@ async def list_vendor_applications(
     allow=SIGNED_IN,
 )
 async def get_vendor_application(request: Request, caller: CurrentCaller, application_id: UUID) -> Response:
-    """One application, for its applicant and the staff of the campus."""
+    """Return one application, for its applicant and the staff of the campus."""
     return await _respond(request, caller, application_id)
 
 
@@ -110,7 +110,7 @@ async def approve_vendor_application(
 async def reject_vendor_application(
     request: Request, caller: CurrentCaller, application_id: UUID, body: RejectApplicationRequest
 ) -> Response:
-    """Rejects the application with a reason for the applicant."""
+    """Reject the application with a reason for the applicant."""
     dependencies = dependencies_of(request, Dependencies)
     await _check_may_decide(dependencies, caller, application_id)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:

@@ -70,7 +70,7 @@ async def list_vendors(
 
 @endpoint("GET", "/api/vendors/{vendor_id}", id="vendors.get", returns=Vendor, allow=PUBLIC, compressed=True)
 async def get_vendor(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:
-    """One vendor. The owner and staff see more fields than the public."""
+    """Return one vendor. The owner and staff see more fields than the public."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         vendor = await find_vendor_in_full(uow, vendor_id) or await find_vendor(uow, vendor_id)
@@ -125,7 +125,7 @@ async def update_vendor(
 async def suspend_vendor(
     request: Request, caller: CurrentCaller, vendor_id: UUID, body: SuspendVendorRequest
 ) -> Response:
-    """Suspends a vendor: checkouts are rejected and payouts are held; open orders continue."""
+    """Suspend a vendor: checkouts are rejected and payouts are held; open orders continue."""
     dependencies = dependencies_of(request, Dependencies)
     await _check_may_suspend(dependencies, caller, vendor_id)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:

@@ -53,7 +53,7 @@ async def list_orders_of_campuses(
     page: Annotated[OffsetPage, Depends(offset_page("created_at", "total"))],
     filters: CampusFilters,
 ) -> Response:
-    """All orders for support and auditors; orders of their campus for campus admins."""
+    """List all orders for support and auditors, and orders of their campus for campus admins."""
     dependencies = dependencies_of(request, Dependencies)
     filters = search_by_address(filters, dependencies.address_hashes)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -69,7 +69,7 @@ async def list_orders_of_campuses(
     allow=one_of(*READERS),
 )
 async def export_orders_of_campuses(request: Request, caller: CurrentCaller, filters: CampusFilters) -> Response:
-    """At most 10,000 orders as a CSV file; more orders are rejected with 422."""
+    """Return at most 10,000 orders as a CSV file; more are rejected with 422."""
     dependencies = dependencies_of(request, Dependencies)
     filters = search_by_address(filters, dependencies.address_hashes)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:

@@ -89,7 +89,9 @@ async def list_conversations(
 
 @endpoint("GET", ONE, id="conversations.get", returns=VendorConversation, allow=READERS)
 async def get_conversation(request: Request, caller: CurrentCaller, conversation_id: UUID) -> Response:
-    """For its parties; for support only through a dispute, a return or a report, and each read is recorded."""
+    """Return a conversation to its parties; to support only through a dispute, a return or a report, and each read is
+    recorded.
+    """
     await _check_readable(request, caller, conversation_id)
     return await _respond(request, caller, conversation_id)
 

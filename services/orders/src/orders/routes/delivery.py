@@ -43,7 +43,10 @@ NEVER_STORED: Final = {"Cache-Control": "no-store"}
 async def verify_delivery(
     request: Request, caller: CurrentCaller, order_id: UUID, key: IdempotencyKey, body: VerifyDeliveryRequest
 ) -> Response:
-    """For the vendor, an agent of the order's hub, or the buyer. Five wrong attempts in total lock the PIN."""
+    """Confirm the hand-over with the PIN, as the vendor, an agent of the order's hub, or the buyer.
+
+    Five wrong attempts in total lock the PIN.
+    """
     dependencies = dependencies_of(request, Dependencies)
     roles = await roles_in_order(request, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -64,7 +67,7 @@ async def verify_delivery(
 
 @endpoint("GET", f"{ONE_ORDER}/delivery-pin", id="orders.getDeliveryPin", returns=DeliveryPin, allow=SIGNED_IN)
 async def get_delivery_pin(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
-    """For the buyer while the PIN is valid; 409 before the payment and after its use. 404 for everyone else."""
+    """Return the PIN to the buyer while it is valid; 409 before the payment and after its use. 404 for others."""
     dependencies = dependencies_of(request, Dependencies)
     reads = dependencies.database.reads_for(caller)
     stored = await find_encrypted_pin(reads, order_id)
@@ -87,7 +90,7 @@ async def get_delivery_pin(request: Request, caller: CurrentCaller, order_id: UU
 async def reissue_delivery_pin(
     request: Request, caller: CurrentCaller, order_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
-    """Replace the buyer's PIN and sends the new one, at most three times. The old PIN becomes invalid."""
+    """Replace the buyer's PIN and send the new one, at most three times. The old PIN becomes invalid."""
     dependencies = dependencies_of(request, Dependencies)
     roles = await roles_in_order(request, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:

@@ -46,7 +46,7 @@ _WEBP: Final = "image/webp"
 
 @endpoint("POST", f"{ONE_ORDER}/dispute", id="disputes.open", returns=Order, allow=SIGNED_IN)
 async def open_dispute(request: Request, caller: CurrentCaller, order_id: UUID, body: OpenDisputeRequest) -> Response:
-    """For the buyer of a paid, undelivered order: freezes its money until staff decide."""
+    """Freeze the money of a paid, undelivered order until staff decide, as its buyer."""
     dependencies = dependencies_of(request, Dependencies)
     complaint = Complaint("buyer", body.reason, body.details, caller.id, body.refund_to)
     roles = await buyers_destination(request, caller, order_id, body.refund_to)
@@ -77,7 +77,7 @@ async def get_dispute(request: Request, caller: CurrentCaller, order_id: UUID) -
     media=Media.IMAGE,
 )
 async def add_dispute_evidence(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
-    """For buyer and vendor while the order is disputed: a JPEG, PNG or WebP of at most 5 MiB and 25 million pixels.
+    """Add a JPEG, PNG or WebP of at most 5 MiB and 25 million pixels, as buyer or vendor of the disputed order.
 
     It is stored re-encoded without metadata. Each party adds at most 6 images; a further one is 409.
     """
@@ -169,7 +169,7 @@ async def list_dispute_resolutions(
 
 @endpoint("GET", ONE_RESOLUTION, id="disputeResolutions.get", returns=DisputeResolution, allow=one_of(*READERS))
 async def get_dispute_resolution(request: Request, caller: CurrentCaller, resolution_id: UUID) -> Response:
-    """One resolution with its complaint."""
+    """Return one resolution with its complaint."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         return ok(request, or_not_found(await find_resolution(uow, resolution_id)))
@@ -207,7 +207,7 @@ async def approve_dispute_resolution(
 async def reject_dispute_resolution(
     request: Request, caller: CurrentCaller, resolution_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
-    """Rejects the resolution: the order stays disputed, and another resolution may be prepared."""
+    """Reject the resolution: the order stays disputed, and another resolution may be prepared."""
     order_id = await _order_of(request, caller, resolution_id)
     now = dependencies_of(request, Dependencies).clock.now()
     return await order_after(

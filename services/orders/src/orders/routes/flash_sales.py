@@ -96,7 +96,7 @@ async def create_flash_sale(request: Request, caller: CurrentCaller, body: Creat
 async def approve_flash_sale(
     request: Request, caller: CurrentCaller, sale_id: UUID, body: ApproveFlashSaleRequest | None = None
 ) -> Response:
-    """Approves a sale that staff proposed, for its vendor. `end` declines it."""
+    """Approve a sale that staff proposed, for its vendor. `end` declines it."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:

@@ -30,7 +30,7 @@ _WEBP: Final = "image/webp"
     quota=Quota.IMAGES,
 )
 async def get_image(request: Request, image_id: UUID) -> Response:
-    """At most 1,600 pixels wide and high."""
+    """Return the image, at most 1,600 pixels wide and high."""
     return await _show(request, image_name(image_id))
 
 
@@ -44,7 +44,7 @@ async def get_image(request: Request, image_id: UUID) -> Response:
     quota=Quota.IMAGES,
 )
 async def get_thumbnail(request: Request, image_id: UUID) -> Response:
-    """At most 320 pixels wide and high."""
+    """Return the image, at most 320 pixels wide and high."""
     return await _show(request, thumbnail_name(image_id))
 
 

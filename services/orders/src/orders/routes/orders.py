@@ -48,7 +48,7 @@ ONE_ORDER = "/api/orders/{order_id:uuid}"
     idempotency=Idempotency.REQUIRED,
 )
 async def check_out(request: Request, caller: CurrentCaller, key: IdempotencyKey, body: CheckoutRequest) -> Response:
-    """Places an order with frozen prices and reserves its stock until the payment window ends.
+    """Place an order with frozen prices and reserve its stock until the payment window ends.
 
     409 when an item is sold out, the total is not `expectedTotalMinor`, or the buyer's unpaid orders reach a limit.
     """
@@ -99,7 +99,7 @@ async def list_orders(
 
 @endpoint("GET", ONE_ORDER, id="orders.get", returns=Order, allow=SIGNED_IN.for_keys("shop_orders:read", "orders:read"))
 async def get_order(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
-    """One order, for its buyer, its vendor, the agents of its hub and staff."""
+    """Return one order, for its buyer, its vendor, the agents of its hub and staff."""
     return ok(request, await _visible_order(request, caller, order_id))
 
 
@@ -204,7 +204,7 @@ async def arrive_order(
 async def cancel_order_item(
     request: Request, caller: CurrentCaller, order_id: UUID, item_id: UUID, body: CancelOrderLineRequest
 ) -> Response:
-    """For the vendor and support, before the dispatch: refunds the price of one line, such as an item that is sold out.
+    """Refund the price of one line before the dispatch, such as an item that is sold out, as the vendor or support.
 
     The last line cancels the order.
     """

@@ -193,7 +193,7 @@ async def delete_product(
     media=Media.IMAGE,
 )
 async def add_product_image(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
-    """Accept a JPEG, PNG or WebP of at most 5 MiB and 25 million pixels, and stores it re-encoded without metadata."""
+    """Accept a JPEG, PNG or WebP of at most 5 MiB and 25 million pixels, and store it re-encoded without metadata."""
     dependencies = dependencies_of(request, Dependencies)
     content = await read_image(request)
     image_id = image_id_of(product_id, content)

@@ -43,7 +43,7 @@ DRAFTS: Final = "/api/purchase-drafts"
 async def create_purchase(
     request: Request, caller: CurrentCaller, key: IdempotencyKey, body: PurchaseRequest
 ) -> Response:
-    """Places an order with each vendor of the products, to be paid together: all orders, or none.
+    """Place an order with each vendor of the products, to be paid together: all orders, or none.
 
     409 names the items that are gone, sold out or of a suspended vendor.
     """
@@ -100,8 +100,8 @@ async def list_purchases(
 
 @endpoint("GET", f"{PURCHASES}/{{purchase_id}}", id="purchases.get", returns=Purchase, allow=SIGNED_IN)
 async def get_purchase(request: Request, caller: CurrentCaller, purchase_id: UUID) -> Response:
-    """One purchase, for its buyer and staff with `orders:read`. A vendor reads its order only, finance the orders that
-    were charged.
+    """Return one purchase, for its buyer and staff with `orders:read`. A vendor reads its order only, finance the
+    orders that were charged.
     """
     dependencies = dependencies_of(request, Dependencies)
     reads = dependencies.database.reads_for(caller)

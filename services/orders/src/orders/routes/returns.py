@@ -44,7 +44,7 @@ async def request_return(
     body: RequestReturnRequest,
     command: OptionalIdempotentCommand,
 ) -> Response:
-    """For the buyer, within the return window (`returnDueAt` of the order)."""
+    """Request a return as the buyer, within the return window (`returnDueAt` of the order)."""
     dependencies = dependencies_of(request, Dependencies)
     items = [ReturnedItem(line.item_id, line.quantity) for line in body.items]
     new_return = NewReturn(items, body.reason, body.refund_to)
@@ -89,7 +89,7 @@ async def list_return_requests(
 
 @endpoint("GET", ONE_REQUEST, id="returns.get", returns=ReturnRequest, allow=SIGNED_IN)
 async def get_return_request(request: Request, caller: CurrentCaller, request_id: UUID) -> Response:
-    """One return request, for its buyer, its vendor and support."""
+    """Return one return request, for its buyer, its vendor and support."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         return ok(request, or_not_found(await find_return_request(uow, request_id)))
@@ -105,7 +105,7 @@ async def get_return_request(request: Request, caller: CurrentCaller, request_id
 async def approve_return(
     request: Request, caller: CurrentCaller, request_id: UUID, body: DecideReturnRequest | None = None
 ) -> Response:
-    """For the order's vendor or support: approves the return and refunds its items."""
+    """Approve the return and refund its items, as the order's vendor or support."""
     dependencies = dependencies_of(request, Dependencies)
     reason = None if body is None else body.reason
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -127,7 +127,7 @@ async def approve_return(
 async def reject_return(
     request: Request, caller: CurrentCaller, request_id: UUID, body: DecideReturnRequest | None = None
 ) -> Response:
-    """For the order's vendor or support: rejects the return."""
+    """Reject the return, as the order's vendor or support."""
     dependencies = dependencies_of(request, Dependencies)
     reason = None if body is None else body.reason
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:

@@ -38,7 +38,7 @@ OF_PRODUCT: Final = "/api/products/{product_id}/reviews"
 async def list_reviews_of_vendor(
     request: Request, caller: CurrentCaller, vendor_id: UUID, requested: RequestedPage
 ) -> Response:
-    """Reviews of the vendor, newest first; `meta` has the mean rating."""
+    """List reviews of the vendor, newest first; `meta` has the mean rating."""
     return await _list(request, caller, requested, vendor_id=vendor_id)
 
 
@@ -46,7 +46,7 @@ async def list_reviews_of_vendor(
 async def list_reviews_of_product(
     request: Request, caller: CurrentCaller, product_id: UUID, requested: RequestedPage
 ) -> Response:
-    """Reviews of the product, newest first; `meta` has the mean rating."""
+    """List reviews of the product, newest first; `meta` has the mean rating."""
     return await _list(request, caller, requested, product_id=product_id)
 
 
@@ -56,7 +56,7 @@ async def list_reviews_of_product(
 async def create_review_of_vendor(
     request: Request, caller: CurrentCaller, vendor_id: UUID, body: CreateReviewRequest
 ) -> Response:
-    """For the buyer of a delivered order of this vendor, once for each order."""
+    """Review the vendor as the buyer of a delivered order, once for each order."""
     return await _post(request, caller, ReviewContent(body.order_id, body.rating, body.text, vendor_id=vendor_id))
 
 
@@ -66,7 +66,7 @@ async def create_review_of_vendor(
 async def create_review_of_product(
     request: Request, caller: CurrentCaller, product_id: UUID, body: CreateReviewRequest
 ) -> Response:
-    """For the buyer of a delivered order with this product, once for each order."""
+    """Review the product as the buyer of a delivered order with it, once for each order."""
     return await _post(request, caller, ReviewContent(body.order_id, body.rating, body.text, product_id=product_id))
 
 
@@ -77,7 +77,7 @@ async def list_reviews(
     requested: RequestedPage,
     query: Annotated[ModerationQuery, Query()],
 ) -> Response:
-    """All reviews for staff, hidden ones included, newest first."""
+    """List all reviews for staff, hidden ones included, newest first."""
     dependencies = dependencies_of(request, Dependencies)
     filters = query.model_dump(by_alias=True, exclude_none=True)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -89,7 +89,7 @@ async def list_reviews(
     "POST", "/api/reviews/{review_id}/hide", id="reviews.hide", returns=OwnReview, allow=permission("reviews:moderate")
 )
 async def hide_review(request: Request, caller: CurrentCaller, review_id: UUID, body: HideReviewRequest) -> Response:
-    """Hides the review from the public; its author still sees it with the reason."""
+    """Hide the review from the public; its author still sees it with the reason."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await hide(uow, caller, review_id, body.reason, now=dependencies.clock.now())

@@ -58,7 +58,7 @@ async def list_sales_of_vendor(
     end: _To = None,
     group: Annotated[Literal["day", "week", "month", "product", "variant"], Query(alias="groupBy")] = "day",
 ) -> Response:
-    """For the vendor, finance and auditors, and for the admins of its campus about orders on that campus.
+    """Return the vendor's sales to the vendor, finance and auditors, and to admins of its campus those on that campus.
 
     Days, weeks and months are those of Africa/Lagos; an order belongs to the day of its payment. With
     `Accept: text/csv` all groups as a file, at most 10,000.
@@ -75,7 +75,8 @@ async def list_sales(
     end: _To = None,
     group: Annotated[Literal["campus", "vendor", "category", "day"], Query(alias="groupBy")] = "day",
 ) -> Response:
-    """For finance and auditors, and for campus admins about orders on their campus; otherwise as sales of a vendor."""
+    """Return sales of all vendors to finance and auditors, and to campus admins those on their campus; otherwise as
+    sales of a vendor."""
     return await _sales(request, caller, SalesQuery(group, start, end), page)
 
 

@@ -39,7 +39,7 @@ async def list_audits(
 
 @endpoint("GET", "/api/audits/{audit_id}", id="audits.get", returns=responses.Audit, allow=permission("audits:read"))
 async def get_audit(request: Request, caller: CurrentCaller, audit_id: UUID) -> Response:
-    """One audit with its findings."""
+    """Return one audit with its findings."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         audit = await find_audit(uow, audit_id)

@@ -39,7 +39,7 @@ async def list_chargebacks(
         Literal["answer"] | None, Query(description="Only open ones without a resolution of finance.")
     ] = None,
 ) -> Response:
-    """Chargebacks that payers' banks opened, newest first."""
+    """List chargebacks that payers' banks opened, newest first."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_chargebacks(uow, page, status, order_id, awaiting_response=awaiting is not None)
@@ -48,7 +48,7 @@ async def list_chargebacks(
 
 @endpoint("GET", ONE_CHARGEBACK, id="chargebacks.get", returns=ChargebackDetail, allow=permission("ledger:read"))
 async def get_chargeback(request: Request, caller: CurrentCaller, chargeback_id: UUID) -> Response:
-    """One chargeback with the responses to it."""
+    """Return one chargeback with the responses to it."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         chargeback = await find_chargeback(uow, chargeback_id)

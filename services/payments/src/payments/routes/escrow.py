@@ -34,7 +34,7 @@ async def release_escrow(
     order_id: UUID,
     body: ReleaseEscrowRequest,
 ) -> Response:
-    """Releases a part of the order's escrow to the vendor, less commission.
+    """Release a part of the order's escrow to the vendor, less commission.
 
     409 for more than is locked; 423 while the order is disputed.
     """

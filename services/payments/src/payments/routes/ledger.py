@@ -89,7 +89,7 @@ async def export_transactions(
     start: Annotated[QueryInstant | None, Query(alias="from", description="Posted at or after this.")] = None,
     end: Annotated[QueryInstant | None, Query(alias="to", description="Posted before this.")] = None,
 ) -> Response:
-    """Yield the ledger, whole or of a period of any length, as a CSV file that is streamed in batches."""
+    """Export the ledger, whole or of a period of any length, as a CSV file that is streamed in batches."""
     dependencies = dependencies_of(request, Dependencies)
     start, end = start or BEFORE_EVERYTHING, end or AFTER_EVERYTHING
     if end <= start:
@@ -176,7 +176,7 @@ async def list_ledger_accounts(
     account: Name = None,
     at: Annotated[QueryInstant | None, Query(description="Balances as they were at this instant.")] = None,
 ) -> Response:
-    """Accounts whose name starts with `account`, with their balance, now or at a past instant."""
+    """List accounts whose name starts with `account`, with their balance, now or at a past instant."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_accounts(uow, page, account or None, at)

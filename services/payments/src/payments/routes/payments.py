@@ -93,7 +93,7 @@ async def list_payments(
     "GET", "/api/payments/{payment_id}", id="payments.get", returns=Payment, allow=SIGNED_IN.for_keys("payments:read")
 )
 async def get_payment(request: Request, caller: CurrentCaller, payment_id: UUID) -> Response:
-    """One payment."""
+    """Return one payment."""
     dependencies = dependencies_of(request, Dependencies)
     return ok(request, await find_payment(dependencies.database.reads_for(caller), payment_id))
 

@@ -40,7 +40,7 @@ async def list_quarantined_charges(
     status: Annotated[QuarantinedChargeStatus | None, Query()] = None,
     awaiting: Annotated[QuarantineStep | None, AWAITED_STEP] = None,
 ) -> Response:
-    """Charges that pay for nothing yet, newest first."""
+    """List charges that pay for nothing yet, newest first."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_quarantined_charges(uow, page, status, awaiting)
@@ -49,7 +49,7 @@ async def list_quarantined_charges(
 
 @endpoint("GET", ONE_CHARGE, id="quarantinedCharges.get", returns=QuarantinedCharge, allow=one_of(*READERS))
 async def get_quarantined_charge(request: Request, caller: CurrentCaller, charge_id: UUID) -> Response:
-    """One quarantined charge with its newest decision."""
+    """Return one quarantined charge with its newest decision."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         charge = await find_quarantined_charge(uow, charge_id)
@@ -107,7 +107,7 @@ async def prepare_quarantine_decision(
 async def approve_quarantine_decision(
     request: Request, caller: CurrentCaller, charge_id: UUID, body: DecisionApproval
 ) -> Response:
-    """Approves the decision with this hash, which ends the quarantine. Its maker is rejected, under any role."""
+    """Approve the decision with this hash, which ends the quarantine. Its maker is rejected, under any role."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await approve_quarantine(uow, charge_id, body.hash, caller.id, dependencies.clock.now())

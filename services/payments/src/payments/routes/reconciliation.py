@@ -35,7 +35,7 @@ async def list_reconciliation_cases(
     status: Annotated[Literal["open", "explained", "closed"] | None, Query()] = None,
     kind: Annotated[Kind | None, Query()] = None,
 ) -> Response:
-    """Differences between the ledger and the payment gateway, newest first."""
+    """List differences between the ledger and the payment gateway, newest first."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_cases(uow, page, status, kind)
@@ -50,7 +50,7 @@ async def list_reconciliation_cases(
     allow=one_of("ledger:read", "exceptions:read"),
 )
 async def get_reconciliation_case(request: Request, caller: CurrentCaller, case_id: UUID) -> Response:
-    """One difference between the ledger and the payment gateway."""
+    """Return one difference between the ledger and the payment gateway."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         case = await find_case(uow, case_id)

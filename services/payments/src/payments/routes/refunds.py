@@ -69,7 +69,7 @@ async def list_refunds(
 
 @endpoint("GET", ONE_REFUND, id="refunds.get", returns=Refund, allow=SIGNED_IN)
 async def get_refund(request: Request, caller: CurrentCaller, refund_id: UUID) -> Response:
-    """One refund; its newest decision is for staff."""
+    """Return one refund; its newest decision is for staff."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         refund = await find_refund(uow, refund_id)
@@ -86,8 +86,9 @@ async def get_refund(request: Request, caller: CurrentCaller, refund_id: UUID) -
 async def prepare_refund(
     request: Request, caller: CurrentCaller, refund_id: UUID, body: PrepareRefundDecisionRequest
 ) -> Response:
-    """For a failed refund: the same way again under a new reference, or to a bank account. A refund of kind `outside`
-    that was not its order's is corrected: the platform bears it. Another user decides on it.
+    """Prepare that a failed refund is sent the same way under a new reference, or to a bank account.
+
+    A refund of kind `outside` that was not its order's is corrected: the platform bears it. Another user decides on it.
     """
     dependencies = dependencies_of(request, Dependencies)
     if body.action == "correct":
@@ -110,7 +111,7 @@ async def prepare_refund(
     allow=permission("refunds:approve", step_up=True),
 )
 async def approve_refund(request: Request, caller: CurrentCaller, refund_id: UUID, body: DecisionApproval) -> Response:
-    """Approves the decision with this hash, which sends the refund again, or corrects it. Its maker is rejected, under
+    """Approve the decision with this hash, which sends the refund again, or corrects it. Its maker is rejected, under
     any role.
     """
     dependencies = dependencies_of(request, Dependencies)

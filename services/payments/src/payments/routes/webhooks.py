@@ -35,7 +35,7 @@ endpoint = Endpoints("functions")
     body_bytes_max=BODY_BYTES_MAX,
 )
 async def receive_gateway_webhook(request: Request) -> Response:
-    """Webhooks of the payment gateway. The signature over the raw bytes is the only check."""
+    """Receive a webhook of the payment gateway. The signature over the raw bytes is the only check."""
     dependencies = dependencies_of(request, Dependencies)
     raw = await read_raw_body(request, BODY_BYTES_MAX)
     secret = signed_by(raw, request.headers.get(dependencies.signature_header), dependencies.webhook_secrets)
@@ -57,7 +57,7 @@ async def receive_gateway_webhook(request: Request) -> Response:
     body_bytes_max=BODY_BYTES_MAX,
 )
 async def receive_flutterwave_webhook(request: Request) -> Response:
-    """Webhooks of the second gateway, Flutterwave. An accepted one causes a query; its content is never trusted."""
+    """Receive a webhook of Flutterwave, the second gateway. It causes a query; its content is never trusted."""
     dependencies = dependencies_of(request, Dependencies)
     raw = await read_raw_body(request, BODY_BYTES_MAX)
     offered = request.headers.get("verif-hash"), request.headers.get("flutterwave-signature")

@@ -77,7 +77,7 @@ async def list_releases(
     allow=permission("payouts:read"),
 )
 async def get_release(request: Request, caller: CurrentCaller, release_id: UUID) -> Response:
-    """One release with the quarantines that it ends."""
+    """Return one release with the quarantines that it ends."""
     return await _respond(request, caller, release_id)
 
 
@@ -94,7 +94,7 @@ async def approve_release(
     release_id: UUID,
     body: DecisionApproval,
 ) -> Response:
-    """End the quarantines that have this hash, once, and notifies the vendors. Its maker is refused, under any role."""
+    """End the quarantines that have this hash, once, and notify the vendors. Its maker is refused, under any role."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         now = dependencies.clock.now()
@@ -115,7 +115,7 @@ async def reject_release(
     release_id: UUID,
     body: RejectBankDetailReleaseRequest,
 ) -> Response:
-    """Rejects; the account stays quarantined, and a release may be prepared again."""
+    """Reject it; the account stays quarantined, and a release may be prepared again."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await reject(uow, release_id, body.reason, caller.id, dependencies.clock.now())

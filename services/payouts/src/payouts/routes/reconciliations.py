@@ -112,7 +112,7 @@ async def list_reconciliations(
     allow=permission("payouts:read"),
 )
 async def get_reconciliation(request: Request, caller: CurrentCaller, reconciliation_id: UUID) -> Response:
-    """One reconciliation with its prepared postings."""
+    """Return one reconciliation with its prepared postings."""
     return await _respond(request, caller, reconciliation_id)
 
 
@@ -144,7 +144,7 @@ async def approve_reconciliation(
     reconciliation_id: UUID,
     body: DecisionApproval,
 ) -> Response:
-    """Post exactly what has this hash, once, and credits the wallet. Its maker is refused, under any role."""
+    """Post exactly what has this hash, once, and credit the wallet. Its maker is refused, under any role."""
     dependencies = dependencies_of(request, Dependencies)
     parts = (dependencies.database, dependencies.gateways, dependencies.clock)
     await approve(*parts, caller, reconciliation_id, body.hash)
@@ -164,7 +164,7 @@ async def reject_reconciliation(
     reconciliation_id: UUID,
     body: RejectReconciliationRequest,
 ) -> Response:
-    """Rejects without a posting; the payout may be prepared again."""
+    """Reject it without a posting; the payout may be prepared again."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await reject(uow, reconciliation_id, body.reason, caller.id, dependencies.clock.now())

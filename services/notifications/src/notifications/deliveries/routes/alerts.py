@@ -34,8 +34,9 @@ async def list_alerts(
     page: Annotated[OffsetPage, Depends(offset_page(*ALERT_SORTS))],
     status: Literal["open", "closed"] | None = None,
 ) -> Response:
-    """Alerts of all services, newest first; finance reads those of payments and payouts. `sort=severity`: the highest
-    severity first.
+    """List the alerts of all services, newest first; finance reads those of payments and payouts.
+
+    `sort=severity`: the highest severity first.
     """
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -45,7 +46,7 @@ async def list_alerts(
 
 @endpoint("GET", "/api/alerts/{alert_id}", id="alerts.get", returns=AlertDetail, allow=_READERS)
 async def get_alert(request: Request, caller: CurrentCaller, alert_id: UUID) -> Response:
-    """One alert with its history."""
+    """Return one alert with its history."""
     return await _alert_response(request, caller, alert_id)
 
 

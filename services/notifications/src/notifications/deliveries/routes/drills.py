@@ -28,7 +28,7 @@ _ACTORS: Final = permission("operations:stop")
 async def list_drills(
     request: Request, caller: CurrentCaller, page: Annotated[OffsetPage, Depends(offset_page(*DRILL_SORTS))]
 ) -> Response:
-    """Drills with their times, newest first."""
+    """List drills with their times, newest first."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_drills(uow, page)

@@ -38,7 +38,10 @@ endpoint = Endpoints("functions")
     body_bytes_max=BODY_BYTES_MAX,
 )
 async def receive_termii_receipt(request: Request) -> Response:
-    """Termii's report, JSON: `X-Termii-Signature` is the hex HMAC SHA-512 of the body under `SMS_RECEIPT_KEY`."""
+    """Receive Termii's report, JSON.
+
+    `X-Termii-Signature` is the hex HMAC SHA-512 of the body under `SMS_RECEIPT_KEY`.
+    """
     raw = await read_raw_body(request, BODY_BYTES_MAX)
     if not is_signed(
         raw, request.headers.get("x-termii-signature"), dependencies_of(request, Dependencies).receipt_keys.shared
@@ -59,7 +62,7 @@ async def receive_termii_receipt(request: Request) -> Response:
     body_bytes_max=BODY_BYTES_MAX,
 )
 async def receive_africas_talking_report(request: Request) -> Response:
-    """Africa's Talking's report, a form. The company does not sign: its callback address has `?key=`."""
+    """Receive Africa's Talking's report, a form. The company does not sign: its callback address has `?key=`."""
     raw = await read_raw_body(request, BODY_BYTES_MAX)
     if not is_key_valid(request.query_params.get("key"), dependencies_of(request, Dependencies).receipt_keys.shared):
         raise Unauthorized
@@ -79,7 +82,10 @@ async def receive_africas_talking_report(request: Request) -> Response:
     body_bytes_max=BODY_BYTES_MAX,
 )
 async def receive_twilio_status(request: Request) -> Response:
-    """Twilio's status callback, a form: `X-Twilio-Signature` covers our address and the fields under the auth token."""
+    """Receive Twilio's status callback, a form.
+
+    `X-Twilio-Signature` covers our address and the fields under the auth token.
+    """
     form = _form(await read_raw_body(request, BODY_BYTES_MAX))
     keys = dependencies_of(request, Dependencies).receipt_keys
     if not is_signed_by_twilio(form, request.headers.get("x-twilio-signature"), keys):

@@ -128,7 +128,7 @@ async def open_support_ticket(request: Request, caller: CurrentCaller, body: Ope
 
 @endpoint("GET", "/api/support-tickets/{ticket_id}", id="tickets.get", returns=Ticket, allow=SIGNED_IN)
 async def get_support_ticket(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
-    """One ticket; `customer` is shown to staff only."""
+    """Return one ticket; `customer` is shown to staff only."""
     return await _ticket_response(request, caller, ticket_id)
 
 
