@@ -120,7 +120,10 @@ SCOPES: Final = {
                 "wallets",
             ),
         ),
-        _service("orders", store=("checkout", "flash_sales", "orders", "pins", "refunds", "returns", "sales", "stock")),
+        _service(
+            "orders",
+            store=("checkout", "flash_sales", "orders", "pins", "receipts", "refunds", "returns", "sales", "stock"),
+        ),
         _service("identity"),
         _service("notifications"),
     )
