@@ -21,6 +21,13 @@ class MailHandler:
     def __init__(self, world: World) -> None:
         self._world = world
 
+    async def handle_EHLO(  # noqa: N802 - aiosmtpd's name
+        self, _server: SMTP, session: Session, _envelope: Envelope, hostname: str, responses: list[str]
+    ) -> list[str]:
+        """Offer what every mail company offers: commands before the replies to earlier ones (RFC 2920)."""
+        session.host_name = hostname
+        return ["250-PIPELINING", *responses]
+
     async def handle_MAIL(  # noqa: N802 - aiosmtpd's name
         self, _server: SMTP, _session: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:

@@ -8,6 +8,7 @@ httpx-aiohttp reports a connection that ended after the request as `ConnectTimeo
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
+from urllib.request import getproxies
 
 import aiohttp
 import httpx
@@ -77,7 +78,8 @@ class _AiohttpTransport(httpx.AsyncBaseTransport):
             # httpx decodes bodies and keeps cookies.
             auto_decompress=False,
             cookie_jar=aiohttp.DummyCookieJar(),
-            trust_env=self._trust_env,
+            # With it aiohttp reads proxies and .netrc in two threads at each request.
+            trust_env=self._trust_env and bool(getproxies()),
         )
 
 

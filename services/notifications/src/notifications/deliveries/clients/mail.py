@@ -6,6 +6,7 @@ from binascii import b2a_qp
 from contextlib import suppress
 from email.header import Header
 from email.utils import formataddr, formatdate, parseaddr
+from functools import partial
 from ipaddress import ip_address
 from typing import Final
 from urllib.parse import unquote, urlsplit
@@ -13,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 import aiosmtplib
 
 from common.primitives.tls import client_tls
+from notifications.deliveries.clients.smtp_session import SmtpRejection, SmtpSession
 from notifications.deliveries.domain.deliveries import PROVIDER_SECONDS_MAX, OutboundMessage
 from notifications.deliveries.domain.errors import AccountFault, ProviderRejected, ProviderTimeout, ProviderUnavailable
 
@@ -21,8 +23,12 @@ PERMANENT: Final = 500
 # A small mail server accepts about this many connections of one sender.
 CONNECTIONS_MAX: Final = 4
 CRLF: Final = "\r\n"
+# With the name of the header one line of at most 76 characters.
+_PLAIN_SUBJECT_MAX: Final = 67
 # The sender is not verified, or may not send without a login.
 _SENDER_REFUSED: Final = frozenset({530, 550, 553, 554})
+# They would end the address in a command.
+_DELIMITERS: Final = frozenset("<> ")
 _NO_ADDRESS: Final = "the mail address is invalid"
 _PORTS: Final = {"smtp": 587, "smtp+starttls": 587, "smtps": 465}
 
@@ -32,8 +38,8 @@ class Mail:
 
     With `allows_plaintext` `smtp://` encrypts only when the server offers it. A server on this machine needs none.
 
-    Connections are reused, the most recent first: greeting, TLS and login cost more than a mail. A closed one is
-    reopened before a send.
+    Connections are reused, the most recent first: greeting, TLS and login cost more than a mail. Where one was closed
+    before the mail, another one is opened.
     """
 
     provider = PROVIDER
@@ -41,48 +47,66 @@ class Mail:
     def __init__(self, url: str, mail_from: str, *, allows_plaintext: bool = False) -> None:
         parts = urlsplit(url)
         may_be_plain = parts.scheme == "smtp" and (allows_plaintext or is_loopback(parts.hostname))
-        self._idle: asyncio.LifoQueue[aiosmtplib.SMTP] = asyncio.LifoQueue()
+        # Places for connections; None and a closed one are opened for the next mail.
+        self._idle: asyncio.LifoQueue[SmtpSession | None] = asyncio.LifoQueue()
         for _ in range(CONNECTIONS_MAX):
-            server = aiosmtplib.SMTP(
-                hostname=parts.hostname or "localhost",
-                port=parts.port or _PORTS[parts.scheme],
-                username=unquote(parts.username) if parts.username else None,
-                password=unquote(parts.password) if parts.password else None,
-                use_tls=parts.scheme == "smtps",
-                # None: when the server offers it.
-                start_tls=False if parts.scheme == "smtps" else None if may_be_plain else True,
-                tls_context=client_tls(),
-                timeout=PROVIDER_SECONDS_MAX,
-            )
-            self._idle.put_nowait(server)
+            self._idle.put_nowait(None)
+        self._server = partial(
+            aiosmtplib.SMTP,
+            hostname=parts.hostname or "localhost",
+            port=parts.port or _PORTS[parts.scheme],
+            username=unquote(parts.username) if parts.username else None,
+            password=unquote(parts.password) if parts.password else None,
+            use_tls=parts.scheme == "smtps",
+            # None: when the server offers it.
+            start_tls=False if parts.scheme == "smtps" else None if may_be_plain else True,
+            tls_context=client_tls(),
+            timeout=PROVIDER_SECONDS_MAX,
+        )
         name, self._sender = parseaddr(mail_from)
         self._from = formataddr((name, self._sender))
         self._domain = self._sender.rpartition("@")[2]
 
     async def send(self, outbound: OutboundMessage) -> str:
         """Return the Message-ID. Raises ProviderUnavailable and ProviderRejected."""
-        if not outbound.address.isprintable():
+        address = outbound.address
+        if not address.isprintable() or not _DELIMITERS.isdisjoint(address):
             raise ProviderRejected(PROVIDER, _NO_ADDRESS)
         message_id = f"<{outbound.notification_id}@{self._domain}>"
         mail = self._compose(outbound, message_id)
-        server = await self._idle.get()
+        session = await self._idle.get()
         try:
-            await _send(server, self._sender, outbound.address, mail)
-        except BaseException:
-            # A connection with a partial mail cannot be reused.
-            server.close()
-            raise
+            session = await self._announced(session, address, len(mail))
+            await session.transmit(mail)
+        except SmtpRejection as error:
+            raise _fault(error) from None
+        except ConnectionError as error:
+            raise ProviderTimeout(PROVIDER, type(error).__name__) from error
         finally:
-            self._idle.put_nowait(server)
+            self._idle.put_nowait(session)
         return message_id
 
     async def close(self) -> None:
         """Quit all open connections."""
         while not self._idle.empty():
-            server = self._idle.get_nowait()
-            with suppress(aiosmtplib.SMTPException, OSError):
-                if server.is_connected:
-                    await server.quit()
+            if (session := self._idle.get_nowait()) is not None:
+                session.quit()
+
+    async def _announced(self, session: SmtpSession | None, address: str, size_bytes: int) -> SmtpSession:
+        """Return a session whose server waits for the mail: the idle one, or a new one where the server closed it.
+
+        Raises SmtpRejection and ProviderUnavailable.
+        """
+        if session is not None:
+            with suppress(ConnectionError):
+                await session.announce(self._sender, address, size_bytes)
+                return session
+        session = await _open(self._server())
+        try:
+            await session.announce(self._sender, address, size_bytes)
+        except ConnectionError as error:
+            raise ProviderUnavailable(PROVIDER, type(error).__name__) from error
+        return session
 
     def _compose(self, outbound: OutboundMessage, message_id: str) -> bytes:
         """Return the mail as wire bytes (RFC 5322, RFC 2045).
@@ -95,7 +119,7 @@ class Mail:
         lines = (
             f"From: {self._from}",
             f"To: {outbound.address}",
-            f"Subject: {Header(message.subject, header_name='Subject').encode(linesep=CRLF)}",
+            f"Subject: {_subject(message.subject)}",
             f"Date: {formatdate()}",
             f"Message-ID: {message_id}",
             # Prevents automatic replies (RFC 3834).
@@ -111,6 +135,13 @@ class Mail:
             "",
         )
         return CRLF.join(lines).encode()
+
+
+def _subject(text: str) -> str:
+    """Return the value of the header. Most subjects are one line of ASCII, which needs no encoding."""
+    if text.isascii() and len(text) <= _PLAIN_SUBJECT_MAX and "=?" not in text:
+        return text
+    return Header(text, header_name="Subject").encode(linesep=CRLF)
 
 
 def _unsubscribe_headers(link: str | None) -> tuple[str, ...]:
@@ -140,37 +171,10 @@ def is_loopback(host: str | None) -> bool:
         return False
 
 
-async def _send(server: aiosmtplib.SMTP, sender: str, recipient: str, mail: bytes) -> None:
-    """Send on an open connection. Raises ProviderUnavailable and ProviderRejected."""
-    await _connect(server)
-    # Only an internationalized address needs this extension (RFC 6531).
-    options = [] if recipient.isascii() else ["SMTPUTF8"]
+async def _open(server: aiosmtplib.SMTP) -> SmtpSession:
+    """Connect and log in. Raises ProviderUnavailable."""
     try:
-        await server.sendmail(sender, recipient, mail, mail_options=options)
-    except ValueError:
-        raise ProviderRejected(PROVIDER, _NO_ADDRESS) from None
-    except aiosmtplib.SMTPRecipientsRefused as error:
-        raise _fault(error.recipients[0].code, "the server refused the recipient") from None
-    except aiosmtplib.SMTPSenderRefused as error:
-        if error.code in _SENDER_REFUSED:
-            raise AccountFault(PROVIDER, f"{error.code} the server refused MAIL_FROM") from None
-        raise _fault(error.code, "the server refused the message") from None
-    except aiosmtplib.SMTPResponseException as error:
-        raise _fault(error.code, "the server refused the message") from None
-    except (aiosmtplib.SMTPException, OSError) as error:
-        raise ProviderTimeout(PROVIDER, type(error).__name__) from error
-
-
-async def _connect(server: aiosmtplib.SMTP) -> None:
-    """Open or check the connection. Raises ProviderUnavailable."""
-    with suppress(aiosmtplib.SMTPException, OSError):
-        if server.is_connected:
-            # RSET checks the connection.
-            await server.rset()
-            return
-    server.close()
-    try:
-        await server.connect()
+        return await SmtpSession.open(server)
     except aiosmtplib.SMTPAuthenticationError as error:
         kind = AccountFault if error.code >= PERMANENT else ProviderUnavailable
         raise kind(PROVIDER, f"{error.code} the server refused our login") from None
@@ -182,7 +186,11 @@ async def _connect(server: aiosmtplib.SMTP) -> None:
         raise ProviderUnavailable(PROVIDER, type(error).__name__) from error
 
 
-def _fault(code: int, text: str) -> ProviderUnavailable | ProviderRejected:
+def _fault(rejection: SmtpRejection) -> ProviderUnavailable | ProviderRejected:
     """Classify a reply code: 5yz is permanent (RFC 5321, 4.2.1). The server's text may contain the address and is
     dropped."""
-    return (ProviderRejected if code >= PERMANENT else ProviderUnavailable)(PROVIDER, f"{code} {text}")
+    if rejection.stage == "sender" and rejection.code in _SENDER_REFUSED:
+        return AccountFault(PROVIDER, f"{rejection.code} the server refused MAIL_FROM")
+    rejected = "recipient" if rejection.stage == "recipient" else "message"
+    kind = ProviderRejected if rejection.code >= PERMANENT else ProviderUnavailable
+    return kind(PROVIDER, f"{rejection.code} the server refused the {rejected}")
