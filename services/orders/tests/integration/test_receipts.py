@@ -107,6 +107,8 @@ async def test_numbers_of_a_vendor_have_no_gap(market: Market) -> None:
         handle_batch(market.app, [market.held(orders[0]), market.held(foreign), market.held(orders[1])]),
         *(market.pay(order) for order in orders[2:]),
     )
+    # Reading a receipt would issue one that is missing.
+    assert len(await market.fetch("SELECT FROM issued_documents")) == 7
     assert sorted([await number_of(market, order) for order in orders]) == [1, 2, 3, 4, 5, 6]
     assert await number_of(market, foreign) == 1
 
@@ -159,10 +161,12 @@ async def test_a_late_charge_without_stock_has_a_receipt(market: Market) -> None
 
 async def test_an_order_that_was_paid_before_receipts_existed_gets_one_when_it_is_read(market: Market) -> None:
     old, new = await market.paid(), await market.paid()
+    await market.fetch_as_owner(f"UPDATE sale_lines SET sold_at = '2025-12-24Z' WHERE order_id = '{old['id']}'")
     await market.fetch_as_owner("DELETE FROM issued_documents")
     await market.fetch_as_owner("DELETE FROM document_counters")
     assert await asyncio.gather(*(number_of(market, new) for _ in range(4))) == [1] * 4
     assert await number_of(market, old) == 2
+    assert ["24 December 2025" in (await page(market, order)).text for order in (old, new)] == [True, False]
 
 
 async def test_a_purchase_has_one_receipt_of_all_its_orders(market: Market) -> None:

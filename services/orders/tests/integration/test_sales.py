@@ -8,12 +8,14 @@ import pytest
 
 from common.auth.caller import Caller
 from common.messaging.faults import NotYetKnown
+from common.observability.telemetry import STALE_EVENTS
 from common.primitives.ids import new_id
 from contracts.identity import CampusChanged, VendorApproved, VendorClosed
 from contracts.payments import (
     ChargeDisputed,
     EscrowRefunded,
     EscrowReleased,
+    EscrowStated,
     OutsideRefundRecorded,
 )
 from contracts.permissions import permissions_of
@@ -123,9 +125,12 @@ async def test_a_late_or_repeated_event_never_changes_the_figures(market: Market
     order = await paid_sale(market, (100_001, 1), (3, 1))
     await state_escrow(market, order, 5, net=95_000, commission=5_004)
     expected = await sums(market)
+    counted = STALE_EVENTS.labels(EscrowStated.TYPE)
+    counted_before = counted._value.get()
     await state_escrow(market, order, 4, locked=100_004)
     await state_escrow(market, order, 5, locked=100_004)
     assert await sums(market) == expected
+    assert counted._value.get() == counted_before + 2
     assert (expected["netMinor"], expected["commissionMinor"], expected["lockedMinor"]) == (95_000, 5_004, 0)
 
 
