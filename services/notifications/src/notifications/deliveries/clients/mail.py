@@ -189,8 +189,8 @@ async def _open(server: aiosmtplib.SMTP) -> SmtpSession:
 def _fault(rejection: SmtpRejection) -> ProviderUnavailable | ProviderRejected:
     """Classify a reply code: 5yz is permanent (RFC 5321, 4.2.1). The server's text may contain the address and is
     dropped."""
-    if rejection.stage == "sender" and rejection.code in _SENDER_REFUSED:
+    if rejection.step == "sender" and rejection.code in _SENDER_REFUSED:
         return AccountFault(PROVIDER, f"{rejection.code} the server refused MAIL_FROM")
-    rejected = "recipient" if rejection.stage == "recipient" else "message"
+    rejected = "recipient" if rejection.step == "recipient" else "message"
     kind = ProviderRejected if rejection.code >= PERMANENT else ProviderUnavailable
     return kind(PROVIDER, f"{rejection.code} the server refused the {rejected}")

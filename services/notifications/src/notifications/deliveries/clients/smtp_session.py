@@ -6,7 +6,7 @@ from typing import Final, Literal, Self, cast
 
 import aiosmtplib
 
-Stage = Literal["sender", "recipient", "message"]
+Step = Literal["sender", "recipient", "message"]
 
 # The longest line of a reply is 512 bytes (RFC 5321, 4.5.3.1.5).
 _LINE_BYTES_MAX: Final = 8_192
@@ -16,11 +16,11 @@ _LOST: Final = "the mail server closed the connection"
 
 
 class SmtpRejection(Exception):
-    """The server refused a stage of the mail with this reply code. Nothing was delivered."""
+    """The server refused a step of the mail with this reply code. Nothing was delivered."""
 
-    def __init__(self, stage: Stage, code: int) -> None:
-        super().__init__(stage, code)
-        self.stage: Stage = stage
+    def __init__(self, step: Step, code: int) -> None:
+        super().__init__(step, code)
+        self.step: Step = step
         self.code = code
 
 
@@ -63,15 +63,15 @@ class SmtpSession(asyncio.Protocol):
         if not recipient.isascii():
             # Only an internationalized address needs this extension (RFC 6531).
             options += " SMTPUTF8"
-        steps: list[tuple[Stage, str, tuple[int, ...]]] = [
+        steps: list[tuple[Step, str, tuple[int, ...]]] = [
             ("sender", f"MAIL FROM:<{sender}>{options}\r\n", (250,)),
             ("recipient", f"RCPT TO:<{recipient}>\r\n", (250, 251)),
             ("message", "DATA\r\n", (354,)),
         ]
         for group in [steps] if "pipelining" in self._extensions else [[step] for step in steps]:
             codes = await self._exchange("".join(command for _, command, _ in group).encode(), len(group))
-            for (stage, _, accepted), code in zip(group, codes, strict=False):
-                self._check(stage, code, accepted)
+            for (step, _, accepted), code in zip(group, codes, strict=False):
+                self._check(step, code, accepted)
             if len(codes) < len(group):
                 raise ConnectionResetError(_LOST)
 
@@ -93,11 +93,11 @@ class SmtpSession(asyncio.Protocol):
             self._transport.write(b"QUIT\r\n")
             self._transport.close()
 
-    def _check(self, stage: Stage, code: int, accepted: tuple[int, ...]) -> None:
+    def _check(self, step: Step, code: int, accepted: tuple[int, ...]) -> None:
         """Raise where the code is another one. A part of the mail may be sent, so the connection is not reused."""
         if code not in accepted:
             self._transport.close()
-            raise ConnectionResetError(_LOST) if code == _CLOSING else SmtpRejection(stage, code)
+            raise ConnectionResetError(_LOST) if code == _CLOSING else SmtpRejection(step, code)
 
     async def _exchange(self, commands: bytes, count: int) -> list[int]:
         """Send commands in one write; return the codes of their replies, fewer where the connection was closed."""
