@@ -44,22 +44,24 @@ async def test_an_auditor_follows_kobo_through_the_ledger(visitor: Arrival, mark
     await auditor.click("escrow", "link")
     await auditor.page.get_by_label("Name begins with").fill(escrow)
     await auditor.click("Filter")
-    await auditor.click(escrow, "link")
+    await auditor.click(f"escrow {order['number']}", "link")
     balance = f"₦{order['totalMinor'] // 100:,}.{order['totalMinor'] % 100:02d} Cr"
     assert balance in await auditor.text()
     await auditor.click("charge", "link")
     text = await auditor.text()
     assert escrow in text
-    assert "gateway_cash" in text
+    assert "gateway cash" in text
     await auditor.check_page()
 
     response = await auditor.context.request.get(
         f"{auditor.console_url}/transactions", params={"orderId": order["id"], "format": "csv"}
     )
     rows = list(csv.DictReader(io.StringIO((await response.body()).decode("utf-8-sig"))))
-    assert [(row["Type"], row["Amount"]) for row in rows] == [
-        ("charge", f"{order['totalMinor'] // 100}.{order['totalMinor'] % 100:02d}")
+    assert [(row["Type"], row["Amount"], row["Debit"], row["Credit"]) for row in rows] == [
+        ("charge", f"{order['totalMinor'] // 100}.{order['totalMinor'] % 100:02d}", "gateway_cash", escrow)
     ]
+    await auditor.open(f"/transactions?orderId={order['id']}")
+    assert f"escrow {order['number']}" in await auditor.text()
     export = await auditor.context.request.get(f"{auditor.console_url}/transactions/export")
     assert export.headers["content-type"].startswith("text/csv")
     assert escrow in await export.text()

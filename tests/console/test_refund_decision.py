@@ -52,7 +52,7 @@ async def test_a_failed_refund_is_sent_to_a_bank_account_by_two_users(
     checker = await visitor("checker")
     await checker.open(path)
     text = await checker.text()
-    for shown in ("…6789 at bank 058", "Chidi Okafor", f"refund_payable:{refund['id']}", "gateway_cash"):
+    for shown in ("…6789 at bank 058", "Chidi Okafor", f"refund_payable:{refund['id']}", "gateway cash"):
         assert shown in text
     await checker.check_page()
     await checker.open_section("Approve…")

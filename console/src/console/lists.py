@@ -16,6 +16,7 @@ from common.web.csv_export import csv_head, csv_lines
 from console import formats
 from console.api import ROWS_MAX, ApiProblem, Json, Rows
 from console.live import event_stream, wants_events
+from console.money import accounts
 from console.parts import names_of
 from console.visit import InvalidField, Visit
 
@@ -24,7 +25,7 @@ ROWS_PER_PAGE: Final = 50
 Complete = Callable[[Json], Awaitable[None]]
 """Adds to a row what its list lacks."""
 
-Kind = Literal["text", "naira", "time", "ago", "left", "badge", "id", "number", "staff", "code", "image"]
+Kind = Literal["text", "naira", "time", "ago", "left", "badge", "id", "number", "staff", "code", "image", "accounts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,7 @@ _SHOWN: Final[dict[Kind, Callable[[Any], Any]]] = {
     "staff": str,
     "code": formats.reference,
     "image": formats.thumbnail,
+    "accounts": accounts,
 }
 
 
@@ -316,4 +318,6 @@ def _plain(column: Column, row: Json) -> Any:
     value = column.of(row)
     if column.kind == "naira" and value is not None:
         return Decimal(value).scaleb(-2)
+    if column.kind == "accounts":
+        return ", ".join(value)
     return value

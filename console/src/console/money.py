@@ -1,10 +1,12 @@
 """Amounts of accounts: other currencies than naira, debit and credit, balances before and after a posting."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from markupsafe import Markup
+
 from console.api import Json
-from console.formats import day, naira, spoken
+from console.formats import day, element, naira, spoken
 
 
 def money(minor: int | None, currency: str = "NGN") -> str:
@@ -22,7 +24,24 @@ def sided(minor: int, currency: str = "NGN") -> str:
     return money(abs(minor), currency) + side
 
 
-def posting_rows(entries: Iterable[Json], currency: str = "NGN") -> list[dict[str, Any]]:
+def account_words(account: str, order_number: str | None = None) -> str:
+    """Return an account of the ledger in words: its kind, and its order or the end of what it belongs to."""
+    kind, _, subject = account.partition(":")
+    return " ".join(filter(None, (spoken(kind), order_number or subject[-8:])))
+
+
+def accounts(named: Mapping[str, str | None]) -> Markup:
+    """Return accounts in words, by account with the number of its order; the ledger's names are the titles."""
+    shown = (
+        element("span", account_words(account, number), class_="whole", title=account)
+        for account, number in named.items()
+    )
+    return Markup(", ").join(shown)
+
+
+def posting_rows(
+    entries: Iterable[Json], currency: str = "NGN", order_numbers: Mapping[str, str] | None = None
+) -> list[dict[str, Any]]:
     """Entries as the rows of `parts of postings`: debit or credit, and with `balanceMinor` the balance before and
     after.
     """
@@ -32,6 +51,7 @@ def posting_rows(entries: Iterable[Json], currency: str = "NGN") -> list[dict[st
         rows.append(
             {
                 "account": entry["account"],
+                "words": account_words(entry["account"], (order_numbers or {}).get(entry["account"])),
                 "debit": money(amount, currency) if amount > 0 else "",
                 "credit": money(-amount, currency) if amount < 0 else "",
                 "before": None if before is None else sided(before, currency),

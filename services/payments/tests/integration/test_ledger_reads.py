@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections import ChainMap
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -70,9 +71,10 @@ async def test_accounts_are_shown_as_they_were_at_any_instant(app: PaymentsApp) 
 
 
 async def test_accounts_are_found_by_the_beginning_of_their_name(app: PaymentsApp) -> None:
-    placed = await app.paid_order()
+    placed = await app.paid_order(number="CM-7K3F-9Q2D")
     await app.process_webhook(app.charge("50%_off\\", 700), is_last_attempt=True)
-    assert list(await _balances(app, account="escrow:")) == [f"escrow:{placed.order_id}"]
+    [escrow] = await _data(app, "/api/ledger/accounts", account="escrow:")
+    assert (escrow["account"], escrow["orderNumber"]) == (f"escrow:{placed.order_id}", placed.number)
     assert await _balances(app, account="gateway_cash") == {"gateway_cash": 500_700}
     assert list(await _balances(app, account="quarantine:50%_off\\")) == ["quarantine:50%_off\\"]
     assert await _balances(app, account="%") == {}
@@ -96,7 +98,7 @@ async def test_concurrent_first_postings_of_an_account_do_not_wait(
 
 
 async def test_transactions_are_narrowed_by_type_account_order_and_time(app: PaymentsApp) -> None:
-    placed, other = await app.paid_order(), await app.paid_order()
+    placed, other = await app.paid_order(number="CM-7K3F-9Q2D"), await app.paid_order()
     between = await _database_time(app)
     await _release(app, placed.order_id, 100_000)
     refund = app.refund_requested(placed, 50_000)
@@ -116,6 +118,9 @@ async def test_transactions_are_narrowed_by_type_account_order_and_time(app: Pay
     assert await types(account="gateway_cash") == ["charge", "charge", "refund_settled"]
     assert await types(reference=str(refund.refund_id)) == ["refund", "refund_settled"]
     assert await types(reference="unknown") == []
+    numbers = [row["orderNumbers"] for row in await _data(app, path, orderId=placed.order_id)]
+    accounts = {f"escrow:{placed.order_id}", f"refund_payable:{refund.refund_id}"}
+    assert dict(ChainMap(*numbers)) == dict.fromkeys(accounts, placed.number)
     assert await types(account="gateway_cash", orderId=placed.order_id) == ["charge", "refund_settled"]
     assert await types(**{"from": between}) == ["release", "refund", "refund_settled"]
     assert await types(to=between) == ["charge", "charge"]
@@ -211,9 +216,8 @@ async def test_auditors_export_the_ledger_and_an_empty_period_is_rejected(app: P
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "  =1"])
 def test_what_a_spreadsheet_would_run_is_written_as_text(text: str) -> None:
     entry = LedgerEntry(account=text, amount_minor=-5)
-    transaction = LedgerTransaction(
-        id=UUID(int=1), type="charge", posting_key=text, currency="NGN", created_at="t", entries=[entry]
-    )
+    parts = {"currency": "NGN", "created_at": "t", "entries": [entry], "order_numbers": {}}
+    transaction = LedgerTransaction(id=UUID(int=1), type="charge", posting_key=text, **parts)
     [line] = csv.reader(io.StringIO(exports.csv_of_transactions([transaction])))
     assert line == [str(UUID(int=1)), "charge", f"'{text}", "NGN", "t", f"'{text}", "-5"]
 

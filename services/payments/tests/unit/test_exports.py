@@ -17,6 +17,7 @@ CHARGE = LedgerTransaction(
         LedgerEntry(account="gateway_cash", amount_minor=500_000),
         LedgerEntry(account="escrow:018cc251-f400-7000-8000-000000000002", amount_minor=-500_000),
     ],
+    order_numbers={},
 )
 
 

@@ -1,5 +1,6 @@
 """The ledger for finance and auditors: accounts, entries, trial balance, cases, audits, sales."""
 
+from collections.abc import Callable
 from typing import Any, Final, get_args
 from urllib.parse import quote
 
@@ -10,7 +11,7 @@ from console.charts import bar_chart, column_chart
 from console.families import Screens
 from console.formats import naira, naira_short
 from console.lists import Column, Filter, ListView, choices, csv_response, load_list, show_list
-from console.money import money, posting_rows, sided
+from console.money import account_words, money, posting_rows, sided
 from console.parts import command
 from console.visit import Visit
 from contracts.transaction_types import TransactionType
@@ -23,6 +24,12 @@ BARS_MAX: Final = 20
 
 def _debits(transaction: Json) -> int:
     return sum(entry["amountMinor"] for entry in transaction["entries"] if entry["amountMinor"] > 0)
+
+
+def _accounts(row: Json, is_chosen: Callable[[Json], bool]) -> dict[str, str | None]:
+    """Return the accounts of the chosen entries, each with the number of its order."""
+    names = (entry["account"] for entry in row["entries"] if is_chosen(entry))
+    return {name: row["orderNumbers"].get(name) for name in names}
 
 
 def _entries_link(row: Json) -> str:
@@ -42,9 +49,9 @@ TRANSACTIONS = ListView(
             lambda row: "" if row["currency"] == "NGN" else money(_debits(row), row["currency"]),
             "number",
         ),
-        Column("Debit", lambda row: ", ".join(one["account"] for one in row["entries"] if one["amountMinor"] > 0)),
-        Column("Credit", lambda row: ", ".join(one["account"] for one in row["entries"] if one["amountMinor"] < 0)),
-        Column("Posting key", "postingKey"),
+        Column("Debit", lambda row: _accounts(row, lambda entry: entry["amountMinor"] > 0), "accounts"),
+        Column("Credit", lambda row: _accounts(row, lambda entry: entry["amountMinor"] < 0), "accounts"),
+        Column("Posting key", "postingKey", "code"),
     ),
     filters=(
         Filter("type", "Type", choices(*get_args(TransactionType))),
@@ -99,7 +106,7 @@ async def transaction_page(visit: Visit) -> Response:
         "finance/transaction.html",
         transaction=transaction,
         amount=money(_debits(transaction), currency),
-        rows=posting_rows(transaction["entries"], currency),
+        rows=posting_rows(transaction["entries"], currency, transaction["orderNumbers"]),
     )
 
 
@@ -108,7 +115,7 @@ async def transaction_page(visit: Visit) -> Response:
 ACCOUNTS = ListView(
     "/api/ledger/accounts",
     columns=(
-        Column("Account", "account", link=_entries_link),
+        Column("Account", lambda row: {row["account"]: row["orderNumber"]}, "accounts", link=_entries_link),
         Column("Balance", lambda row: row["balanceMinor"] if row["currency"] == "NGN" else None, "naira"),
         Column(
             "Foreign balance",
@@ -149,7 +156,7 @@ async def entries_page(visit: Visit) -> Response:
     row = next((one for one in found.items if one["account"] == account), None)
     return visit.render(
         "finance/entries.html",
-        title=account or "Account",
+        title=account_words(account, row["orderNumber"]) if row else account or "Account",
         shown=shown,
         row=row,
         balance=sided(row["balanceMinor"], row["currency"]) if row else "",
@@ -160,16 +167,16 @@ def _entry_columns(account: str) -> list[Column]:
     def amount(row: Json) -> int:
         return sum(one["amountMinor"] for one in row["entries"] if one["account"] == account)
 
-    def others(row: Json) -> str:
-        return ", ".join(one["account"] for one in row["entries"] if one["account"] != account)
+    def others(row: Json) -> dict[str, str | None]:
+        return _accounts(row, lambda entry: entry["account"] != account)
 
     return [
         Column("Posted", "createdAt", "time"),
         Column("Type", "type", link="/transactions/{id}"),
         Column("Debit", lambda row: money(amount(row), row["currency"]) if amount(row) > 0 else "", "number"),
         Column("Credit", lambda row: money(-amount(row), row["currency"]) if amount(row) < 0 else "", "number"),
-        Column("Other accounts", others),
-        Column("Posting key", "postingKey"),
+        Column("Other accounts", others, "accounts"),
+        Column("Posting key", "postingKey", "code"),
     ]
 
 

@@ -5,6 +5,7 @@ from typing import Final
 from starlette.responses import Response
 
 from console.families import Screens
+from console.formats import spoken
 from console.lists import Column, Filter, ListView, choices, show_list
 from console.visit import Visit
 
@@ -13,7 +14,11 @@ SCREENS = Screens()
 DELIVERIES = ListView(
     "/api/notification-delivery-logs",
     columns=(
-        Column("Template", "template", link="/notification-delivery-logs?notificationId={notificationId}"),
+        Column(
+            "Message",
+            lambda row: spoken(row["template"]),
+            link="/notification-delivery-logs?notificationId={notificationId}",
+        ),
         Column("Channel", "channel"),
         Column("Recipient", "recipient"),
         Column("Status", "status", "badge"),

@@ -16,7 +16,7 @@ from payments.responses.goodwill import GoodwillRefund
 from payments.responses.ledger import LedgerEntry
 
 _SELECT: Final = """
-SELECT g.id, g.order_id, (SELECT number FROM payable_orders WHERE id = g.order_id) AS order_number, g.buyer_id,
+SELECT g.id, g.order_id, number_of_order(g.order_id) AS order_number, g.buyer_id,
     g.amount_minor, g.reason, g.status, g.prepared_by, g.prepared_at, g.decided_by, g.decided_at,
     g.rejection AS rejection_reason
 FROM goodwill_refunds g

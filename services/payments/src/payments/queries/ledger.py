@@ -14,6 +14,15 @@ _LAST_CHARACTER: Final = "\U0010ffff"
 _FILTER: Final = """
 ($1::text IS NULL OR (account ~>=~ $1 AND account ~<~ $2)) AND ($3::timestamptz IS NULL OR opened_at <= $3)
 """
+# Of the order whose escrow or refund the account is; null for others.
+ORDER_NUMBER_OF_ACCOUNT: Final = """
+CASE split_part(account, ':', 1)
+    WHEN 'escrow' THEN number_of_order(split_part(account, ':', 2)::uuid)
+    WHEN 'refund_payable' THEN (
+        SELECT number_of_order(f.order_id) FROM refunds f WHERE f.id = split_part(account, ':', 2)::uuid
+    )
+END
+"""
 # Guarded accounts have a running balance; the balance of the few others is the sum of their entries (decision 7).
 _BALANCES_NOW: Final = """
 SELECT named.account, CASE WHEN b.account IS NULL
@@ -87,7 +96,10 @@ async def page_of_accounts(
     total = await uow.fetch_value(f"SELECT count(*) FROM ledger_accounts WHERE {_FILTER}", *filters)
     order = page.order_by({"created_at": "position"}[page.sort], "account")
     rows = await uow.fetch(
-        f"SELECT account, currency FROM ledger_accounts WHERE {_FILTER} {order} LIMIT $4 OFFSET $5",
+        f"""
+SELECT account, currency, {ORDER_NUMBER_OF_ACCOUNT} AS order_number FROM ledger_accounts
+WHERE {_FILTER} {order} LIMIT $4 OFFSET $5
+""",
         *filters,
         page.limit,
         page.offset,

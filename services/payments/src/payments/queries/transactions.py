@@ -17,6 +17,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound
 from common.web.pages import Found, OffsetPage
 from contracts.transaction_types import TransactionType
+from payments.queries.ledger import ORDER_NUMBER_OF_ACCOUNT
 from payments.responses.ledger import LedgerEntry, LedgerTransaction
 
 
@@ -71,9 +72,9 @@ _AMOUNT: Final = """
 (SELECT sum(amount_minor) FROM ledger_entries e WHERE e.transaction_id = t.id AND amount_minor > 0)
 """
 _TRANSACTIONS: Final = "SELECT t.id, t.type, t.posting_key, t.currency, t.created_at FROM ledger_transactions t"
-_ENTRIES: Final = """
-SELECT transaction_id, account, amount_minor FROM ledger_entries WHERE transaction_id = ANY ($1::uuid[])
-ORDER BY position
+_ENTRIES: Final = f"""
+SELECT transaction_id, account, amount_minor, {ORDER_NUMBER_OF_ACCOUNT} AS order_number
+FROM ledger_entries WHERE transaction_id = ANY ($1::uuid[]) ORDER BY position
 """
 # Reads the index backwards; each batch starts after the last row of the previous one.
 _NEXT_PIECE: Final = f"""
@@ -125,6 +126,11 @@ async def list_transactions_after(
 
 async def _with_entries(uow: UnitOfWork, rows: list[asyncpg.Record]) -> list[LedgerTransaction]:
     entries: dict[UUID, list[LedgerEntry]] = {row["id"]: [] for row in rows}
+    numbers: dict[UUID, dict[str, str]] = {row["id"]: {} for row in rows}
     for entry in await uow.fetch(_ENTRIES, list(entries)):
         entries[entry["transaction_id"]].append(LedgerEntry.from_row(entry))
-    return [LedgerTransaction.from_row(row, entries=entries[row["id"]]) for row in rows]
+        if entry["order_number"] is not None:
+            numbers[entry["transaction_id"]][entry["account"]] = entry["order_number"]
+    return [
+        LedgerTransaction.from_row(row, entries=entries[row["id"]], order_numbers=numbers[row["id"]]) for row in rows
+    ]

@@ -23,6 +23,9 @@ class LedgerTransaction(ResponseModel):
     currency: str
     created_at: Timestamp
     entries: list[LedgerEntry]
+    order_numbers: Annotated[
+        dict[str, str], Meta(description="By account, the number of the order whose escrow or refund it is.")
+    ]
 
 
 class TrialBalanceLine(ResponseModel):
@@ -58,6 +61,9 @@ class PlannedEntry(ResponseModel):
 
 class LedgerAccount(ResponseModel):
     account: str
+    order_number: Annotated[
+        str | None, Meta(description="The number of the order whose escrow or refund it is; null for others.")
+    ]
     currency: str
     balance_minor: Annotated[int, Meta(description="The sum of the entries in kobo, debit positive.")]
     side: Annotated[Side, Meta(description="Where the balance normally stands.")]
