@@ -26,6 +26,7 @@ from operations.provision import provision_broker, service_broker_url, subscribe
 from operations.secrets import load_secrets
 from operations.services import service_named
 from sandbox.endpoints.certificates import AUTHORITY_FILE, Authority
+from testkit.certificates import Authority as OtherAuthority
 from testkit.fixtures import PATIENT
 
 EXAMPLE = Path(__file__).parents[2] / "docs/examples/subscriber.py"
@@ -101,10 +102,15 @@ async def test_a_team_receives_what_a_service_publishes_over_tls(broker: Broker,
     assert output.decode().split() == ["1", EVENT.type, "one"]
 
 
-async def test_a_service_refuses_a_broker_whose_authority_it_does_not_know(broker: Broker) -> None:
-    bus = bus_of(broker.over_tls(service_broker_url(broker.server.url, service_named("orders"), broker.secrets)))
+async def test_a_service_refuses_a_broker_until_it_knows_its_authority(broker: Broker, tmp_path: Path) -> None:
+    url = broker.over_tls(service_broker_url(broker.server.url, service_named("orders"), broker.secrets))
+    authorities = tmp_path / "ca.pem"
+    authorities.write_bytes(OtherAuthority().pem)
+    bus = bus_of(f"{url}?cafile={authorities}")
     try:
         assert await bus.publish([EVENT]) == [False]
+        authorities.write_bytes(broker.authority.read_bytes())
+        assert await bus.publish([EVENT]) == [True], "each connection reads the file again"
     finally:
         await bus.close()
 

@@ -1,9 +1,13 @@
 """The rendered manifests of deploy/k8s, and the settings of each process in them."""
 
+import atexit
 import base64
 import re
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import Any
 
 import api_gateway.settings
@@ -13,6 +17,7 @@ import orders.settings
 import payments.settings
 import payouts.settings
 from common.process.settings import ServiceSettings
+from testkit.certificates import Authority
 from tests.architecture.kustomize import Resource, pod_of, rendered
 from tests.architecture.sources import ROOT
 
@@ -24,6 +29,10 @@ SETTINGS: dict[str, type[ServiceSettings]] = {
     "payouts": payouts.settings.Settings,
     "notifications": notifications.settings.Settings,
 }
+
+
+# The files of TLS between machines; on one machine loopback stays plain.
+INSIDE_FILES = {"INSIDE_CA_FILE", "INSIDE_CERTIFICATE_FILE", "INSIDE_KEY_FILE"}
 
 
 @cache
@@ -92,9 +101,23 @@ def environment_of(overlay: str, workload: Resource) -> dict[str, str]:
 
 
 def completed(settings: dict[str, str]) -> dict[str, str]:
-    """Return settings as an operator completes them: own hosts, and a network that encrypts."""
+    """Return settings as an operator completes them: own hosts, a network that encrypts, and mounted certificates."""
     hosts = {name: text.replace(".example", ".com.ng") for name, text in settings.items()}
-    return {name: "true" if name.upper() == "NETWORK_ENCRYPTED" else text for name, text in hosts.items()}
+    mounted = {name: _MOUNTED.sub(lambda found: _certificates()[found[1]], text) for name, text in hosts.items()}
+    return {name: "true" if name.upper() == "NETWORK_ENCRYPTED" else text for name, text in mounted.items()}
+
+
+_MOUNTED = re.compile(r"/etc/campus/(?:authorities|tls)/(root\.pem|ca\.crt|tls\.crt|tls\.key)")
+
+
+@cache
+def _certificates() -> dict[str, str]:
+    """Return a file for the name of each that a pod mounts."""
+    folder, authority = Path(mkdtemp()), Authority()
+    atexit.register(rmtree, folder)
+    (folder / "ca.pem").write_bytes(authority.pem)
+    pair = str(authority.issue(folder / "pair.pem", "orders-api"))
+    return {**dict.fromkeys(("root.pem", "ca.crt"), str(folder / "ca.pem")), "tls.crt": pair, "tls.key": pair}
 
 
 def possible(name: str, template: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 import console.settings
 from operations.processes import SECRETS_OF_SERVICES
 from tests.architecture.compose import FILE, SETTINGS_FILES, compose, settings_of
-from tests.architecture.manifests import SETTINGS, variables_of_the_image
+from tests.architecture.manifests import INSIDE_FILES, SETTINGS, variables_of_the_image
 
 COMPOSE = compose()
 PARTS = COMPOSE["services"]
@@ -20,7 +20,7 @@ ADDRESSES_WITH_PASSWORDS = {"API_DATABASE_URL", "SERVICE_DATABASE_URL", "BROKER_
 # The broker of docker compose has no public port for subscribers.
 UNUSED = {"SERVICE_ROLE_KEY", "SERVICE_ROLE_KEY_PREVIOUS", "CURSOR_KEY", "IDENTITY_URL", "EVENTS_ADDRESS"}
 # Cells are systems of their own on machines of their own (docs/cells.md).
-NOT_ON_ONE_MACHINE = {"CELL", "CELLS"}
+NOT_ON_ONE_MACHINE = {"CELL", "CELLS"} | INSIDE_FILES
 READ_OUTSIDE_SETTINGS = {
     "DEMO_DATA",
     "OTEL_EXPORTER_OTLP_ENDPOINT",
@@ -108,7 +108,11 @@ def test_the_console_gets_its_settings_and_reaches_the_gateway_only() -> None:
     fields = {name.upper() for name in console.settings.Settings.model_fields}
     given = set(PARTS["console"]["environment"])
     assert given - READ_OUTSIDE_SETTINGS <= fields
-    assert fields - given - variables_of_the_image() == {"CONSOLE_KEY", "CONSOLE_KEY_PREVIOUS"}
+    assert fields - given - variables_of_the_image() == {
+        "CONSOLE_KEY",
+        "CONSOLE_KEY_PREVIOUS",
+        *INSIDE_FILES,
+    }
     assert SECRETS_OF_SERVICES["console"] == ("CONSOLE_KEY",)
     assert needed_by("console") == {"api-gateway"}
 

@@ -11,10 +11,10 @@ from operations.environment import Environments
 from operations.processes import CAMPUS
 from operations.secrets import load_secrets
 from operations.services import service_named
-from tests.architecture.manifests import SETTINGS
+from tests.architecture.manifests import INSIDE_FILES, SETTINGS
 
 # Settings of every service that only some use.
-UNUSED = {"SERVICE_ROLE_KEY", "SERVICE_ROLE_KEY_PREVIOUS", "CURSOR_KEY"}
+UNUSED = {"SERVICE_ROLE_KEY", "SERVICE_ROLE_KEY_PREVIOUS", "CURSOR_KEY"} | INSIDE_FILES
 GIVEN = {
     "DATABASE_URL": "postgresql://account:password@servers.example/postgres",
     "BROKER_URL": "amqp://account:password@servers.example/",

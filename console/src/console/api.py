@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import ssl
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -93,10 +94,14 @@ class Document:
 class ApiConnection:
     """The connections of the process to the gateway, and the running exchanges of refresh tokens."""
 
-    def __init__(self, address: str, cookies: SessionCookies, source_address: str = "") -> None:
-        """`source_address` is the local address of the connections; empty: the system chooses it."""
+    def __init__(self, address: str, cookies: SessionCookies, tls: ssl.SSLContext, source_address: str = "") -> None:
+        """`tls` verifies the gateway. `source_address` is the local address of the connections; empty: the system
+        chooses it.
+        """
         limits = httpx.Limits(max_connections=CONNECTIONS_MAX, max_keepalive_connections=CONNECTIONS_MAX)
-        transport = httpx.AsyncHTTPTransport(limits=limits, trust_env=False, local_address=source_address or None)
+        transport = httpx.AsyncHTTPTransport(
+            verify=tls, limits=limits, trust_env=False, local_address=source_address or None
+        )
         self._http = httpx.AsyncClient(
             base_url=address, timeout=CALL_SECONDS_MAX, transport=transport, trust_env=False, follow_redirects=False
         )

@@ -42,11 +42,12 @@ async def run_console() -> None:
     try:
         await serve(
             app,
-            settings.host,
-            settings.port,
-            [serve_internal(internal_app(), settings.host, settings.metrics_port), telemetry.watch_event_loop()],
+            settings,
+            [
+                serve_internal(internal_app(), settings, settings.metrics_port),
+                telemetry.watch_event_loop(),
+            ],
             on_stop=[app.start_draining, console.streams.stop],
-            shutdown_drain_seconds=settings.shutdown_drain_seconds,
         )
     finally:
         await console.close()

@@ -1,11 +1,14 @@
 """The settings of the console."""
 
+import ssl
+from collections.abc import Mapping
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from common.primitives.encryption import FurtherKey, PurposeKey
+from common.primitives.tls import client_tls
+from common.process.process_settings import ProcessSettings
 from common.process.settings import HttpAddress, read_settings
 
 
@@ -13,15 +16,10 @@ def _without_slash(address: str) -> str:
     return address.rstrip("/")
 
 
-class Settings(BaseSettings):
+class Settings(ProcessSettings):
     """Addresses and the key of the session cookie. There is no database, no broker and no service key."""
 
-    model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True)
-
-    host: str = Field(default="127.0.0.1", description="Address on which the process listens", examples=["10.0.0.5"])
-    port: int = Field(ge=1, le=65535, description="TCP port on which the process listens", examples=[8080])
     metrics_port: int = Field(ge=1, le=65535, description="TCP port of health and metrics", examples=[9090])
-    log_level: str = Field(default="INFO", description="Lowest level of log records written", examples=["WARNING"])
     base_url: Annotated[HttpAddress, AfterValidator(_without_slash)] = Field(
         default="http://localhost:8080",
         description="Public origin of the API: the browser loads product images from it",
@@ -56,17 +54,21 @@ class Settings(BaseSettings):
         description="The other CONSOLE_KEY of a rotation; cookies under it stay valid",
         examples=["h3Xc9PbN5uTe1oGf"],
     )
-    shutdown_drain_seconds: float = Field(
-        default=0.0,
-        ge=0,
-        description="Seconds after the shutdown signal in which new requests are accepted",
-        examples=[5],
-    )
 
     @property
     def api_address(self) -> str:
         """The origin of the gateway's API, as the console reaches it."""
         return self.api_url or self.base_url
+
+    @property
+    def inside_addresses(self) -> Mapping[str, str]:
+        """The address of the gateway."""
+        return {"API_URL": self.api_address}
+
+    @property
+    def api_tls(self) -> ssl.SSLContext:
+        """The trust of calls to the gateway. BASE_URL is a public address, with a public certificate."""
+        return self.inside_tls if self.api_url else client_tls()
 
     @property
     def is_secure(self) -> bool:

@@ -60,7 +60,7 @@ def test_a_campus_of_another_cell_is_refused_by_its_name(cells: Cells) -> None:
         ("abuja", (FIRST, SECOND)),
         ("lagos", ()),
         ("lagos", (FIRST, FIRST)),
-        ("lagos", (replace(FIRST, url="https://lagos.example"),)),
+        ("lagos", (replace(FIRST, url="ftp://lagos.example"),)),
         ("lagos", (FIRST, replace(SECOND, name="Ibadan\r\n"))),
         ("lagos", (FIRST, replace(SECOND, campuses=(LAGOS,)))),
         ("lagos", (FIRST, SECOND, replace(SECOND, name="ife", campuses=()))),

@@ -157,7 +157,7 @@ async def test_a_connection_that_is_not_accepted_in_time_reports_that_nothing_wa
 
 
 async def test_a_certificate_that_is_not_trusted_reports_that_nothing_was_sent(tmp_path: Path, authority):
-    server_of, _ = authority
+    server_of = authority.server_of
     server = Recording(OK)
     async with (
         serving(server, tls=server_of(tmp_path, "localhost")) as url,

@@ -125,7 +125,7 @@ PLAIN = {
     "JWKS_URL": "http://identity:8080/.well-known/jwks.json",
 }
 ENCRYPTED = {
-    "BROKER_URL": "amqps://orders:x@broker:5671/?cafile=/etc/campus/ca.pem",
+    "BROKER_URL": "amqps://orders:x@broker:5671/",
     "API_DATABASE_URL": "postgresql://api:x@db:5432/campus_orders?sslmode=verify-full",
     "SERVICE_DATABASE_URL": "postgresql://service:x@127.0.0.1:5432/campus_orders",
     "JWKS_URL": "https://identity:8443/.well-known/jwks.json",
@@ -147,6 +147,27 @@ def test_production_does_not_start_with_plain_traffic_between_machines(
     assert "NETWORK_ENCRYPTED" in error
     assert ":x@" not in error
     assert _read(monkeypatch, **plain, NETWORK_ENCRYPTED="true").environment == "production"
+
+
+def test_gateway_of_another_cell_is_reached_encrypted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cells = '[{"name": "lagos", "url": "http://lagos:8080"}, {"name": "ibadan", "url": "%s://ibadan:8080"}]'
+    cell = {**ENCRYPTED, "CELL": "lagos"}
+    assert _read(monkeypatch, **cell, CELLS=cells % "https").all_cells
+    with pytest.raises(SystemExit):
+        _read(monkeypatch, **cell, CELLS=cells % "http")
+    assert "CELLS, ibadan: traffic to another machine without verified TLS" in capsys.readouterr().err
+
+
+def test_authorities_that_an_address_names_are_read_at_the_start(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        _read(monkeypatch, **ENCRYPTED | {"BROKER_URL": "amqps://orders:x@broker:5671/?cafile=/nowhere/ca.pem"})
+    error = capsys.readouterr().err
+    assert "BROKER_URL: /nowhere/ca.pem cannot be read: No such file or directory" in error
+    assert ":x@" not in error
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from starlette.responses import PlainTextResponse
 
 from common.primitives.waiting import LoopEnded, NoResponse, bounded, never_ending
 from common.process.loops import Loop, run_loop
+from common.process.process_settings import ProcessSettings
 from common.process.server import serve
 from testkit.fixtures import eventually
 
@@ -57,8 +58,7 @@ async def test_a_process_ends_when_one_of_its_loops_ends_before_the_stop(loop) -
     with pytest.raises(BaseExceptionGroup) as raised:
         await serve(
             PlainTextResponse("ok"),
-            "127.0.0.1",
-            0,
+            ProcessSettings.model_construct(port=0),
             [_forever(), never_ending("the relay", loop(), ended.append)],
         )
     assert raised.group_contains(LoopEnded)

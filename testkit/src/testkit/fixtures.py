@@ -12,7 +12,7 @@ Fixtures:
     module_database, module_empty_database: the same for all tests of one module.
     broker_url: a virtual host of its own on RabbitMQ for the module.
     management_url: RabbitMQ's management API with the administrator's account.
-    authority: a certificate authority, `server_of, client = authority`.
+    authority: a certificate authority (`Authority`).
     held_port: `held_port()`, a port to listen on, reserved until the test is over.
 
 A service that a test opens waits a minute for its own servers (`PATIENT`); in processes of their own the limits are as
@@ -39,7 +39,7 @@ import pytest_asyncio
 from campus_tools.servers import Server, Servers, held_ports
 from operations.provision import provision_roles
 from operations.secrets import ROLE_PASSWORDS
-from testkit.certificates import Authority, new_authority
+from testkit.certificates import Authority
 from testkit.databases import PATIENT as PATIENT
 from testkit.databases import WAIT_SECONDS_MAX, Databases, alone
 from testkit.databases import DatabaseUrls as DatabaseUrls
@@ -171,7 +171,7 @@ async def broker_url(_virtual_host: VirtualHost) -> str:
 
 @pytest.fixture(scope="session")
 def authority() -> Authority:
-    return new_authority()
+    return Authority()
 
 
 @pytest.fixture

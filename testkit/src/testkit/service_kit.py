@@ -9,6 +9,7 @@ async with opened(SERVICE, urls, broker_url, clock=clock, cursor_key="...") as s
 
 import asyncio
 import socket
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -136,12 +137,17 @@ async def issuing(clock: Clock | None = None) -> AsyncIterator[Issuer]:
 
 @asynccontextmanager
 async def served(
-    app: ASGIApp, *, port: int = 0, send_buffer_bytes: int | None = None, date_header: bool = True
+    app: ASGIApp,
+    *,
+    port: int = 0,
+    send_buffer_bytes: int | None = None,
+    date_header: bool = True,
+    tls: ssl.SSLContext | None = None,
 ) -> AsyncIterator[str]:
     """Yield an ASGI application on a port of this machine, by default a free one; yields its address.
 
     With `send_buffer_bytes` the machine itself holds no more than about that for a reader who does not read. Without
-    `date_header` the application sets the time of its responses.
+    `date_header` the application sets the time of its responses. With `tls` the port speaks TLS.
     """
     opened = socket.socket()
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -156,9 +162,10 @@ async def served(
         access_log=False,
         date_header=date_header,
         timeout_keep_alive=75,  # As in production, and longer than any client keeps a connection.
+        ssl_context_factory=None if tls is None else lambda _config, _default: tls,
     )
     async with listening(config, opened):
-        yield f"http://127.0.0.1:{opened.getsockname()[1]}"
+        yield f"{'https' if tls else 'http'}://127.0.0.1:{opened.getsockname()[1]}"
 
 
 @asynccontextmanager

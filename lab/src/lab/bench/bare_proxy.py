@@ -13,7 +13,9 @@ import uvloop
 from fastapi import FastAPI, Request, Response
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from common.process.process_settings import ProcessSettings
 from common.process.server import serve
+from common.process.settings import read_settings
 
 # More than the load has connections, so that no request waits for one.
 _CONNECTIONS_MAX: Final = 256
@@ -45,7 +47,7 @@ async def proxy(upstream_url: str) -> AsyncIterator[FastAPI]:
 
 async def main() -> None:
     async with proxy(os.environ["UPSTREAM_URL"]) as app:
-        await serve(app, "127.0.0.1", int(os.environ["PORT"]), [], protocol=HttpToolsProtocol)
+        await serve(app, read_settings(ProcessSettings), [], protocol=HttpToolsProtocol)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from common.process.process_settings import ProcessSettings
 from common.process.server import serve
+from common.process.settings import read_settings
 
 
 async def main() -> None:
@@ -37,7 +39,7 @@ async def main() -> None:
         return Response(b"{}", media_type="application/json")
 
     app = Starlette(routes=[Route("/page", page), Route("/health/readiness", ready)])
-    await serve(app, "127.0.0.1", int(os.environ["PORT"]), [], protocol=HttpToolsProtocol)
+    await serve(app, read_settings(ProcessSettings), [], protocol=HttpToolsProtocol)
 
 
 async def _register_json(connection: asyncpg.Connection) -> None:

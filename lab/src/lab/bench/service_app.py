@@ -20,7 +20,7 @@ async def main() -> None:
     logging.start(f"bench-{service.name}", settings.log_level)
     async with running(service, settings, f"bench-{service.name}") as (runtime, dependencies):
         app = http_app(service, settings, runtime, dependencies)
-        await serve(app, settings.host, settings.port, [])
+        await serve(app, settings, [])
 
 
 if __name__ == "__main__":

@@ -81,7 +81,9 @@ async def compose(settings: Settings, runtime: Runtime, limits: EdgeLimits = LIM
             settings.rate_limit_store_url, windows, metrics, seconds_max=limits.quota_store_seconds_max
         )
     cells = settings.all_cells
-    upstreams = Upstreams(_addresses_of(settings, cells), settings.upstream_connections_max, limits)
+    upstreams = Upstreams(
+        _addresses_of(settings, cells), settings.upstream_connections_max, limits, settings.inside_tls
+    )
     runtime.on_stop.append(upstreams.close_streams)
     records = IdempotencyRecords(
         runtime.database,
@@ -167,15 +169,13 @@ async def run_edge() -> None:
             dependencies.edge.metrics.publish()
             background_tasks = background(SERVICE, runtime, dependencies, "all")
             internal = http_app(SERVICE, settings, runtime, dependencies, with_routes=False)
-            background_tasks.append(serve_internal(internal, settings.host, settings.metrics_port))
+            background_tasks.append(serve_internal(internal, settings, settings.metrics_port))
             await serve(
                 dependencies.edge,
-                settings.host,
-                settings.port,
+                settings,
                 background_tasks,
                 protocol=EdgeProtocol,
                 on_stop=runtime.on_stop,
-                shutdown_drain_seconds=settings.shutdown_drain_seconds,
             )
     finally:
         telemetry.stop()

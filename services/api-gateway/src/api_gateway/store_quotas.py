@@ -90,6 +90,8 @@ class StoreQuotas:
         self._seconds_max = seconds_max
         self._windows, self._metrics, self._prefix = windows, metrics, prefix
         self._client: Any = redis.from_url(url, socket_timeout=seconds_max, socket_connect_timeout=seconds_max)
+        if url.startswith("rediss:"):
+            self._client.connection_pool.connection_class = _VerifiedConnection
         self._script = self._client.register_script(_SCRIPT)
         self._checks = Batches(self._run, size_max=BATCH_MAX, concurrency_max=1)
         self._unavailable_until = 0.0
@@ -130,6 +132,14 @@ class StoreQuotas:
             self._unavailable_until = asyncio.get_running_loop().time() + UNAVAILABLE_SECONDS
             raise
         return _statuses(batch, results)
+
+
+class _VerifiedConnection(redis.SSLConnection):
+    """A connection over TLS that reads the file of authorities each time it connects: it may have changed."""
+
+    async def connect(self) -> None:
+        self.ssl_context.context = None
+        await super().connect()  # type: ignore[no-untyped-call]
 
 
 def _statuses(batch: Sequence[_Check], results: Sequence[int]) -> Sequence[QuotaStatus]:

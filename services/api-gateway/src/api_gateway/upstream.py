@@ -5,6 +5,7 @@ supports HTTP/1.1 to the project's own services and nothing else.
 """
 
 import asyncio
+import ssl
 from collections import deque
 from contextlib import suppress
 from typing import Final
@@ -12,6 +13,7 @@ from urllib.parse import urlsplit
 
 from api_gateway.connection import Chunks, Connection, DisconnectWatcher, UpstreamFailed
 from api_gateway.limits import LIMITS, EdgeLimits
+from common.primitives.tls import client_tls
 from common.process.loops import Loop, run_loop
 
 QUEUE_MAX: Final = 1_024
@@ -24,12 +26,16 @@ SWEEP_SECONDS: Final = 0.25
 class Upstream:
     """The connections to one service: at most `connections_max`, the most recently used first."""
 
-    def __init__(self, name: str, url: str, connections_max: int, limits: EdgeLimits = LIMITS) -> None:
+    def __init__(
+        self, name: str, url: str, connections_max: int, limits: EdgeLimits = LIMITS, tls: ssl.SSLContext | None = None
+    ) -> None:
+        """`tls` verifies a service with an address of https; None: the public authorities."""
         parts = urlsplit(url)
-        if parts.scheme != "http" or not parts.hostname:
-            raise ValueError(f"{name}: the address of a service is http://host:port, not {url!r}")
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"{name}: the address of a service is http(s)://host:port, not {url!r}")
         self.name = name
-        self._host, self._port = parts.hostname, parts.port or 80
+        self._tls = (tls or client_tls()) if parts.scheme == "https" else None
+        self._host, self._port = parts.hostname, parts.port or (443 if self._tls else 80)
         self.host_header = parts.netloc.encode()
         self._connections_max, self._limits = connections_max, limits
         self._idle: list[Connection] = []
@@ -118,7 +124,9 @@ class Upstream:
                 self._opening += 1
         try:
             async with asyncio.timeout(self._limits.connect_seconds_max):
-                _, connection = await self.loop.create_connection(lambda: Connection(self), self._host, self._port)
+                _, connection = await self.loop.create_connection(
+                    lambda: Connection(self), self._host, self._port, ssl=self._tls
+                )
         except BaseException as error:
             self._opening -= 1
             self._release_slot()
@@ -222,8 +230,14 @@ class Upstream:
 class Upstreams:
     """The services by name, with the periodic check of their deadlines."""
 
-    def __init__(self, addresses: dict[str, str], connections_max: int, limits: EdgeLimits = LIMITS) -> None:
-        self._by_name = {name: Upstream(name, url, connections_max, limits) for name, url in addresses.items()}
+    def __init__(
+        self,
+        addresses: dict[str, str],
+        connections_max: int,
+        limits: EdgeLimits = LIMITS,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._by_name = {name: Upstream(name, url, connections_max, limits, tls) for name, url in addresses.items()}
         self._sweeping = asyncio.create_task(run_loop(Loop("close-late-upstreams", self._sweep_once, SWEEP_SECONDS)))
 
     def __getitem__(self, name: str) -> Upstream:

@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 
 from campus_tools.servers import held_ports
+from common.primitives.inside_tls import inside_client_tls
 from testkit.fixtures import DatabaseUrls, eventually
 from testkit.service_kit import BASE_URL, Issuer
 
@@ -49,6 +50,8 @@ class Process:
             **changed,
         }
         self._process: asyncio.subprocess.Process | None = None
+        authorities = changed.get("INSIDE_CA_FILE", "")
+        self.scheme, self.trust = "https" if authorities else "http", inside_client_tls(authorities)
 
     async def start(self) -> None:
         with self._log.open("ab") as log:
@@ -58,8 +61,8 @@ class Process:
 
         async def ready() -> bool:
             try:
-                async with httpx.AsyncClient(trust_env=False) as client:
-                    response = await client.get(f"http://127.0.0.1:{self.metrics_port}/health/readiness")
+                async with httpx.AsyncClient(trust_env=False, verify=self.trust) as client:
+                    response = await client.get(f"{self.scheme}://127.0.0.1:{self.metrics_port}/health/readiness")
             except httpx.TransportError:
                 return False
             return response.status_code == 200
@@ -91,8 +94,8 @@ async def running_process(
         process = Process(ports, urls, broker_url, issuer, upstream_url, log, **changed)
         try:
             await process.start()
-            base = f"http://127.0.0.1:{process.port}"
-            async with httpx.AsyncClient(base_url=base, timeout=60, trust_env=False) as client:
+            base = f"{process.scheme}://127.0.0.1:{process.port}"
+            async with httpx.AsyncClient(base_url=base, timeout=60, trust_env=False, verify=process.trust) as client:
                 yield process, client
         finally:
             await process.stop()

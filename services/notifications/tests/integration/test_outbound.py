@@ -162,7 +162,7 @@ async def test_a_name_that_resolves_to_a_refused_address_is_never_connected() ->
 
 async def test_a_call_connects_to_the_checked_address(tmp_path: Path, authority) -> None:
     """DNS rebinding: the name is never resolved a second time, in either order."""
-    server_of, tls = authority
+    server_of, tls = authority.server_of, authority.client
     async with serving(tls=server_of(tmp_path, NAME)) as server:
         url = f"https://{NAME}:{server.port}/"
         for responses, is_called in (([[HERE], [METADATA]], True), ([[METADATA], [HERE]], False)):
@@ -177,7 +177,7 @@ async def test_a_call_connects_to_the_checked_address(tmp_path: Path, authority)
 
 
 async def test_each_call_resolves_the_name_again(tmp_path: Path, authority) -> None:
-    server_of, tls = authority
+    server_of, tls = authority.server_of, authority.client
     async with serving(tls=server_of(tmp_path, NAME)) as server:
         names = Names([HERE], [METADATA], [HERE])
         async with client_of(names, _AnyPort(), tls=tls) as client:
@@ -190,7 +190,7 @@ async def test_each_call_resolves_the_name_again(tmp_path: Path, authority) -> N
 
 
 async def test_tls_and_the_host_header_use_the_name(tmp_path: Path, authority) -> None:
-    server_of, tls = authority
+    server_of, tls = authority.server_of, authority.client
     async with serving(tls=server_of(tmp_path, NAME)) as server:
         async with client_of(Names([HERE]), _AnyPort(), tls=tls) as client:
             await client.post(f"https://{NAME}:{server.port}/path?query=1", content=b"")
@@ -201,7 +201,7 @@ async def test_tls_and_the_host_header_use_the_name(tmp_path: Path, authority) -
 
 
 async def test_a_certificate_of_another_name_is_rejected(tmp_path: Path, authority) -> None:
-    server_of, tls = authority
+    server_of, tls = authority.server_of, authority.client
     async with serving(tls=server_of(tmp_path, "other.example.com")) as server:
         async with client_of(Names([HERE]), _AnyPort(), tls=tls) as client:
             with pytest.raises(httpx.ConnectError):
@@ -210,7 +210,7 @@ async def test_a_certificate_of_another_name_is_rejected(tmp_path: Path, authori
 
 
 async def test_two_names_of_one_address_share_no_connection(tmp_path: Path, authority) -> None:
-    server_of, tls = authority
+    server_of, tls = authority.server_of, authority.client
     second = "second.example.com"
     async with serving(tls=server_of(tmp_path, NAME)) as server:
         async with client_of(Names([HERE], [HERE]), _AnyPort(), tls=tls) as client:

@@ -1,5 +1,6 @@
 """Lookup of the local user behind a token of a trusted issuer, at the identity service (contract section 5.2)."""
 
+import ssl
 from dataclasses import dataclass
 from typing import Final, Protocol
 from uuid import UUID
@@ -80,10 +81,12 @@ _decode: Final = msgspec.json.Decoder(_Response).decode
 class IdentityUserLookup:
     """Queries the identity service over HTTP. Must be closed."""
 
-    def __init__(self, identity_url: str, seconds_max: float = WAIT_LIMITS.identity) -> None:
+    def __init__(
+        self, identity_url: str, seconds_max: float = WAIT_LIMITS.identity, tls: ssl.SSLContext | None = None
+    ) -> None:
         # An internal service is never called through a proxy.
         self._client = httpx.AsyncClient(
-            base_url=identity_url, timeout=seconds_max, trust_env=False, verify=client_tls()
+            base_url=identity_url, timeout=seconds_max, trust_env=False, verify=tls or client_tls()
         )
 
     async def find(self, token: str, identity: FederatedIdentity) -> LocalUser:

@@ -1,6 +1,7 @@
 """The verification keys of an issuer, each for one algorithm."""
 
 import asyncio
+import ssl
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -80,7 +81,10 @@ class KeySet:
         clock: Clock,
         algorithms: Iterable[str] = OUR_ALGORITHMS,
         seconds_max: float = WAIT_LIMITS.identity,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
+        """`tls` verifies the issuer; None: the public authorities."""
+        self._tls = tls
         self._url, self._clock, self._algorithms = jwks_url, clock, frozenset(algorithms)
         self._seconds_max = seconds_max
         self._keys: dict[tuple[str, str], jwt.PyJWK] = {}
@@ -137,7 +141,7 @@ class KeySet:
         self._attempts += 1
         self._attempted_at = self._clock.now()
         try:
-            async with httpx.AsyncClient(timeout=self._seconds_max, verify=client_tls()) as client:
+            async with httpx.AsyncClient(timeout=self._seconds_max, verify=self._tls or client_tls()) as client:
                 response = (await client.get(self._url)).raise_for_status()
             entries = response.json()["keys"][:JWKS_KEYS_MAX]
             self._keys = {

@@ -74,6 +74,11 @@ EVENT_LOOP_LAG_SECONDS = Gauge(
     "event_loop_lag_seconds",
     "Seconds by which the event loop woke late; above 0.1 the process lacks CPU.",
 )
+CERTIFICATE_ENDS_AT = Gauge(
+    "server_certificate_expiration_timestamp_seconds",
+    "When the certificate of this process ends, Unix time; only with TLS of its own.",
+    ["name"],
+)
 BUILD_INFO = Gauge("build_info", "Always 1; `version` is the release that this process runs.", ["version"])
 # Each scrape reads the last sample.
 EVENT_LOOP_SAMPLE_SECONDS: Final = 5.0

@@ -10,6 +10,7 @@ __all__ = [
     "idempotency",
     "ids",
     "inside_addresses",
+    "inside_tls",
     "json_records",
     "lifecycles",
     "limits",

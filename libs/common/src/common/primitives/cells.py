@@ -12,7 +12,7 @@ from uuid import UUID
 from common.primitives.problems import ValidationFailed
 
 _NAME: Final = re.compile("[a-z][a-z0-9-]{0,31}")
-_ADDRESS: Final = re.compile(r"http://[^/\s]+")
+_ADDRESS: Final = re.compile(r"https?://[^/\s]+")
 
 
 class Misdirected(ValidationFailed):

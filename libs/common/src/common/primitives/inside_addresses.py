@@ -19,6 +19,8 @@ INSIDE_ADDRESSES: Final = (
 """Settings with the address of PostgreSQL, RabbitMQ, the quota store or a service."""
 
 _ENCRYPTED: Final = frozenset({"https", "amqps", "rediss", "unix"})
+# The parameter by which an address names the file with the authorities of its server.
+_AUTHORITIES: Final = {"amqps": "cafile", "rediss": "ssl_ca_certs", "postgresql": "sslrootcert"}
 # Parameters by which a client accepts any certificate.
 _UNVERIFIED: Final = {"amqps": ("no_verify_ssl", "1"), "rediss": ("ssl_cert_reqs", "none")}
 
@@ -34,6 +36,13 @@ def is_plain_address(url: str) -> bool:
         return query.get("sslmode") != "verify-full"
     name, value = _UNVERIFIED.get(parts.scheme, ("", ""))
     return parts.scheme not in _ENCRYPTED or query.get(name) == value != ""
+
+
+def authorities_of(url: str) -> str:
+    """Return the file of certificate authorities that an address names; empty when it names none."""
+    parts = urlsplit(url)
+    name = _AUTHORITIES.get("postgresql" if parts.scheme.startswith("postgres") else parts.scheme, "")
+    return parse_qs(parts.query).get(name, [""])[-1]
 
 
 def _is_loopback(host: str) -> bool:

@@ -4,6 +4,7 @@ __all__ = [
     "lean_imports",
     "loops",
     "message_retention",
+    "process_settings",
     "revocations",
     "runtime",
     "server",

@@ -116,9 +116,12 @@ async def open_runtime(
     An open `database` is used as it is and stays open.
     """
     clock, limits = clock or SystemClock(), service.limits
-    user_lookup = IdentityUserLookup(settings.identity_address, limits.identity) if settings.trusted_issuers else None
+    tls = settings.inside_tls
+    user_lookup = (
+        IdentityUserLookup(settings.identity_address, limits.identity, tls) if settings.trusted_issuers else None
+    )
     verifier = TokenVerifier(
-        KeySet(settings.jwks_url, clock, seconds_max=limits.identity),
+        KeySet(settings.jwks_url, clock, seconds_max=limits.identity, tls=tls),
         issuer=settings.base_url,
         clock=clock,
         revocations=Revocations(),

@@ -3,10 +3,11 @@
 import asyncio
 import gc
 import signal
+import ssl
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from email.utils import formatdate
-from typing import Final
+from typing import Any, Final
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -14,6 +15,7 @@ from uvicorn.server import ServerState
 
 from common.primitives.clock import SystemClock
 from common.primitives.waiting import never_ending
+from common.process.process_settings import ProcessSettings
 from common.web.http_protocol import JoinedProtocol
 
 # Running requests have this long to end after the drain; Kubernetes kills after thirty seconds.
@@ -87,25 +89,23 @@ class Server(QuietServer):
 
 async def serve(
     app: ASGIApp,
-    host: str,
-    port: int,
+    settings: ProcessSettings,
     background_tasks: Sequence[Awaitable[None]],
     *,
     protocol: type[asyncio.Protocol] = JoinedProtocol,
     on_stop: Sequence[Callable[[], None]] = (),
-    shutdown_drain_seconds: float = 0.0,
 ) -> None:
     """Serve until SIGTERM or SIGINT. Then running requests end, and the background tasks are cancelled.
 
     A background task that fails, returns or is cancelled by a library before ends the process with an error.
 
-    New requests are accepted for `shutdown_drain_seconds` after the signal, so that load balancers notice the drain
-    first.
+    New requests are accepted for SHUTDOWN_DRAIN_SECONDS after the signal, so that load balancers notice the drain
+    first. With INSIDE_CERTIFICATE_FILE the port speaks TLS only.
     """
     config = uvicorn.Config(
         app,
-        host=host,
-        port=port,
+        host=settings.host,
+        port=settings.port,
         http=protocol,
         ws="none",
         # uvicorn would trust the X-Forwarded-For header of any client on this machine.
@@ -117,8 +117,9 @@ async def serve(
         log_config=None,
         timeout_graceful_shutdown=DRAIN_SECONDS,
         timeout_keep_alive=75,
+        **_over(settings.server_tls),
     )
-    server = Server(config, on_stop, shutdown_drain_seconds)
+    server = Server(config, on_stop, settings.shutdown_drain_seconds)
     gc.freeze()
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(never_ending("background task", task)) for task in background_tasks]
@@ -135,11 +136,11 @@ class _InternalServer(QuietServer):
         yield
 
 
-async def serve_internal(app: ASGIApp, host: str, port: int) -> None:
+async def serve_internal(app: ASGIApp, settings: ProcessSettings, port: int) -> None:
     """Serve health and metrics on a port of their own, as a background task of `serve`."""
     config = uvicorn.Config(
         app,
-        host=host,
+        host=settings.host,
         port=port,
         http="httptools",
         ws="none",
@@ -149,5 +150,10 @@ async def serve_internal(app: ASGIApp, host: str, port: int) -> None:
         server_header=False,
         proxy_headers=False,
         log_config=None,
+        **_over(settings.server_tls),
     )
     await _InternalServer(config).serve()
+
+
+def _over(tls: ssl.SSLContext | None) -> dict[str, Any]:
+    return {} if tls is None else {"ssl_context_factory": lambda _config, _default: tls}

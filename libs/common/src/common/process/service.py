@@ -170,9 +170,7 @@ async def _serve(
     app = http_app(service, settings, runtime, dependencies, with_routes=not is_worker, is_worker=is_worker)
     await serve(
         app,
-        settings.host,
-        settings.port,
+        settings,
         background(service, runtime, dependencies, command),
         on_stop=[*runtime.on_stop, app.start_draining],
-        shutdown_drain_seconds=settings.shutdown_drain_seconds,
     )

@@ -2,7 +2,8 @@
 
 import json
 import sys
-from typing import Annotated, Literal, Self, TypeVar
+from collections.abc import Mapping
+from typing import Annotated, Self, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -14,14 +15,15 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode
 
 from common.auth.issuers import TrustedIssuer, check_issuers_together, read_trusted_issuers
 from common.primitives.cells import Cell, Cells
-from common.primitives.inside_addresses import INSIDE_ADDRESSES, is_plain_address
+from common.primitives.inside_addresses import INSIDE_ADDRESSES
 from common.primitives.provider_addresses import PROVIDER_ADDRESSES, is_of_development
 from common.primitives.retry import DELAYS_SECONDS, RetryLadder
 from common.primitives.shared_addresses import SHARED_FACTOR, Network, SharedAddresses
+from common.process.process_settings import ProcessSettings
 
 # One day. A longer delay would hide a failure that belongs into the dead letters.
 RETRY_SECONDS_MAX = 86_400
@@ -72,20 +74,9 @@ Networks = Annotated[tuple[Network, ...], NoDecode, BeforeValidator(_split)]
 Countries = Annotated[tuple[Annotated[str, Field(pattern="^[A-Z]{2}$")], ...], NoDecode, BeforeValidator(_split)]
 
 
-class ServiceSettings(BaseSettings):
+class ServiceSettings(ProcessSettings):
     """The variables of every service. A service's own `Settings` adds its own."""
 
-    model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True)
-
-    environment: Literal["development", "staging", "production"] = Field(
-        default="development",
-        description="With `production` a process does not start while the address of a payment, message or push "
-        "provider is this machine, a private network or an example",
-        examples=["production"],
-    )
-    host: str = Field(default="127.0.0.1", description="Address on which the process listens", examples=["10.0.0.5"])
-    port: int = Field(ge=1, le=65535, description="TCP port on which the process listens", examples=[8081])
-    log_level: str = Field(default="INFO", description="Lowest level of log records written", examples=["WARNING"])
     base_url: Annotated[HttpAddress, AfterValidator(lambda address: address.rstrip("/"))] = Field(
         default="http://localhost:8080",
         description="Public origin of the API: links start with it, and our tokens name it as their issuer",
@@ -134,13 +125,6 @@ class ServiceSettings(BaseSettings):
         "operator's messages",
         examples=[False],
     )
-    network_encrypted: bool = Field(
-        default=False,
-        description="The operator's network encrypts all traffic between machines (a mesh, WireGuard of the cluster). "
-        "Without it a process of `production` does not start while a server or service of the system on another "
-        "machine has an address without TLS",
-        examples=[True],
-    )
     cursor_key: str = Field(
         min_length=16,
         description="Secret that signs list cursors, at least 16 characters, the same in all processes of a service",
@@ -168,14 +152,6 @@ class ServiceSettings(BaseSettings):
             '"http://ibadan-gateway:8080", '
             '"campuses": ["0192f0c1-7b1e-7cc0-8b30-3a1f3f6f0002"], "domains": ["ui.edu.ng"]}]'
         ],
-    )
-    shutdown_drain_seconds: float = Field(
-        default=0.0,
-        ge=0,
-        description="Seconds after the shutdown signal in which new requests are accepted, each as the last of its "
-        "connection; "
-        "for instances behind a load balancer",
-        examples=[5],
     )
     retry_delays_seconds: Annotated[tuple[float, ...], NoDecode] = Field(
         default=DELAYS_SECONDS,
@@ -257,18 +233,11 @@ class ServiceSettings(BaseSettings):
                     )
         return self
 
-    @model_validator(mode="after")
-    def check_inside_addresses(self) -> Self:
-        """Reject plain traffic between machines in production, unless the operator's network encrypts it."""
-        if self.environment == "production" and not self.network_encrypted:
-            for name in INSIDE_ADDRESSES:
-                if is_plain_address(getattr(self, name.lower(), "")):
-                    raise ValueError(
-                        f"{name}: traffic to another machine without verified TLS. Use sslmode=verify-full "
-                        "(PostgreSQL), amqps, rediss or https, or set NETWORK_ENCRYPTED=true where the network "
-                        "encrypts it"
-                    )
-        return self
+    @property
+    def inside_addresses(self) -> Mapping[str, str]:
+        """The addresses of servers and services of the own system, and of the gateways of other cells."""
+        cells = {f"CELLS, {it.name}": it.url for it in self.cells if it.name != self.cell}
+        return {name: getattr(self, name.lower(), "") for name in INSIDE_ADDRESSES} | cells
 
     @property
     def identity_address(self) -> str:

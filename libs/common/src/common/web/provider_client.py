@@ -5,6 +5,7 @@ httpx-aiohttp reports a connection that ended after the request as `ConnectTimeo
 (docs/decisions/0054).
 """
 
+import ssl
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
@@ -29,20 +30,25 @@ def provider_client(
     headers: Mapping[str, str] | None = None,
     connections_max: int = 100,
     trust_env: bool = True,
+    tls: ssl.SSLContext | None = None,
 ) -> httpx.AsyncClient:
-    """Return a client for providers. `timeout` in seconds; `trust_env` uses the proxies of the environment.
+    """Return a client for providers. `timeout` in seconds; `trust_env` uses the proxies of the environment; `tls` is
+    the trust of a client of our own services, in place of the public authorities.
 
     `ConnectError`, `ConnectTimeout` and `UnsupportedProtocol` mean that no request was sent. After any other error the
     provider may have received it. A wait for a free connection that ends is a `ConnectTimeout`.
     """
     return httpx.AsyncClient(
-        base_url=base_url, headers=headers, timeout=timeout, transport=_AiohttpTransport(connections_max, trust_env)
+        base_url=base_url,
+        headers=headers,
+        timeout=timeout,
+        transport=_AiohttpTransport(connections_max, trust_env, tls or client_tls()),
     )
 
 
 class _AiohttpTransport(httpx.AsyncBaseTransport):
-    def __init__(self, connections_max: int, trust_env: bool) -> None:
-        self._connections_max, self._trust_env = connections_max, trust_env
+    def __init__(self, connections_max: int, trust_env: bool, tls: ssl.SSLContext) -> None:
+        self._connections_max, self._trust_env, self._tls = connections_max, trust_env, tls
         # aiohttp opens its session in the loop that uses it.
         self._session: aiohttp.ClientSession | None = None
 
@@ -73,7 +79,7 @@ class _AiohttpTransport(httpx.AsyncBaseTransport):
     def _open(self) -> aiohttp.ClientSession:
         return aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
-                limit=self._connections_max, keepalive_timeout=KEEPALIVE_SECONDS, ssl=client_tls()
+                limit=self._connections_max, keepalive_timeout=KEEPALIVE_SECONDS, ssl=self._tls
             ),
             # httpx decodes bodies and keeps cookies.
             auto_decompress=False,

@@ -27,7 +27,12 @@ async def open_assistant(
     settings: Settings, runtime: Runtime, circuit_limits: CircuitLimits, seconds_max: int
 ) -> AsyncIterator[Assistant]:
     """Open the configured model, or the built-in one. Its own connections keep long replies from delaying messages."""
-    async with provider_client(timeout=seconds_max, connections_max=ASSISTANT_CONNECTIONS_MAX) as http:
+    async with (
+        provider_client(timeout=seconds_max, connections_max=ASSISTANT_CONNECTIONS_MAX) as http,
+        provider_client(
+            timeout=seconds_max, connections_max=ASSISTANT_CONNECTIONS_MAX, tls=settings.inside_tls
+        ) as own_services,
+    ):
         model: LanguageModel | BuiltIn = BuiltIn()
         if settings.ai_base_url:
             model = LanguageModel(
@@ -44,7 +49,7 @@ async def open_assistant(
             runtime.database,
             runtime.clock,
             MonitoredModel(model, Circuit(runtime.clock, circuit_limits), runtime.database, runtime.clock),
-            Marketplace(http, settings.orders_url or settings.base_url, settings.identity_address),
+            Marketplace(own_services, settings.orders_url or settings.base_url, settings.identity_address),
             origin_of(settings.base_url),
             settings.ai_answer_seconds,
             settings.assistant_ping_seconds,
