@@ -288,7 +288,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.shares_order_with(other_user_id uuid)
  RETURNS boolean
  LANGUAGE plpgsql
- STABLE SECURITY DEFINER
+ STABLE SECURITY DEFINER COST 10000
  SET search_path TO 'public', 'pg_temp'
  SET enable_bitmapscan TO 'off'
  SET plan_cache_mode TO 'force_generic_plan'

@@ -12,6 +12,7 @@ from contracts.identity import (
     VendorClosed,
 )
 from contracts.permissions import permissions_of
+from orders.queries.orders import ORDER_COLUMNS
 
 from .conftest import Market
 from .dispute_steps import COMPLAINT
@@ -125,6 +126,23 @@ async def test_names_and_numbers_are_encrypted_at_rest(market: Market) -> None:
     assert len(rows) == 2
     for row in rows:
         assert not any(text in row["stored"] for text in (BUYER_PHONE, OWNER_PHONE, "Ngozi", "Bello"))
+
+
+async def test_a_list_of_orders_checks_only_the_contacts_that_it_shows(market: Market) -> None:
+    """Few contacts are one page of a table: a scan would call the policy's function for each of them and each order."""
+    await known_parties(market)
+    await market.paid()
+    await market.fetch_as_owner(
+        "INSERT INTO user_contacts (user_id, contact_encrypted, sequence) "
+        "SELECT gen_random_uuid(), '', 1 FROM generate_series(1, 12)"
+    )
+    await market.fetch_as_owner("ANALYZE user_contacts")
+    caller = Caller(market.buyer_id, new_id(), permissions=permissions_of(["buyer"]))
+    async with market.dependencies.database.unit_of_work(acting_as=caller) as uow:
+        plan = [row[0] for row in await uow.fetch(f"EXPLAIN SELECT {ORDER_COLUMNS} FROM orders")]
+    scans = [line for line in plan if "on user_contacts" in line]
+    assert len(scans) == 2, plan
+    assert all("Index Scan using user_contacts_pkey" in line for line in scans), plan
 
 
 async def test_a_bare_select_shows_contacts_to_the_other_side_only(market: Market) -> None:

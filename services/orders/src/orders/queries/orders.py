@@ -47,9 +47,11 @@ ORDER_COLUMNS: Final = """
         WHERE buyer.user_id = orders.buyer_id) AS buyer,
     (
         SELECT ARRAY[vendor.business_name, owner.user_id::text, owner.contact_encrypted]
-        FROM vendors AS vendor LEFT JOIN user_contacts AS owner
-            ON owner.user_id = vendor.owner_user_id AND orders.status IN ('paid_escrow', 'dispatched', 'disputed')
+        FROM vendors AS vendor LEFT JOIN LATERAL (
+            SELECT user_id, contact_encrypted FROM user_contacts WHERE user_id = vendor.owner_user_id
+            AND orders.status IN ('paid_escrow', 'dispatched', 'disputed')
             AND coalesce(orders.buyer_id = app_user_id(), true)
+        ) AS owner ON true
         WHERE vendor.id = orders.vendor_id
     ) AS vendor
 """
