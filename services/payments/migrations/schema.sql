@@ -683,8 +683,29 @@ CREATE TABLE ledger_links (
     CONSTRAINT ledger_links_pkey PRIMARY KEY (sequence),
     CONSTRAINT ledger_links_transaction_once UNIQUE (transaction_id)
 );
+ALTER TABLE ledger_links ENABLE ROW LEVEL SECURITY;
+GRANT SELECT (sequence, transaction_id) ON ledger_links TO campus_payments_api;
 GRANT SELECT, INSERT ON ledger_links TO campus_payments_service;
+CREATE POLICY ledger_links_visible ON ledger_links FOR SELECT
+    USING (( SELECT app_may('ledger:read'::text) AS app_may));
 CREATE TRIGGER ledger_links_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_links FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
+
+CREATE TABLE ledger_totals (
+    day date NOT NULL,
+    kind text NOT NULL,
+    currency character(3) NOT NULL,
+    accounts bigint NOT NULL,
+    debit_minor bigint NOT NULL,
+    credit_minor bigint NOT NULL,
+    sequence bigint NOT NULL,
+    CONSTRAINT ledger_totals_pkey PRIMARY KEY (day, kind, currency),
+    CONSTRAINT ledger_totals_not_below_zero CHECK (((accounts >= 0) AND (debit_minor >= 0) AND (credit_minor >= 0)))
+);
+ALTER TABLE ledger_totals ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON ledger_totals TO campus_payments_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON ledger_totals TO campus_payments_service;
+CREATE POLICY ledger_totals_visible ON ledger_totals FOR SELECT
+    USING (( SELECT app_may('ledger:read'::text) AS app_may));
 
 CREATE TABLE ledger_transactions (
     id uuid NOT NULL,
@@ -712,7 +733,11 @@ CREATE TABLE ledger_unsealed (
     posted_at timestamp with time zone NOT NULL,
     CONSTRAINT ledger_unsealed_pkey PRIMARY KEY ("position")
 );
+ALTER TABLE ledger_unsealed ENABLE ROW LEVEL SECURITY;
+GRANT SELECT (transaction_id) ON ledger_unsealed TO campus_payments_api;
 GRANT SELECT, DELETE ON ledger_unsealed TO campus_payments_service;
+CREATE POLICY ledger_unsealed_visible ON ledger_unsealed FOR SELECT
+    USING (( SELECT app_may('ledger:read'::text) AS app_may));
 
 CREATE TABLE outbox (
     position bigint GENERATED ALWAYS AS IDENTITY NOT NULL,

@@ -20,6 +20,19 @@ CASE b.side WHEN 'debit' THEN coalesce(e.sum_minor, 0) ELSE -coalesce(e.sum_mino
 SELECT DISTINCT e.account, e.currency FROM ledger_entries e LEFT JOIN ledger_accounts a ON a.account = e.account
 WHERE a.account IS NULL OR a.currency <> e.currency;
 
+-- payments: the totals of the ledger by day equal the entries that they include
+SELECT total.day, kind, currency, total.debit_minor, entries.debit_minor AS entries_debit_minor, total.credit_minor,
+    entries.credit_minor AS entries_credit_minor
+FROM ledger_totals AS total FULL JOIN (
+    SELECT (t.created_at AT TIME ZONE 'UTC')::date AS day, split_part(e.account, ':', 1) AS kind, t.currency,
+        coalesce(sum(e.amount_minor) FILTER (WHERE e.amount_minor > 0), 0) AS debit_minor,
+        coalesce(-sum(e.amount_minor) FILTER (WHERE e.amount_minor < 0), 0) AS credit_minor
+    FROM ledger_links AS l JOIN ledger_transactions AS t ON t.id = l.transaction_id
+    JOIN ledger_entries AS e ON e.transaction_id = t.id
+    WHERE l.sequence <= (SELECT coalesce(max(sequence), 0) FROM ledger_totals) GROUP BY 1, 2, 3
+) AS entries USING (day, kind, currency)
+WHERE (total.debit_minor, total.credit_minor) IS DISTINCT FROM (entries.debit_minor, entries.credit_minor);
+
 -- payments (open): no reconciliation case is open
 SELECT id, kind, subject, unexplained_minor FROM reconciliation_cases WHERE status = 'open';
 

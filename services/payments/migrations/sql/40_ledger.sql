@@ -8,6 +8,17 @@ CREATE POLICY vendor_statements_update ON vendor_statements FOR UPDATE USING (ap
 CREATE POLICY ledger_transactions_visible ON ledger_transactions FOR SELECT
     USING ((SELECT app_may('ledger:read') OR app_may('ledger:export')));
 
+-- A trial balance adds to the totals the transactions that they do not include yet.
+ALTER TABLE ledger_totals ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON ledger_totals TO campus_payments_api;
+CREATE POLICY ledger_totals_visible ON ledger_totals FOR SELECT USING ((SELECT app_may('ledger:read')));
+ALTER TABLE ledger_links ENABLE ROW LEVEL SECURITY;
+GRANT SELECT (sequence, transaction_id) ON ledger_links TO campus_payments_api;
+CREATE POLICY ledger_links_visible ON ledger_links FOR SELECT USING ((SELECT app_may('ledger:read')));
+ALTER TABLE ledger_unsealed ENABLE ROW LEVEL SECURITY;
+GRANT SELECT (transaction_id) ON ledger_unsealed TO campus_payments_api;
+CREATE POLICY ledger_unsealed_visible ON ledger_unsealed FOR SELECT USING ((SELECT app_may('ledger:read')));
+
 -- A user reads the entries of own rewards; everything else is for staff.
 CREATE POLICY ledger_entries_visible ON ledger_entries FOR SELECT
     USING (

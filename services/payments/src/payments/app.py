@@ -44,6 +44,7 @@ from payments.timers import (
     RECHECK_KEYS_EVERY_SECONDS,
     SUBMIT_RESPONSES_EVERY_SECONDS,
     SWEEP_HOLDS_EVERY_SECONDS,
+    UPDATE_TOTALS_EVERY_SECONDS,
     alert_due_chargebacks_once,
     issue_statements_once,
     move_rewards_once,
@@ -56,6 +57,7 @@ from payments.timers import (
     settle_withdrawals_once,
     submit_responses_once,
     sweep_holds_once,
+    update_ledger_totals_once,
     update_metrics_once,
 )
 from payments.use_cases.escrow.publish_escrows import publish_escrows
@@ -147,6 +149,11 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
         Loop("issue-statements", lambda: issue_statements_once(dependencies.database), ISSUE_EVERY_SECONDS),
         Loop("move-rewards", lambda: move_rewards_once(dependencies), MOVE_REWARDS_EVERY_SECONDS),
         Loop("sweep-holds", lambda: sweep_holds_once(dependencies), SWEEP_HOLDS_EVERY_SECONDS),
+        Loop(
+            "update-ledger-totals",
+            lambda: update_ledger_totals_once(dependencies.database),
+            UPDATE_TOTALS_EVERY_SECONDS,
+        ),
         Loop("reconcile-gateway", lambda: reconcile_once(dependencies), CHECK_EVERY_SECONDS),
     ]
 

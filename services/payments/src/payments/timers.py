@@ -20,6 +20,7 @@ from payments.store import (
     balances,
     chargeback_responses,
     chargebacks,
+    ledger_totals,
     reconciliation,
     refunds,
     revisions,
@@ -63,6 +64,9 @@ STATEMENTS_BATCH_MAX = 200
 MOVE_REWARDS_EVERY_SECONDS = 600.0
 # Only the version before ends a payment without returning its hold.
 SWEEP_HOLDS_EVERY_SECONDS = 60.0
+
+# A trial balance reads the entries that the totals do not include: those of a minute.
+UPDATE_TOTALS_EVERY_SECONDS = 60.0
 
 
 async def settle_refunds_once(dependencies: Dependencies) -> int:
@@ -182,6 +186,17 @@ async def issue_statements_once(database: Database) -> int:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             issued += await issue_statement(uow, vendor_id)
     return issued
+
+
+async def update_ledger_totals_once(database: Database) -> int:
+    """Add the new transactions of the ledger to its totals by day; returns how many."""
+    added = 0
+    while True:
+        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            batch = await ledger_totals.add_ledger_totals(uow)
+        added += batch
+        if batch < ledger_totals.LINKS_PER_BATCH:
+            return added
 
 
 async def sweep_holds_once(dependencies: Dependencies) -> int:

@@ -7,12 +7,14 @@ import pytest_asyncio
 
 from common.auth.caller import THE_SERVICE
 from common.ledger import posting as ledger
+from common.ledger.hash_chain import extend_chain_once
 from common.primitives.ids import new_id
 from contracts.identity import ReferralOutcome, UserProvisioned
 from contracts.orders import OrderDelivered
 from operations.audit.invariants import INVARIANTS
 from payments.domain.postings import settlement
 from payments.domain.settlements import Settlement
+from payments.timers import update_ledger_totals_once
 
 from .balances import credit_refund
 from .conftest import ConnectAs, PaymentsApp
@@ -33,6 +35,8 @@ TAMPERINGS = {
         VALUES ('vendor_payable:nobody', 'NGN', 'credit', 1) RETURNING account""",
     "every account with entries is in the register of accounts, in its currency": """
         DELETE FROM ledger_accounts WHERE account = 'commission' RETURNING account""",
+    "the totals of the ledger by day equal the entries that they include": """
+        UPDATE ledger_totals SET debit_minor = debit_minor + 1 WHERE kind = 'gateway_cash' RETURNING kind""",
     "no reconciliation case is open": """
         INSERT INTO reconciliation_cases (id, kind, subject, ours_minor, theirs_minor, unexplained_minor, currency,
             detail, status, opened_at, seen_at)
@@ -204,6 +208,8 @@ async def busy(app: PaymentsApp) -> Any:
     await _refund_to_account(app)
     await _withdraw(app)
     failed = await app.failed_refund()
+    await extend_chain_once(app.database)
+    await update_ledger_totals_once(app.database)
     prepared = {"action": "retry", "reason": "the card works again"}
     assert (await app.post_as(f"/api/refunds/{failed}/prepare", prepared, "finance_maker")).status_code == 200
     return app

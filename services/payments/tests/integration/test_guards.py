@@ -228,6 +228,12 @@ TABLES: Final = {
                 "TRUNCATE ledger_links CASCADE",
             )
         },
+        policies={"SELECT ledger_links_visible": ("ledger:read",)},
+    ),
+    "ledger_totals": GuardedTable(
+        checks={"ledger_totals_not_below_zero": {"debit_minor": -1}},
+        unique={"ledger_totals_pkey": {}},
+        policies={"SELECT ledger_totals_visible": ("ledger:read",)},
     ),
     "ledger_transactions": GuardedTable(
         row={"position": 1},
@@ -244,7 +250,9 @@ TABLES: Final = {
         },
         policies={"SELECT ledger_transactions_visible": ("ledger:read", "ledger:export")},
     ),
-    "ledger_unsealed": GuardedTable(unique={"ledger_unsealed_pkey": {}}),
+    "ledger_unsealed": GuardedTable(
+        unique={"ledger_unsealed_pkey": {}}, policies={"SELECT ledger_unsealed_visible": ("ledger:read",)}
+    ),
     "outbox": GuardedTable(row={"position": 1}, unique={"outbox_pkey": {}}),
     "outbox_sequences": GuardedTable(unique={"outbox_sequences_pkey": {}}),
     "intent_orders": GuardedTable(

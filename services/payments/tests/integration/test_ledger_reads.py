@@ -16,8 +16,10 @@ from common.primitives.ids import new_id
 from payments.domain import postings
 from payments.responses import exports
 from payments.responses.ledger import LedgerEntry, LedgerTransaction
+from payments.store import ledger_totals
+from payments.timers import update_ledger_totals_once
 
-from .conftest import PaymentsApp
+from .conftest import ConnectAs, PaymentsApp
 
 
 async def _get(app: PaymentsApp, path: str, role: str = "auditor", **query: Any) -> Any:
@@ -238,6 +240,46 @@ async def test_a_trial_balance_sums_all_entries_by_kind_and_currency(app: Paymen
     past = await _data(app, "/api/ledger/trial-balance", at=before_release)
     assert {line["kind"]: line["balanceMinor"] for line in past} == {"gateway_cash": 500_000, "escrow": -500_000}
     assert (await _get(app, "/api/ledger/trial-balance", role="support_agent")).status_code == 403
+
+
+async def test_a_trial_balance_is_the_same_from_totals_and_from_entries(
+    app: PaymentsApp, connect_as: ConnectAs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three states: no totals, totals of a part of the ledger in small batches, and totals of all of it."""
+    monkeypatch.setattr("payments.store.ledger_totals._CLAIM", ledger_totals._CLAIM.replace("+ 20000", "+ 2"))
+    monkeypatch.setattr("payments.store.ledger_totals.LINKS_PER_BATCH", 2)
+    days = [datetime(2026, 3, day, 12, tzinfo=UTC) for day in (1, 2, 3)]
+
+    async def balances() -> list[Any]:
+        return [await _data(app, "/api/ledger/trial-balance", **at) for at in ({}, *({"at": day} for day in days))]
+
+    for _ in days:
+        placed = await app.paid_order()
+        await _release(app, placed.order_id, 200_000)
+    await app.process_webhook(app.charge("ch-foreign", 700, currency="GHS"), is_last_attempt=True)
+    async with connect_as(app, "admin") as admin:
+        await admin.execute("SET session_replication_role = replica")
+        # Two transactions on each day, the last three on the third, with the first at the instant that is read.
+        await admin.execute(
+            "UPDATE ledger_transactions t SET created_at = $1::timestamptz + n / 2 * interval '1 day' FROM "
+            "(SELECT id, least(row_number() OVER (ORDER BY position) - 1, 4) AS n FROM ledger_transactions) AS numbers "
+            "WHERE numbers.id = t.id",
+            days[0],
+        )
+    from_entries = await balances()
+    assert [len(lines) for lines in from_entries] == [7, 5, 5, 7]
+    await extend_chain_once(app.database)
+    assert await update_ledger_totals_once(app.database) == 7
+    assert (await balances(), await update_ledger_totals_once(app.database)) == (from_entries, 0)
+    later = await app.paid_order()
+    await _release(app, later.order_id, 100_000)
+    [escrow, *_] = [line for line in await _data(app, "/api/ledger/trial-balance") if line["kind"] == "escrow"]
+    assert (escrow["accounts"], escrow["debitMinor"], escrow["creditMinor"]) == (4, 700_000, 2_000_000)
+    assert await balances() == [await _data(app, "/api/ledger/trial-balance"), *from_entries[1:]]
+    await extend_chain_once(app.database)
+    linked = await balances()
+    await update_ledger_totals_once(app.database)
+    assert await balances() == linked
 
 
 async def test_the_money_held_agrees_with_the_trial_balance(app: PaymentsApp) -> None:

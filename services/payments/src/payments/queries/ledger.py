@@ -1,13 +1,14 @@
 """The accounts of the ledger, for auditors and finance."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
 from common.database.unit_of_work import UnitOfWork
 from common.web.pages import Found, OffsetPage
 from payments.domain.accounts import HOME_CURRENCY, gateway_cash, side_of
 from payments.responses.ledger import LedgerAccount, MoneyHeld, TrialBalanceLine
+from payments.store.ledger_totals import SUMS
 
 # Sorts after every name in the index (`text_pattern_ops`), which orders by bytes.
 _LAST_CHARACTER: Final = "\U0010ffff"
@@ -37,13 +38,34 @@ WHERE e.account = ANY ($1::text[]) AND t.created_at <= $2 GROUP BY e.account
 """
 
 
-# Entries alone, not running balances: what a trial balance proves must not be what it is computed from.
-_TRIAL_BALANCE: Final = """
-SELECT split_part(e.account, ':', 1) AS kind, t.currency, count(DISTINCT e.account) AS accounts,
-       coalesce(sum(e.amount_minor) FILTER (WHERE e.amount_minor > 0), 0)::bigint AS debit_minor,
-       coalesce(-sum(e.amount_minor) FILTER (WHERE e.amount_minor < 0), 0)::bigint AS credit_minor
-FROM ledger_entries e JOIN ledger_transactions t ON t.id = e.transaction_id
-WHERE $1::timestamptz IS NULL OR t.created_at <= $1 GROUP BY 1, 2 ORDER BY t.currency <> 'NGN', 2, 1
+# The totals of whole days before $1 (all of them without it), and the entries that they do not include: of transactions
+# without a link or with a later one, and of those from $1 until $2. The audit proves the totals from the entries.
+_TRIAL_BALANCE: Final = f"""
+WITH included AS MATERIALIZED (SELECT coalesce(max(sequence), 0) AS sequence FROM ledger_totals),
+added AS (
+    SELECT id, currency FROM ledger_transactions WHERE created_at >= $1 AND created_at <= $2
+    UNION ALL
+    SELECT id, currency FROM ledger_transactions WHERE ($1::timestamptz IS NULL OR created_at < $1) AND id IN (
+        SELECT transaction_id FROM ledger_links
+        WHERE sequence > (SELECT sequence FROM included) AND sequence < {2**63 - 1}
+        UNION ALL SELECT transaction_id FROM ledger_unsealed
+    )
+),
+lines AS MATERIALIZED (
+    SELECT account, split_part(account, ':', 1) AS kind, added.currency, amount_minor, NULL::date AS day
+    FROM added JOIN ledger_entries ON transaction_id = added.id
+),
+{SUMS.format(included="(SELECT sequence FROM included)", before="coalesce($1, 'infinity')")}
+SELECT kind, currency, sum(accounts)::bigint AS accounts, sum(debit_minor)::bigint AS debit_minor,
+    sum(credit_minor)::bigint AS credit_minor
+FROM (
+    SELECT kind, currency, accounts, debit_minor, credit_minor FROM ledger_totals
+    WHERE $1::timestamptz IS NULL OR day < ($1 AT TIME ZONE 'UTC')::date
+    UNION ALL
+    SELECT kind, currency, coalesce(accounts, 0), debit_minor, credit_minor
+    FROM summed LEFT JOIN opened USING (kind, currency)
+) AS parts
+GROUP BY 1, 2 ORDER BY currency <> 'NGN', 2, 1
 """
 # Running balances, so that a page may show it: one row for each guarded account, and the charges' part of the index.
 _MONEY_HELD: Final = f"""
@@ -67,14 +89,15 @@ async def find_money_held(uow: UnitOfWork) -> MoneyHeld:
 
 
 async def trial_balance(uow: UnitOfWork, at: datetime | None) -> list[TrialBalanceLine]:
-    """Return the sums of all entries by kind of account and currency, now or at an instant. Costs all entries of the
-    ledger.
+    """Return the sums of all entries by kind of account and currency, now or at an instant. Costs the totals of each
+    day, and the entries of the day of `at` or of the last minute.
     """
+    day = None if at is None else at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     return [
         TrialBalanceLine.from_row(
             row, balance_minor=row["debit_minor"] - row["credit_minor"], side=side_of(row["kind"])
         )
-        for row in await uow.fetch(_TRIAL_BALANCE, at)
+        for row in await uow.fetch(_TRIAL_BALANCE, day, at)
     ]
 
 

@@ -1,8 +1,8 @@
-"""Indexes of the ledger, and the signed statements of vendors."""
+"""Indexes of the ledger, its totals by day, and the signed statements of vendors."""
 
 import sqlalchemy as sa
 
-from payments.tables.metadata import metadata, required
+from payments.tables.metadata import CURRENCY, metadata, required
 
 _TRANSACTIONS = metadata.tables["ledger_transactions"].c
 
@@ -11,6 +11,21 @@ sa.Index(
     "ledger_balances_of_vendors",
     metadata.tables["ledger_balances"].c.account,
     postgresql_where=sa.text("account LIKE 'vendor\\_payable\\:%'"),
+)
+
+# Sums of the linked transactions by UTC day of posting, for trial balances (decision 217). `sequence`: the last link
+# that the row includes; the highest one is the end of all totals. `accounts`: those with their first entry there.
+sa.Table(
+    "ledger_totals",
+    metadata,
+    sa.Column("day", sa.Date, primary_key=True),
+    sa.Column("kind", sa.Text, primary_key=True),
+    sa.Column("currency", CURRENCY, primary_key=True),
+    required("accounts", sa.BigInteger),
+    required("debit_minor", sa.BigInteger),
+    required("credit_minor", sa.BigInteger),
+    required("sequence", sa.BigInteger),
+    sa.CheckConstraint("accounts >= 0 AND debit_minor >= 0 AND credit_minor >= 0", name="ledger_totals_not_below_zero"),
 )
 
 # `key_id`: the key that signed the newest statement. The worker signs for vendors without a row or under another key.
