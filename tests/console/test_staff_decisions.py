@@ -2,6 +2,7 @@
 
 from uuid import uuid4
 
+from console.formats import naira
 from contracts.demo import ADA
 from operations.journey import Marketplace
 from tests.console.conftest import Arrival
@@ -78,3 +79,16 @@ async def test_a_vendor_cancels_one_item_of_a_paid_order(visitor: Arrival, marke
     assert "Hand over the rest" in await vendor.notice()
     [cancelled] = await market.get(f"/api/orders/{order['id']}/return-requests", users.buyer)
     assert (cancelled["cancelsLines"], cancelled["refundMinor"]) == (True, second["priceMinor"])
+    shown = await vendor.text()
+    assert "One item cancelled" in shown
+    assert await vendor.page.locator("s").inner_text() == second["name"]
+    seen = await market.get(f"/api/orders/{order['id']}", users.vendor)
+    assert f"{naira(seen['vendorShareMinor'])} is held for you" in shown
+    # One item is left, which is not cancelled alone.
+    assert await vendor.page.get_by_text("Cancel one item").count() == 0
+    support = await visitor("support")
+    await support.open(f"/orders/{order['id']}")
+    shown = await support.text()
+    assert f"{second['name']} cancelled: Sold out at the counter" in shown
+    assert "Item cancelled" in shown
+    await support.check_page()

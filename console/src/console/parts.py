@@ -79,9 +79,15 @@ def lagos_instant(visit: Visit, name: str) -> str:
         raise InvalidField(name, "choose a date and a time") from None
 
 
+def cancelled_minor(order: Json) -> int:
+    """Return the price of the cancelled items of an order, in kobo."""
+    return sum(int(item["lineTotalMinor"]) for item in order["items"] if item["cancelledAt"])
+
+
 def item_choices(order: Json) -> list[tuple[str, str]]:
-    """Return the items of an order as the options of a selection."""
-    return [(item["id"], item["name"]) for item in order["items"]]
+    """Return the items of a paid order that can be cancelled alone as the options of a selection: not the last one."""
+    left = [(item["id"], item["name"]) for item in order["items"] if not item["cancelledAt"]]
+    return left if len(left) > 1 else []
 
 
 async def cancel_item(visit: Visit) -> None:

@@ -969,6 +969,7 @@ CREATE TABLE order_items (
     unit_price_minor bigint NOT NULL,
     line_total_minor bigint NOT NULL,
     variant_id uuid,
+    cancelled_at timestamp with time zone,
     CONSTRAINT order_items_pkey PRIMARY KEY (id),
     CONSTRAINT order_items_order FOREIGN KEY (order_id) REFERENCES orders(id),
     CONSTRAINT order_items_variant FOREIGN KEY (variant_id) REFERENCES product_variants(id),

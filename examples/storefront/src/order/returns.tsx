@@ -2,6 +2,7 @@ import type { Order, ReturnRequest } from "campus-client";
 
 import { campus } from "../api.ts";
 import { naira } from "../money.ts";
+import { keptItems } from "./items.tsx";
 import { Field, textOf } from "../parts/field.tsx";
 import { Loaded } from "../parts/loading.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -51,7 +52,7 @@ function Request({ request }: { request: ReturnRequest }) {
         <b>{request.items.map((item) => `${item.quantity} × ${item.name}`).join(", ")}</b>
       </p>
       <p>
-        {ANSWER[request.status]} {request.refundMinor !== null && `You get ${naira(request.refundMinor)} back.`}{" "}
+        {request.cancelsLines ? "Cancelled." : ANSWER[request.status]} {request.refundMinor !== null && `You get ${naira(request.refundMinor)} back.`}{" "}
         {request.decisionReason}
       </p>
       <p class="soft">
@@ -82,7 +83,7 @@ function ReturnForm({ order, requested }: { order: Order; requested: () => void 
       <summary>Return something</summary>
       <form onSubmit={submit}>
         <p>Possible until {when(order.returnDueAt!)}. The seller decides, and tells you where to bring it.</p>
-        {order.items.map((item) => (
+        {keptItems(order).map((item) => (
           <div class="field" key={item.id}>
             <label for={`return-${item.id}`}>{item.name}</label>
             <select id={`return-${item.id}`} name={item.id}>

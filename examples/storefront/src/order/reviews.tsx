@@ -2,6 +2,7 @@ import { ConcurrencyConflictError, type Order, type OrderItem } from "campus-cli
 import { useState } from "preact/hooks";
 
 import { campus } from "../api.ts";
+import { keptItems } from "./items.tsx";
 import { textOf } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -22,7 +23,8 @@ export function Reviews({ order }: { order: Order }) {
 }
 
 /** The first item of each product: several variants of one share a review. */
-function productsOf({ items }: Order): OrderItem[] {
+function productsOf(order: Order): OrderItem[] {
+  const items = keptItems(order);
   return items.filter(({ productId }, position) => items.findIndex((one) => one.productId === productId) === position);
 }
 

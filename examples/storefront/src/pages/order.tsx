@@ -5,6 +5,7 @@ import { naira } from "../money.ts";
 import { Cancel } from "../order/cancel.tsx";
 import { Collect } from "../order/collect.tsx";
 import { Dispute } from "../order/dispute.tsx";
+import { ItemText } from "../order/items.tsx";
 import { OrderPayment } from "../order/payment.tsx";
 import { Pin } from "../order/pin.tsx";
 import { Refunds } from "../order/refunds.tsx";
@@ -116,9 +117,7 @@ function Details({ order }: { order: Order }) {
       <ul class="receipt">
         {order.items.map((item) => (
           <li key={item.id}>
-            <span>
-              {item.quantity} × {item.name}
-            </span>
+            <ItemText item={item} />
             <span>{naira(item.lineTotalMinor)}</span>
           </li>
         ))}
@@ -131,6 +130,12 @@ function Details({ order }: { order: Order }) {
         <span>Total</span>
         <b>{naira(order.totalMinor)}</b>
       </div>
+      {order.refundedMinor > 0 && (
+        <div class="sum">
+          <span>Returned to you</span>
+          <span>−{naira(order.refundedMinor)}</span>
+        </div>
+      )}
       {WITH_RECEIPT.has(order.status) && <Receipt of="orders" id={order.id} number={order.number} />}
       {order.deliveryNote && <p class="soft">Note: {order.deliveryNote}</p>}
     </section>

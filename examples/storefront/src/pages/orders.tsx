@@ -2,6 +2,7 @@ import type { Order } from "campus-client";
 
 import { campus } from "../api.ts";
 import { naira } from "../money.ts";
+import { itemsText } from "../order/items.tsx";
 import { STATUS } from "../order/statuses.ts";
 import { Items } from "../parts/items.tsx";
 import { Empty } from "../parts/loading.tsx";
@@ -42,7 +43,7 @@ function Row({ order }: { order: Order }) {
   const { label, tone } = STATUS[order.status];
   return (
     <li class="panel">
-      <a href={`/orders/${order.id}`}>{order.items.map((item) => `${item.quantity} × ${item.name}`).join(", ")}</a>
+      <a href={`/orders/${order.id}`}>{itemsText(order)}</a>
       <span class={`state ${tone}`}>{label}</span>
       <span class="soft">
         {order.vendorName ?? "A seller"} · {order.number} · {when(order.createdAt)}

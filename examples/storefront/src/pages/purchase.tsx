@@ -2,6 +2,7 @@ import type { Order, Purchase } from "campus-client";
 import { useRoute } from "preact-iso";
 
 import { naira } from "../money.ts";
+import { itemsText } from "../order/items.tsx";
 import { Payment } from "../order/payment.tsx";
 import { Pin } from "../order/pin.tsx";
 import { STATUS } from "../order/statuses.ts";
@@ -78,7 +79,7 @@ function Part({ order }: { order: Order }) {
       <h2>
         {seller} <span class={`state ${tone}`}>{label}</span>
       </h2>
-      <p>{order.items.map((item) => `${item.quantity} × ${item.name}`).join(", ")}</p>
+      <p>{itemsText(order)}</p>
       {(order.status === "paid_escrow" || order.status === "dispatched") && (
         <Pin key={order.status} orderId={order.id} seller={seller} />
       )}

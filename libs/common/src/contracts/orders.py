@@ -120,6 +120,22 @@ class DeliveryPinIssued(Event, frozen=True, kw_only=True):
     paid_orders: int | None = None
 
 
+class OrderLineCancelled(Event, frozen=True, kw_only=True):
+    """Vendor or support cancelled one line of a paid order before its dispatch; `amount_minor` of it is refunded."""
+
+    TYPE: ClassVar[str] = "orders.order_line_cancelled.v1"
+    order_id: UUID
+    buyer_id: UUID
+    vendor_id: UUID
+    item_id: UUID
+    product_name: str
+    quantity: int
+    amount_minor: MinorAmount
+    reason: str
+    cancelled_at: str
+    number: OrderNumber
+
+
 class OrderDispatched(Event, frozen=True, kw_only=True):
     """The vendor handed the parcel over; to its hub where it has one."""
 

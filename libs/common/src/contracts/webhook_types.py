@@ -8,6 +8,7 @@ VENDOR_TYPES: Final = (
     "orders.order_cancelled.v1",
     "orders.order_expired.v1",
     "orders.refund_requested.v1",
+    "orders.order_line_cancelled.v1",
     "orders.order_dispatched.v1",
     "orders.order_arrived.v1",
     "orders.order_delivered.v1",

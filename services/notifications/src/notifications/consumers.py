@@ -4,6 +4,7 @@
 - `payments.escrow_held` → vendor's owner: `vendor_dispatch_alert`, mail, push, messaging app
 - `orders.delivery_pin_issued` → buyer: `delivery_pin`: SMS, then the messaging app, then push; without a proven
   number `delivery_pin_ready`, mail and push, which does not contain the PIN
+- `orders.order_line_cancelled` → buyer: the template of the same name, mail, push
 - `orders.order_dispatched`, `order_delivered` → buyer: `order_dispatched`, `order_delivered`, mail, push
 - `orders.order_dispatched` of an order with a hub → the agents of the hub: `parcel_coming`, feed, push
 - `orders.order_arrived` → buyer: `order_arrived` with where and when to collect the parcel, mail, push
@@ -136,6 +137,7 @@ _SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(orders_events.OrderCancelled, orders.on_order_cancelled),
     Subscription(orders_events.OrderExpired, orders.on_order_expired),
     Subscription(orders_events.DeliveryPinIssued, orders.on_delivery_pin_issued),
+    Subscription(orders_events.OrderLineCancelled, orders.on_order_line_cancelled),
     Subscription(orders_events.OrderDispatched, orders.on_order_dispatched),
     Subscription(orders_events.OrderDispatched, orders.notify_hub_on_order_dispatched),
     Subscription(orders_events.OrderArrived, orders.on_order_arrived),

@@ -14,6 +14,7 @@ from .conftest import Market
 from .responses import data_of
 
 RETURN_REASON = "It is not what I ordered."
+CANCEL_REASON = {"reason": "Sold out at the counter"}
 
 
 async def approve_vendor(market: Market) -> None:
@@ -176,3 +177,22 @@ async def paid_sale(market: Market, *lines, buyer_id=None, **columns):
 async def state_escrow(market: Market, order, sequence=2, **amounts):
     event = EscrowStated(**order_parties(order), escrow=escrow_state(market, order, **amounts))
     return await market.receive(event, sequence=sequence)
+
+
+async def paid_pair(market: Market) -> dict[str, Any]:
+    """Return a paid order of two lines: 2 x 150,000 and 1 x 40,000 kobo."""
+    rice, beans = await market.sell(), await market.sell(price_minor=40_000)
+    items = [{"productId": str(rice), "quantity": 2}, {"productId": str(beans), "quantity": 1}]
+    headers = market.as_buyer(idempotency_key=uuid4())
+    response = await market.client.post("/api/orders/checkout", json={"items": items}, headers=headers)
+    order: dict[str, Any] = data_of(response, 201)
+    await market.pay(order)
+    return order
+
+
+async def cancel_line(
+    market: Market, order: dict[str, Any], position: int = 1, headers: dict[str, str] | None = None
+) -> httpx.Response:
+    """Cancel a line of the order, by default as its vendor."""
+    item = order["items"][position]["id"]
+    return await market.post(order, f"items/{item}/cancel", headers or market.as_merchant(), CANCEL_REASON)

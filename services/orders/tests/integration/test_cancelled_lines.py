@@ -2,35 +2,15 @@
 
 import asyncio
 from datetime import timedelta
-from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
-import httpx
 import pytest
+
+from common.primitives.clock import iso
 
 from .conftest import Market
 from .responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of
-
-REASON = {"reason": "Sold out at the counter"}
-
-
-async def paid_pair(market: Market) -> dict[str, Any]:
-    """Return a paid order of two lines: 2 x 150,000 and 1 x 40,000 kobo."""
-    rice, beans = await market.sell(), await market.sell(price_minor=40_000)
-    items = [{"productId": str(rice), "quantity": 2}, {"productId": str(beans), "quantity": 1}]
-    headers = market.as_buyer(idempotency_key=uuid4())
-    response = await market.client.post("/api/orders/checkout", json={"items": items}, headers=headers)
-    order: dict[str, Any] = data_of(response, 201)
-    await market.pay(order)
-    return order
-
-
-async def cancel(
-    market: Market, order: dict[str, Any], position: int = 1, headers: dict[str, str] | None = None
-) -> httpx.Response:
-    item = order["items"][position]["id"]
-    return await market.post(order, f"items/{item}/cancel", headers or market.as_merchant(), REASON)
-
+from .steps import CANCEL_REASON, cancel_line, paid_pair
 
 async def refunds(market: Market) -> list[tuple[int, int | None, int | None]]:
     events = await market.published("orders.refund_requested.v1")
@@ -42,7 +22,7 @@ async def test_a_cancelled_line_refunds_its_price_and_commission_once(market: Ma
     order = await paid_pair(market)
     stock = [await market.stock_of(UUID(item["productId"])) for item in order["items"]]
     headers = market.as_merchant() if role == "vendor" else market.as_staff("support_agent", stepped_up=True)
-    responses = await asyncio.gather(*(cancel(market, order, headers=headers) for _ in range(3)))
+    responses = await asyncio.gather(*(cancel_line(market, order, headers=headers) for _ in range(3)))
     assert [data_of(response)["status"] for response in responses] == ["paid_escrow"] * 3
     [(amount_minor, commission_minor, fee_minor)] = await refunds(market)
     share = order["commissionMinor"] if order.get("commissionMinor") else commission_minor
@@ -55,10 +35,50 @@ async def test_a_cancelled_line_refunds_its_price_and_commission_once(market: Ma
     assert (await market.post(order, "dispatch", market.as_merchant())).status_code == 200
 
 
+async def test_an_item_and_the_timeline_show_the_cancellation_to_every_reader(market: Market) -> None:
+    order = await paid_pair(market)
+    revision = (await market.show(order))["revision"]
+    market.clock.advance(timedelta(minutes=3))
+    cancelled_at = iso(market.clock.now())
+    await cancel_line(market, order)
+    for headers in (market.as_buyer(), market.as_merchant(), market.as_staff("support_agent")):
+        shown = data_of(await market.client.get(f"/api/orders/{order['id']}", headers=headers))
+        assert [item["cancelledAt"] for item in shown["items"]] == [None, cancelled_at]
+        timeline = data_of(await market.client.get(f"/api/orders/{order['id']}/timeline", headers=headers))
+        assert timeline[-1] == {"event": "line_cancelled", "status": None, "occurredAt": cancelled_at}
+    assert shown["revision"] == revision + 1
+    [event] = await market.published("orders.order_line_cancelled.v1")
+    assert (event["itemId"], event["quantity"], event["amountMinor"]) == (order["items"][1]["id"], 1, 40_000)
+    assert (event["reason"], event["cancelledAt"]) == (CANCEL_REASON["reason"], cancelled_at)
+
+
+async def test_the_vendors_share_is_that_of_the_kept_items(market: Market) -> None:
+    order = await paid_pair(market)
+    path = f"/api/orders/{order['id']}"
+    paid = data_of(await market.client.get(path, headers=market.as_merchant()))
+    assert paid["vendorShareMinor"] == paid["subtotalMinor"] - paid["commissionMinor"]
+    await cancel_line(market, order)
+    [(amount_minor, commission_minor, _)] = await refunds(market)
+    left = data_of(await market.client.get(path, headers=market.as_merchant()))
+    assert left["vendorShareMinor"] == paid["vendorShareMinor"] - (amount_minor - commission_minor)
+    assert "vendorShareMinor" not in data_of(await market.client.get(path, headers=market.as_buyer()))
+
+
+async def test_a_cancelled_item_has_no_review(market: Market) -> None:
+    order = await paid_pair(market)
+    await cancel_line(market, order)
+    await market.verify(order, await market.pin_of(order))
+    for item, status in zip(order["items"], (201, 422), strict=True):
+        body = {"orderId": order["id"], "rating": 4, "text": "Good"}
+        path = f"/api/products/{item['productId']}/reviews"
+        response = await market.client.post(path, json=body, headers=market.as_buyer())
+        assert response.status_code == status, response.text
+
+
 async def test_the_last_line_cancels_the_order_with_the_rest_of_its_money(market: Market) -> None:
     order = await paid_pair(market)
-    data_of(await cancel(market, order))
-    assert data_of(await cancel(market, order, 0))["status"] == "refund_pending"
+    data_of(await cancel_line(market, order))
+    assert data_of(await cancel_line(market, order, 0))["status"] == "refund_pending"
     amounts = [amount for amount, *_ in await refunds(market)]
     assert (amounts[0], sum(amounts)) == (40_000, order["totalMinor"])
     # The cancelled line's unit is sold out; the other ones return to the stock.
@@ -67,28 +87,28 @@ async def test_the_last_line_cancels_the_order_with_the_rest_of_its_money(market
 
 async def test_a_cancelled_order_refunds_what_its_lines_left(market: Market) -> None:
     order = await paid_pair(market)
-    data_of(await cancel(market, order))
-    data_of(await market.post(order, "cancel", market.as_merchant(), REASON))
+    data_of(await cancel_line(market, order))
+    data_of(await market.post(order, "cancel", market.as_merchant(), CANCEL_REASON))
     assert sum(amount for amount, *_ in await refunds(market)) == order["totalMinor"]
 
 
 async def test_only_vendor_and_support_cancel_a_line_before_the_dispatch(market: Market) -> None:
     order = await paid_pair(market)
     for headers in (market.as_buyer(), market.as_staff("auditor")):
-        assert error_of(await cancel(market, order, headers=headers)) == FORBIDDEN
+        assert error_of(await cancel_line(market, order, headers=headers)) == FORBIDDEN
     an_hour_ago = market.as_staff("support_agent", factor_age=timedelta(hours=1))
-    assert (await cancel(market, order, headers=an_hour_ago)).status_code == 403
+    assert (await cancel_line(market, order, headers=an_hour_ago)).status_code == 403
     other = await market.paid()
     item = other["items"][0]["id"]
-    assert error_of(await market.post(order, f"items/{item}/cancel", market.as_merchant(), REASON)) == NOT_FOUND
+    assert error_of(await market.post(order, f"items/{item}/cancel", market.as_merchant(), CANCEL_REASON)) == NOT_FOUND
     await market.post(order, "dispatch", market.as_merchant())
-    assert error_of(await cancel(market, order)) == CONFLICT
+    assert error_of(await cancel_line(market, order)) == CONFLICT
     assert await refunds(market) == []
 
 
 async def test_a_dispute_divides_what_is_left_of_the_order(market: Market) -> None:
     order = await paid_pair(market)
-    data_of(await cancel(market, order))
+    data_of(await cancel_line(market, order))
     await market.post(order, "dispatch", market.as_merchant())
     await market.post(order, "dispute", market.as_buyer(), {"reason": "never came", "details": "I waited."})
     support = market.as_staff("support_agent")

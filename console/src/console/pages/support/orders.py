@@ -9,8 +9,9 @@ from console.api import Json
 from console.families import Screens
 from console.formats import spoken
 from console.lists import Column, Filter, ListView, choices, show_list
+from console.pages.support.returns import return_kind
 from console.pages.support.timeline import order_timeline
-from console.parts import cancel_item, command, item_choices, nothing, part, rows_of_part, show_image
+from console.parts import cancel_item, cancelled_minor, command, item_choices, nothing, part, rows_of_part, show_image
 from console.visit import InvalidField, Visit
 
 SCREENS = Screens()
@@ -90,6 +91,7 @@ async def order_page(visit: Visit) -> Response:
         title=f"Order {order['number']}",
         order=order,
         items=item_choices(order),
+        cancelled_minor=cancelled_minor(order),
         payments=payments,
         refunds=refunds,
         returns=returns,
@@ -155,6 +157,7 @@ REFUNDS: Final = (
 
 RETURNS_OF_ORDER: Final = (
     Column("Return", "createdAt", "time", link="/return-requests/{id}"),
+    Column("Kind", return_kind),
     Column("Status", "status", "badge"),
     Column("Reason", "reason"),
     Column("Refund", "refundMinor", "naira"),

@@ -12,10 +12,17 @@ from console.visit import Visit
 
 SCREENS = Screens()
 
+
+def return_kind(request: Json) -> str:
+    """Return what a decided return stands for."""
+    return "Item cancelled" if request["cancelsLines"] else "Return"
+
+
 RETURNS = ListView(
     "/api/return-requests",
     columns=(
         Column("Return of", order_name, link="/return-requests/{id}"),
+        Column("Kind", return_kind),
         Column("Status", "status", "badge"),
         Column("Reason", "reason"),
         Column("Refund", "refundMinor", "naira"),

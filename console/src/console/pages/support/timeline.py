@@ -14,6 +14,7 @@ EVENTS: Final[Mapping[str, str]] = {
     "escrow_held": "Paid: the money is in escrow",
     "escrow_held_without_stock": "Paid after the order had closed; the goods are sold out",
     "vendor_dispatches": "Dispatched by the vendor",
+    "line_cancelled": "One item cancelled",
     "arrived": "Arrived at its hub",
     "pin_issued": "Delivery PIN issued",
     "pin_rejected": "Wrong delivery PIN entered",
@@ -53,7 +54,10 @@ def order_timeline(
     messages: Sequence[Json],
 ) -> list[Entry]:
     """All that happened to an order, oldest first. Events of one instant keep the sequence of the API."""
-    events: list[tuple[str | None, str]] = [*transitions_of(timeline)]
+    # Staff read the name and the reason of a cancelled line, which is a decided return.
+    events: list[tuple[str | None, str]] = [
+        *transitions_of([one for one in timeline if one["event"] != "line_cancelled" or not returns])
+    ]
     for payment in payments:
         amount = naira(payment["amountMinor"])
         events.append((payment["createdAt"], f"Payment of {amount} started"))
@@ -62,6 +66,10 @@ def order_timeline(
         events.append((resolution["createdAt"], f"Resolution for {resolution['outcome']} prepared"))
         events.append((resolution["decidedAt"], f"Resolution {resolution['status']}"))
     for request in returns:
+        if request["cancelsLines"]:
+            names = ", ".join(item["name"] for item in request["items"])
+            events.append((request["decidedAt"], f"{names} cancelled: {request['reason']}"))
+            continue
         events.append((request["createdAt"], f"Return requested: {request['reason']}"))
         events.append((request["decidedAt"], f"Return {request['status']}"))
     for refund in refunds:

@@ -13,7 +13,7 @@ from console.families import Screens
 from console.formats import LAGOS, lagos, naira
 from console.lists import Column, Filter, ListView, choices, show_list
 from console.pages.support.timeline import transitions_of
-from console.parts import all_rows, cancel_item, item_choices, nothing, part
+from console.parts import all_rows, cancel_item, cancelled_minor, item_choices, nothing, part
 from console.visit import InvalidField, Visit
 
 SCREENS = Screens()
@@ -27,13 +27,15 @@ COLLECTED_SHOWN_MAX: Final = 10
 
 
 def items_of(order: Json) -> str:
-    return ", ".join(f"{item['quantity']} \N{MULTIPLICATION SIGN} {item['name']}" for item in order["items"])
+    return ", ".join(
+        f"{item['quantity']} \N{MULTIPLICATION SIGN} {item['name']}{' (cancelled)' if item['cancelledAt'] else ''}"
+        for item in order["items"]
+    )
 
 
 def share_of(order: Json) -> int | None:
-    """Return the vendor's part of the order in kobo: the subtotal less the commission. None where it is not shown."""
-    commission = order.get("commissionMinor")
-    return None if commission is None else int(order["subtotalMinor"]) - int(commission)
+    """Return the vendor's part of the order in kobo. None where it is not shown."""
+    return order.get("vendorShareMinor")
 
 
 ORDERS = ListView(
@@ -166,12 +168,13 @@ async def order_page(visit: Visit) -> Response:
         title=f"Order {order['number']}",
         order=order,
         items=item_choices(order),
+        cancelled_minor=cancelled_minor(order),
         timeline=transitions_of(timeline),
         share=share_of(order),
         expectation=expectation_of(order, schedule),
         lines=lines or [],
         line_columns=LINES_OF_ORDER,
-        returns=returns or [],
+        returns=[one for one in returns or [] if not one["cancelsLines"]],
         return_columns=RETURNS_OF_ORDER,
         dispute=dispute,
     )

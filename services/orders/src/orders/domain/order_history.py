@@ -5,4 +5,4 @@ from typing import Literal
 from orders.domain.pins import PinEvent
 from orders.domain.transitions import Trigger
 
-OrderEvent = Literal["placed", "arrived"] | Trigger | PinEvent
+OrderEvent = Literal["placed", "line_cancelled", "arrived"] | Trigger | PinEvent

@@ -61,6 +61,7 @@ class OrderLine:
     unit_price_minor: int
     requested: int
     returned: int
+    name: str = ""
 
     @property
     def remaining(self) -> int:
@@ -160,3 +161,12 @@ def refund_for_return(
     refund_minor = returned * paid // subtotal - refunds.for_returns_minor
     points = basis_points_of(commission_minor, subtotal)
     return ReturnRefund(refund_minor, everything=False, commission_minor=share_half_even(refund_minor, points))
+
+
+def vendor_share(subtotal_minor: int, commission_minor: int, cancelled_minor: Sequence[int]) -> int:
+    """Return what the order's vendor is due for the items that are not cancelled; `cancelled_minor` are the prices of
+    the other lines.
+    """
+    points = basis_points_of(commission_minor, subtotal_minor) if subtotal_minor else 0
+    reduction_minor = sum(price_minor - share_half_even(price_minor, points) for price_minor in cancelled_minor)
+    return subtotal_minor - commission_minor - reduction_minor

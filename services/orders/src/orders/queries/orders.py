@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 from uuid import UUID
 
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from common.auth.caller import Caller
 from common.database.parameters import Parameters, all_of
@@ -21,6 +21,7 @@ from orders.domain.contacts import ContactDecryption, visible_contact
 from orders.domain.order_roles import may_see_commission, may_see_delivery
 from orders.domain.orders import NewOrder
 from orders.domain.products import search_words
+from orders.domain.returns import vendor_share
 from orders.domain.transitions import State
 from orders.queries.filters import Filters, FilterValue
 from orders.queries.pages import newest_page
@@ -39,7 +40,8 @@ ORDER_COLUMNS: Final = """
     (
         SELECT json_agg(item) FROM (
             SELECT id, product_id AS "productId", variant_id AS "variantId", name, quantity,
-                unit_price_minor AS "unitPriceMinor", line_total_minor AS "lineTotalMinor"
+                unit_price_minor AS "unitPriceMinor", line_total_minor AS "lineTotalMinor",
+                to_char(cancelled_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS "cancelledAt"
             FROM order_items WHERE order_items.order_id = orders.id ORDER BY position
         ) AS item
     ) AS items,
@@ -223,13 +225,13 @@ def new_order_of(placed: NewOrder, caller: Caller, contacts: ContactDecryption) 
 def order_of(row: Row, caller: Caller, contacts: ContactDecryption, **others: object) -> Order:
     """Return the order of a row as this caller sees it (contract section 6).
 
-    `commission_minor` only for its vendor and for staff; `contact` only for those of `visible_contact`; `hub_id` and
+    Commission and share of the vendor only for its vendor and for staff; `contact` only for those of `visible_contact`; `hub_id` and
     `delivery_note` only for those of `may_see_delivery`.
     """
     parties = _OrderParties(row["buyer_id"], row["vendor_id"], row["campus_id"], row["hub_id"], row["status"])
     sees_delivery = may_see_delivery(caller, parties)
     buyer, vendor = _Buyer(*row["buyer"] or (None, None)), _Vendor(*row["vendor"] or (None, None, None))
-    return Order.from_row(
+    order = Order.from_row(
         row,
         **others,
         total=naira(row["total_minor"]),
@@ -241,6 +243,11 @@ def order_of(row: Row, caller: Caller, contacts: ContactDecryption, **others: ob
         delivery_note=row["delivery_note"] if sees_delivery else None,
         contact=_contact(parties, buyer, vendor, caller, contacts),
     )
+    if isinstance(order.commission_minor, int):
+        cancelled = [item.line_total_minor for item in order.items if item.cancelled_at]
+        share_minor = vendor_share(order.subtotal_minor, order.commission_minor, cancelled)
+        return structs.replace(order, vendor_share_minor=share_minor)
+    return order
 
 
 class _OrderParties(NamedTuple):

@@ -23,7 +23,8 @@ SELECT 'pin_reissue_prepared', 'order', order_id, '{}', prepared_at FROM pin_rei
 UNION ALL
 SELECT 'pin_reissue_' || status, 'order', order_id, '{}', decided_at FROM pin_reissues WHERE decided_by = $1
 UNION ALL
-SELECT 'return_' || status, 'order', order_id, jsonb_build_object('refundMinor', refund_minor), decided_at
+SELECT CASE WHEN cancels_lines THEN 'order_line_cancelled' ELSE 'return_' || status END, 'order', order_id,
+    jsonb_build_object('refundMinor', refund_minor), decided_at
 FROM return_requests WHERE decided_by = $1
 UNION ALL
 SELECT 'review_hidden', 'review', id, '{}', hidden_at FROM reviews WHERE hidden_by = $1

@@ -28,7 +28,7 @@ SECTIONS: Final = (
     Section(
         "orderItems",
         "SELECT id::text AS place, id, order_id, product_id, variant_id, name, quantity, unit_price_minor, "
-        "line_total_minor "
+        "line_total_minor, cancelled_at "
         "FROM order_items WHERE buyer_id = $1",
     ),
     Section(

@@ -20,6 +20,10 @@ class OrderItem(ResponseModel):
     quantity: int
     unit_price_minor: int
     line_total_minor: int
+    cancelled_at: Annotated[
+        Timestamp | None,
+        Meta(description="When vendor or support cancelled this item before the dispatch; its price is refunded."),
+    ] = None
 
 
 class OrderTimelineEntry(ResponseModel):
@@ -29,11 +33,12 @@ class OrderTimelineEntry(ResponseModel):
         OrderEvent,
         Meta(
             description="`placed`, the trigger of a transition (contract section 6.2), or `pin_issued`, `pin_rejected` "
-            "(a wrong attempt), `arrived` (at its hub) and `pin_locked` (the wrong attempt that locked the PIN)."
+            "(a wrong attempt), `pin_locked` (the wrong attempt that locked the PIN), `line_cancelled` (an item with "
+            "`cancelledAt`) and `arrived` (at its hub)."
         ),
     ]
     status: Annotated[
-        State | None, Meta(description="The status that the transition led to; null for a PIN event and `arrived`.")
+        State | None, Meta(description="The status that the transition led to; null for the other events.")
     ]
     occurred_at: Annotated[Timestamp, Meta(description="When the transaction of the event was made.")]
 
@@ -66,6 +71,13 @@ class Order(ResponseModel):
     subtotal_minor: int
     delivery_fee_minor: int
     commission_minor: Annotated[int | UnsetType | None, Meta(description="Only for the vendor and for staff.")] = UNSET
+    vendor_share_minor: Annotated[
+        int | UnsetType | None,
+        Meta(
+            description="Due to the vendor at the delivery, in kobo: the items that are not cancelled, less their "
+            "commission. Disputes and returns do not change it. Only for the vendor and for staff."
+        ),
+    ] = UNSET
     refunded_minor: int
     delivery_note: Annotated[str | None, Meta(description="Null for finance.")]
     payment_due_at: Timestamp

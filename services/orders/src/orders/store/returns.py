@@ -24,7 +24,8 @@ from orders.store.erasure import refuse_during_erasure
 _LINES: Final = """
 SELECT item.id, item.quantity, item.unit_price_minor,
        coalesce(sum(line.quantity) FILTER (WHERE request.status = 'requested'), 0)::integer AS requested,
-       coalesce(sum(line.quantity) FILTER (WHERE request.status = 'approved'), 0)::integer AS returned
+       coalesce(sum(line.quantity) FILTER (WHERE request.status = 'approved'), 0)::integer AS returned,
+       item.name
 FROM order_items AS item
 LEFT JOIN return_request_items AS line ON line.item_id = item.id
 LEFT JOIN return_requests AS request ON request.id = line.return_request_id
@@ -43,6 +44,12 @@ WITH request AS (
     INSERT INTO return_requests (id, order_id, buyer_id, vendor_id, reason, status, created_at, decided_by, decided_at,
         refund_minor, refund_id, cancels_lines)
     VALUES ($1, $2, $3, $4, $5, 'approved', $6, $7, $6, $8, $9, true)
+), cancelled AS (
+    UPDATE order_items SET cancelled_at = $6 WHERE id = $10 AND cancelled_at IS NULL
+), revised AS (
+    UPDATE orders SET revision = revision + 1, updated_at = $6 WHERE id = $2
+), recorded AS (
+    INSERT INTO order_history (order_id, event, occurred_at) VALUES ($2, 'line_cancelled', $6)
 )
 INSERT INTO return_request_items (return_request_id, item_id, quantity) VALUES ($1, $10, $11)
 """
@@ -84,7 +91,9 @@ async def record_cancelled_line(
     now: datetime,
     refund: RequestedRefund,
 ) -> None:
-    """Record a line that was cancelled before the dispatch as decided, so that no return contains it."""
+    """Record the cancellation of a line of the locked order before its dispatch: with the line, in the history, and as
+    a decided return, so that no other return contains it.
+    """
     parties = (order.id, order.buyer_id, order.vendor_id)
     values = (reason, now, by, *refund, line.item_id, line.quantity)
     await uow.execute(_RECORD_CANCELLED_LINE, new_id(), *parties, *values)

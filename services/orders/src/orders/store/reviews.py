@@ -11,7 +11,7 @@ from orders.store.erasure import refuse_during_erasure
 
 _FIND_REVIEWED_ORDER: Final = """
 SELECT buyer_id, vendor_id, status, delivered_at IS NOT NULL OR status = 'paid' AS delivered,
-    array(SELECT product_id FROM order_items WHERE order_id = orders.id) AS product_ids,
+    array(SELECT product_id FROM order_items WHERE order_id = orders.id AND cancelled_at IS NULL) AS product_ids,
     (SELECT owner_user_id FROM vendors WHERE vendors.id = orders.vendor_id) AS vendor_owner_id
 FROM orders WHERE id = $1
 """

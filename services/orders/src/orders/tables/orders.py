@@ -94,6 +94,8 @@ sa.Table(
     sa.Column("unit_price_minor", sa.BigInteger, nullable=False),
     sa.Column("line_total_minor", sa.BigInteger, nullable=False),
     sa.Column("variant_id", sa.Uuid, sa.ForeignKey("product_variants.id", name="order_items_variant")),
+    # Vendor or support cancelled the line of the paid order before its dispatch.
+    sa.Column("cancelled_at", INSTANT),
     sa.CheckConstraint(
         "line_total_minor = unit_price_minor * quantity", name="order_items_line_total_minor_is_the_product"
     ),
@@ -113,7 +115,7 @@ sa.Table(
 )
 
 # Its transitions and the events of its delivery PIN. They are inserted under the lock of the order's row, so their ids
-# are in the sequence of the events. A checkout inserts no row: the order itself has its instant. `actor_id` is the
+# are in the sequence of the events. A cancelled line has an entry too. A checkout inserts no row: the order itself has its instant. `actor_id` is the
 # member of staff who cancelled, or the agent who received the parcel.
 sa.Table(
     "order_history",

@@ -116,9 +116,10 @@ class Vendor(msgspec.Struct, frozen=True, rename="camel"):
     category: str | None = None
 
 
-class OrderItem(msgspec.Struct, frozen=True):
+class OrderItem(msgspec.Struct, frozen=True, rename="camel"):
     name: str = ""
     quantity: int | None = None
+    cancelled_at: str | None = None
 
 
 class Order(msgspec.Struct, frozen=True, rename="camel"):
@@ -328,7 +329,11 @@ def _order(order: Order, requester: Requester) -> JsonObject:
         "refunded": naira_text(order.refunded_minor),
         "asker": "vendor" if _is_sold_by(order, requester) else "buyer",
         "items": [
-            {"name": _truncated(item.name, _NAME_CHARACTERS_MAX), "quantity": item.quantity}
+            {
+                "name": _truncated(item.name, _NAME_CHARACTERS_MAX),
+                "quantity": item.quantity,
+                **({"isCancelled": True} if item.cancelled_at else {}),
+            }
             for item in order.items[:ITEMS_MAX]
         ],
         "moreItems": max(0, len(order.items) - ITEMS_MAX),

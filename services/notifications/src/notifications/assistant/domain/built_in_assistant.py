@@ -84,9 +84,10 @@ class FoundProduct(msgspec.Struct, frozen=True):
     vendor: str = ""
 
 
-class FoundItem(msgspec.Struct, frozen=True):
+class FoundItem(msgspec.Struct, frozen=True, rename="camel"):
     name: str = ""
     quantity: int | None = None
+    is_cancelled: bool = False
 
 
 class FoundOrder(msgspec.Struct, frozen=True, rename="camel"):
@@ -179,7 +180,9 @@ def _describe_order(order: FoundOrder) -> str:
 
 
 def _order_line(order: FoundOrder) -> str:
-    items_text = ", ".join(f"{item.quantity} x {item.name}" for item in order.items)
+    items_text = ", ".join(
+        f"{item.quantity} x {item.name}{' (cancelled)' if item.is_cancelled else ''}" for item in order.items
+    )
     more = f" and {order.more_items} more" if order.more_items else ""
     meaning = _STATUSES.get(str(order.status), str(order.status))
     return f"Order {order.number} ({items_text}{more}; {order.total}), status {order.status}: it {meaning}."

@@ -18,6 +18,7 @@ from contracts.orders import (
     OrderDispatched,
     OrderDisputed,
     OrderExpired,
+    OrderLineCancelled,
     OrderPlaced,
     ProductDelisted,
     ProductRelisted,
@@ -145,6 +146,25 @@ async def notify_hub_on_order_dispatched(
             user_id,
             vendor_id=event.vendor_id,
         )
+
+
+async def on_order_line_cancelled(
+    event: OrderLineCancelled, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    line: JsonObject = {
+        "productName": event.product_name,
+        "amountMinor": event.amount_minor,
+        "reason": event.reason,
+    }
+    notify_user(
+        uow,
+        dependencies.delivery_context(),
+        event.buyer_id,
+        "order_line_cancelled",
+        {**await order_parameters(uow, event), **line},
+        event.item_id,
+        vendor_id=event.vendor_id,
+    )
 
 
 async def on_order_arrived(

@@ -50,6 +50,7 @@ CHANNELS_BY_TEMPLATE: Final[Mapping[str, tuple[Channel, ...]]] = {
     "order_confirmation": _AND_MESSAGING,
     "vendor_dispatch_alert": _AND_MESSAGING,
     "return_request_update": _AND_MESSAGING,
+    "order_line_cancelled": _MAIL_AND_PUSH,
     "order_dispatched": _MAIL_AND_PUSH,
     "order_arrived": _MAIL_AND_PUSH,
     "order_delivered": _MAIL_AND_PUSH,

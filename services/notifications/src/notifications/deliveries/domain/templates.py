@@ -64,6 +64,17 @@ CATALOG: Final[Mapping[str, Template]] = {
     "vendor_dispatch_alert": Template(
         {"orderId": "text", "orderNumber": "number", "businessName": "text", "items": "lines"}
     ),
+    "order_line_cancelled": Template(
+        {
+            "orderId": "text",
+            "orderNumber": "number",
+            "businessName": "text",
+            "productName": "text",
+            "amountMinor": "kobo",
+            "reason": "text",
+        },
+        channels=frozenset({"email", "push"}),
+    ),
     "order_dispatched": Template({"orderId": "text", "orderNumber": "number", "businessName": "text"}),
     "parcel_coming": Template(
         {"orderId": "text", "orderNumber": "number", "businessName": "text"}, channels=frozenset({"push"})

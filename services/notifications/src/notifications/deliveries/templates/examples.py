@@ -60,6 +60,7 @@ _TEMPLATE_VALUES: Final[Mapping[str, Mapping[str, Json]]] = {
     "chargeback_decided": {"outcome": "lost", "amountMinor": 541_500},
     "vendor_application_decided": {"outcome": "rejected", "reason": "Tell us more about what you sell"},
     "vendor_suspended": {"reason": "Several orders were not handed over"},
+    "order_line_cancelled": {"reason": "Sold out at the counter"},
     "product_delisted": {"reason": "The photo shows another product"},
     "product_relisted": {"reason": "The photo is corrected"},
     "order_refunded": {"fromVendorMinor": 541_500},

@@ -5,7 +5,9 @@ from uuid import UUID
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso
 from common.primitives.problems import Forbidden, NotFound
+from contracts.orders import OrderLineCancelled
 from orders.domain.errors import ForbiddenTransition
 from orders.domain.order_roles import OrderRole, cancel_trigger
 from orders.domain.orders import Cancellation, LineCancellation, Windows
@@ -57,3 +59,17 @@ async def cancel_order_line(
         refund_id = await request_refund(uow, order, refund.refund_minor, reason, now, refund.commission_minor)
     refunded = RequestedRefund(refund.refund_minor, refund_id)
     await returns.record_cancelled_line(uow, order, cancelled, reason, by.id, now, refunded)
+    uow.publish(
+        OrderLineCancelled(
+            order_id=order.id,
+            buyer_id=order.buyer_id,
+            vendor_id=order.vendor_id,
+            item_id=item_id,
+            product_name=lines[item_id].name,
+            quantity=cancelled.quantity,
+            amount_minor=refund.refund_minor,
+            reason=reason,
+            cancelled_at=iso(now),
+            number=order.number,
+        )
+    )
