@@ -12,6 +12,7 @@ from .conftest import Market
 from .responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of
 from .steps import CANCEL_REASON, cancel_line, paid_pair
 
+
 async def refunds(market: Market) -> list[tuple[int, int | None, int | None]]:
     events = await market.published("orders.refund_requested.v1")
     return [(event["amountMinor"], event.get("commissionMinor"), event.get("deliveryFeeMinor")) for event in events]

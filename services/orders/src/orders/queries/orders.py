@@ -225,8 +225,8 @@ def new_order_of(placed: NewOrder, caller: Caller, contacts: ContactDecryption) 
 def order_of(row: Row, caller: Caller, contacts: ContactDecryption, **others: object) -> Order:
     """Return the order of a row as this caller sees it (contract section 6).
 
-    Commission and share of the vendor only for its vendor and for staff; `contact` only for those of `visible_contact`; `hub_id` and
-    `delivery_note` only for those of `may_see_delivery`.
+    Commission and share of the vendor only for its vendor and for staff; `contact` only for those of
+    `visible_contact`; `hub_id` and `delivery_note` only for those of `may_see_delivery`.
     """
     parties = _OrderParties(row["buyer_id"], row["vendor_id"], row["campus_id"], row["hub_id"], row["status"])
     sees_delivery = may_see_delivery(caller, parties)

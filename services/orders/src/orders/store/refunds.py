@@ -19,6 +19,7 @@ UPDATE order_refunds SET status = $3, counted = true, sequence = $4 WHERE id = $
 _SAVE_FAILED_REFUND: Final = "UPDATE order_refunds SET status = 'failed', sequence = $2 WHERE id = $1 AND status = $3"
 _SUM_REQUESTED: Final = "SELECT coalesce(sum(amount_minor), 0)::bigint FROM order_refunds WHERE order_id = $1"
 _HAS_FAILED_REFUND: Final = "SELECT EXISTS (SELECT FROM order_refunds WHERE order_id = $1 AND status = 'failed')"
+_HAS_UNSETTLED_REFUND: Final = "SELECT EXISTS (SELECT FROM order_refunds WHERE order_id = $1 AND status <> 'settled')"
 
 
 async def record_refund(
@@ -65,3 +66,8 @@ async def sum_requested(uow: UnitOfWork, order_id: UUID) -> int:
 async def has_failed_refund(uow: UnitOfWork, order_id: UUID) -> bool:
     """Return whether a refund of the locked order is failed."""
     return bool(await uow.fetch_value(_HAS_FAILED_REFUND, order_id))
+
+
+async def has_unsettled_refund(uow: UnitOfWork, order_id: UUID) -> bool:
+    """Return whether the buyer does not have the money of a refund of the locked order: it waits, or is failed."""
+    return bool(await uow.fetch_value(_HAS_UNSETTLED_REFUND, order_id))

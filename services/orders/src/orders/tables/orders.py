@@ -115,8 +115,8 @@ sa.Table(
 )
 
 # Its transitions and the events of its delivery PIN. They are inserted under the lock of the order's row, so their ids
-# are in the sequence of the events. A cancelled line has an entry too. A checkout inserts no row: the order itself has its instant. `actor_id` is the
-# member of staff who cancelled, or the agent who received the parcel.
+# are in the sequence of the events. A cancelled line has an entry too. A checkout inserts no row: the order itself has
+# its instant. `actor_id` is the member of staff who cancelled, or the agent who received the parcel.
 sa.Table(
     "order_history",
     metadata,

@@ -13,7 +13,7 @@ from orders.store import orders, refunds
 async def record_refund_settled(
     uow: UnitOfWork, order_id: UUID, refund_id: UUID, *, sequence: int, now: datetime, windows: Windows
 ) -> Rejection | None:
-    """Mark an order in `refund_pending` as refunded unless another refund of it failed.
+    """Mark an order in `refund_pending` as refunded once all of its refunds are settled.
 
     A refund that this service did not request, and an event that a later one overtook, are stale. Raises
     OrderNotReceived, EarlyUpdate. Returns the reason when nothing changed.
@@ -30,6 +30,6 @@ async def record_refund_settled(
         return Rejection.REPEATED
     if isinstance(transition, Rejection):
         return transition
-    if transition != order.status and not await refunds.has_failed_refund(uow, order.id):
+    if transition != order.status and not await refunds.has_unsettled_refund(uow, order.id):
         await orders.save_transition(uow, order, transition, "refund_settled", now, windows)
     return None
