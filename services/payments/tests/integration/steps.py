@@ -96,9 +96,15 @@ async def dead_webhook(app: PaymentsApp) -> str:
     body = {"event": "charge.success", "data": {"id": 5, "amount": "much", "reference": "ch-5"}}
     with pytest.raises(PermanentFault) as fault:
         await app.process_webhook(body)
+    return await exhaust_webhook(app, str(fault.value))
+
+
+async def exhaust_webhook(app: PaymentsApp, error: str) -> str:
+    """Give the only queued webhook up, as after its last attempt, and return its dead letter."""
+    [queued] = await app.fetch("SELECT id FROM processed_webhook_events WHERE outcome = 'queued'")
     received = Received(new_id(), "payments.webhooks", "/services/payments", "x", 1, "", 1, is_last_attempt=True)
     async with app.unit_of_work() as uow:
-        await on_webhook_exhausted(WebhookWork(webhook_id="charge.success:5"), received, uow, str(fault.value))
+        await on_webhook_exhausted(WebhookWork(webhook_id=queued["id"]), received, uow, error)
     dead_letters = (await get_as_roles(app, "/api/dead-letter-webhooks", "ops_oncall")).json()
     assert dead_letters["meta"]["total"] == 1
     return str(dead_letters["data"][0]["id"])

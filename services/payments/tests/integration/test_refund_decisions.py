@@ -230,6 +230,28 @@ async def test_a_late_success_of_the_failed_attempt_settles_the_refund(app: Paym
     await app.check_ledger()
 
 
+async def test_a_replaced_transfer_that_arrives_is_the_payment_until_the_bank_returns_it(app: PaymentsApp) -> None:
+    refund_id, transfer = await _sent_to_account(app)
+    await _move_transfer(app, transfer, "fail")
+    await _prepare(app, refund_id)
+    await _approve(app, refund_id)
+    await app.gateway.faults(verify_call={"data": {"status": "success"}, "match": transfer["reference"]})
+    await app.process_webhook({"event": "transfer.success", "data": {**transfer, "status": "success"}})
+    assert await app.balances() == {}
+    # The approved attempt is not sent, and another report about the same payment is no second one.
+    await app.work("payments.refunds")
+    again = {**transfer, "id": 1, "status": "success"}
+    await app.process_webhook({"event": "transfer.success", "data": again})
+    assert (len(await app.gateway.refunds()), (await app.get_as(_path(refund_id)))["status"]) == (1, "settled")
+    await app.process_webhook({"event": "transfer.reversed", "data": {**transfer, "status": "reversed"}})
+    assert (await app.get_as(_path(refund_id)))["status"] == "failed"
+    assert await app.balances() == {"gateway_cash": 500_000, f"refund_payable:{refund_id}": -500_000}
+    await app.gateway.faults(verify_call={"data": {"status": "reversed"}, "match": transfer["reference"]})
+    await _resend(app, refund_id)
+    assert len(await app.gateway.refunds()) == 2
+    await app.check_ledger()
+
+
 async def test_a_settlement_closes_a_waiting_decision(app: PaymentsApp) -> None:
     refund_id = await app.failed_refund()
     await _prepare(app, refund_id)

@@ -32,16 +32,29 @@ class RefundAttempt(NamedTuple):
         return gateway_id if gateway_id is not None and is_usable else self.charge_reference
 
 
+# The current attempt becomes a replaced one. It is one already when it paid after it had been replaced.
+_REPLACED: Final = """
+INSERT INTO failed_refund_attempts
+    (id, refund_id, gateway_refund_id, recipient_code, failure, replaced_at, transfer_fee_minor)
+SELECT attempt_id, id, gateway_refund_id, recipient_code, failure, {now}, transfer_fee_minor FROM refunds WHERE id = $1
+ON CONFLICT (id) DO UPDATE SET failure = excluded.failure, confirmed_at = NULL,
+    transfer_fee_minor = excluded.transfer_fee_minor
+"""
 # One statement records the failed attempt and replaces it with a new one.
 _REPLACE_ATTEMPT: Final = f"""
-WITH replaced AS (
-    INSERT INTO failed_refund_attempts
-        (id, refund_id, gateway_refund_id, recipient_code, failure, replaced_at, transfer_fee_minor)
-    SELECT attempt_id, id, gateway_refund_id, recipient_code, failure, $4, transfer_fee_minor FROM refunds WHERE id = $1
-)
+WITH replaced AS ({_REPLACED.format(now="$4")})
 UPDATE refunds SET status = 'pending', attempt_id = $2, recipient_code = $3, gateway_refund_id = NULL, failure = NULL,
     submitted_at = NULL, poll_count = 0, due_at = NULL, transfer_fee_minor = NULL
 WHERE id = $1 AND status IN {states_before(REFUND, "attempt_approved")}
+"""
+_RESTORE_ATTEMPT: Final = f"""
+WITH replaced AS ({_REPLACED.format(now="$3")}), restored AS (
+    UPDATE failed_refund_attempts SET confirmed_at = $3 WHERE id = $2
+    RETURNING gateway_refund_id, recipient_code, transfer_fee_minor
+)
+UPDATE refunds SET attempt_id = $2, gateway_refund_id = restored.gateway_refund_id,
+    recipient_code = restored.recipient_code, transfer_fee_minor = restored.transfer_fee_minor
+FROM restored WHERE id = $1
 """
 _UNCONFIRMED: Final = """
 SELECT a.id, a.gateway_refund_id, a.recipient_code, c.reference, c.gateway_id, c.gateway
@@ -80,6 +93,11 @@ async def replace_attempt(
 ) -> None:
     """Make the refund `pending` again under a new attempt: back to the payer, or to a recipient's account."""
     await change_state(uow, _REPLACE_ATTEMPT, refund_id, attempt_id, recipient_code, now)
+
+
+async def restore_attempt(uow: UnitOfWork, refund_id: UUID, attempt_id: UUID, now: datetime) -> None:
+    """Make a replaced attempt the current one again, and replace the current one by it. The refund must be locked."""
+    await uow.execute(_RESTORE_ATTEMPT, refund_id, attempt_id, now)
 
 
 async def list_unconfirmed_attempts(uow: UnitOfWork, refund_id: UUID) -> list[RefundAttempt]:

@@ -37,6 +37,8 @@ async def _confirm(
         refund = await refunds.lock_refund(uow, refund_id)
         if update is not None:
             await record_transfer_fee(uow, attempt.id, update, is_queried=True)
-        if refund is not None and update is not None and update.status == "processed":
+        # Its webhook may have settled the refund since the list was read.
+        is_replaced = refund is not None and refund.attempt_id != attempt.id
+        if refund is not None and is_replaced and update is not None and update.status == "processed":
             await record_replaced_attempt(uow, refund, attempt.id, update, clock.now())
         await refund_attempts.save_attempt_confirmed(uow, attempt.id, clock.now())

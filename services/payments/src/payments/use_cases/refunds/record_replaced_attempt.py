@@ -8,6 +8,7 @@ from common.observability.telemetry import STALE_EVENTS
 from payments.domain.errors import RefundContradiction
 from payments.domain.refunds import RefundUpdate, check_refund
 from payments.domain.transitions import REFUND
+from payments.store.refund_attempts import restore_attempt
 from payments.store.refunds import LockedRefund
 from payments.use_cases.refunds.record_transfer_fee import record_transfer_fee
 from payments.use_cases.refunds.settle_refund import settle_refund
@@ -18,6 +19,7 @@ async def record_replaced_attempt(
 ) -> bool:
     """Return whether the update changed the locked refund: the attempt paid after all, and no other was sent.
 
+    It is the current attempt again, so that later reports about it count: the bank may return the money.
     Raises RefundContradiction when another was sent, or when it paid more than the refund is now: the payer may be paid
     twice, and staff must check.
     """
@@ -29,5 +31,6 @@ async def record_replaced_attempt(
     check_refund(update, refund.amount_minor, refund.currency)
     if not REFUND.allows(refund.status, "replaced_attempt_paid"):
         raise RefundContradiction(f"a failed attempt was paid out while another attempt is {refund.status}")
+    await restore_attempt(uow, refund.id, attempt_id, now)
     await settle_refund(uow, refund, attempt_id, update.gateway_refund_id, now)
     return True
