@@ -83,8 +83,8 @@ async def move(run: Run, order: Order, by: Literal["buyer", "vendor"], hops: Ann
 
 
 def run_of(*references: str) -> Run:
-    order = OrderRecord("o", User(uuid4()), "i", 1, references=list(references))
-    return Run(None, (), (), orders={0: order})  # type: ignore[arg-type]
+    order = OrderRecord("o", User(uuid4()), ("i",), 1, references=list(references))
+    return Run(None, (), (), User(uuid4()), orders={0: order})  # type: ignore[arg-type]
 
 
 async def test_a_step_is_made_of_a_function_and_its_annotations() -> None:

@@ -4,10 +4,10 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated, Final, Literal
 
-from lab.simulation.run import OrderRecord, Run
+from lab.simulation.run import OrderRecord, Run, lines_of
 from lab.simulation.step import Absent, Order, OrderNumber, Pick, chosen, step
 from lab.stepped.actions import ACCOUNT, REASON, prepare_and_approve
-from lab.stepped.actors import CHECKER, MAKER
+from lab.stepped.actors import CHECKER, MAKER, SUPPORT
 
 # The daily reconciliation reads the charges of seven days by their opening, and a run's timers may pause for five. A
 # later payment whose webhook is lost is a finding of the audit, for staff.
@@ -36,13 +36,13 @@ async def place_purchase(
     items = [{"productId": product_id, "quantity": count} for product_id, count in quantities]
     made = await run.market.post("/api/purchases", user, {"items": items})
     first, second = made["orders"]
-    record = OrderRecord(first["id"], user, first["items"][0]["id"], first["totalMinor"], purchase_id=made["id"])
+    record = OrderRecord(first["id"], user, lines_of(first), first["totalMinor"], purchase_id=made["id"])
     run.orders[order] = record
     # Both have the same lists of payments and disputes.
     run.orders[other] = replace(
         record,
         id=second["id"],
-        item_id=second["items"][0]["id"],
+        lines=lines_of(second),
         total_minor=second["totalMinor"],
         seller=1,
         resolutions=[],
@@ -134,3 +134,15 @@ async def settle_withdrawal(
     reference = chosen(pick, await run.withdrawals_of(run.buyers[buyer]))["reference"]
     run.ended_at.setdefault(reference, run.market.clock.now())
     return await run.act(f"transfers/{reference}/{action}")
+
+
+@step("support proposes to give the buyer of order {order} {part}, finance {decision}s it")
+async def give_goodwill(
+    run: Run, order: Order, part: Literal["a tenth", "all"], decision: Literal["approve", "reject"]
+) -> str:
+    amount_minor = order.total_minor // (10 if part == "a tenth" else 1)
+    body = {"orderId": order.id, "amountMinor": amount_minor, "reason": "The food was cold."}
+    prepared = await run.market.post("/api/goodwill-refunds", SUPPORT, body)
+    path = f"/api/goodwill-refunds/{prepared['id']}/{decision}"
+    decided = {"hash": prepared["hash"]} if decision == "approve" else REASON
+    return str((await run.market.post(path, CHECKER, decided))["status"])

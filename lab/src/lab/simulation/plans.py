@@ -7,8 +7,9 @@ from functools import partial
 from random import Random
 from typing import Final, NamedTuple, TypeVar
 
-from lab.simulation import payments, steps
+from lab.simulation import deliveries, payments, payouts, steps
 from lab.simulation.step import Step, StepKind
+from lab.simulation.stories import STORIES
 
 Plan = tuple[Step, ...]
 Item = TypeVar("Item")
@@ -30,6 +31,8 @@ _SCHEDULED: Final[Sequence[tuple[StepKind, int]]] = (
 _REPEATED: Final[Sequence[tuple[StepKind, int]]] = (
     (steps.duplicate_message, 6),
     (steps.duplicate_everything, 12),
+    (steps.deliver_newest, 4),
+    (steps.lose_acknowledgements, 4),
     (steps.deliver_present, 6),
     (steps.drop_connection, 4),
     (steps.kill_at_effect, 4),
@@ -44,6 +47,8 @@ _FAULTS: Final[Sequence[tuple[StepKind, int]]] = (
     (steps.drop_connection, 4),
 )
 _SCHEDULED_MAX: Final = 4
+FIRST_STORY: Final = -len(STORIES)
+_STORY_RATE: Final = 0.3
 
 
 class Focus(NamedTuple):
@@ -77,20 +82,24 @@ _ERASURE_RATE: Final = 0.4
 
 
 def plan_of(seed: int, *, has_everyone: bool = False) -> Plan:
-    """Return the plan of a seed, always the same. `has_everyone`: sometimes a user requests the erasure of the
-    account.
+    """Return the plan of a seed, always the same; of one from `FIRST_STORY` to -1 a story by itself. `has_everyone`:
+    sometimes a user requests the erasure of the account.
     """
+    if seed < 0:
+        return tuple([*STORIES.values()][seed])
     random = Random(seed)
     focus = random.choice(_FOCUSES)
     journeys = [_order(random, focus, number) for number in range(random.randint(1, _ORDERS_MAX))]
     if random.random() < _PURCHASE_RATE:
         journeys[-1] = _purchase(random, focus, len(journeys) - 1)
     journeys += [_withdrawal(random, focus, buyer) for buyer in range(2) if random.random() < _WITHDRAWAL_RATE]
-    payouts = [_payout(random, focus, number) for number in range(random.randint(focus.payouts, _PAYOUTS_MAX))]
+    if random.random() < _STORY_RATE:
+        journeys[0] = [*random.choice([*STORIES.values()])]
+    sent = [_payout(random, focus, number) for number in range(random.randint(focus.payouts, _PAYOUTS_MAX))]
     journey = (
-        [*_interleaved(random, journeys), *_interleaved(random, payouts)]
+        [*_interleaved(random, journeys), *_interleaved(random, sent)]
         if random.random() < 0.7
-        else (_interleaved(random, [*journeys, *payouts]))
+        else (_interleaved(random, [*journeys, *sent]))
     )
     plan: list[Step] = []
     # Some schedules are calm, so that journeys reach their end; others are hostile.
@@ -219,9 +228,19 @@ def _paid_again(random: Random, number: int) -> list[Step]:
 
 
 def _fulfilment(random: Random, focus: Focus, number: int) -> list[Step]:
+    """Return how a paid order ends, sometimes without one of its lines, and with goodwill."""
+    return [
+        *_at(random, 0.15, [deliveries.cancel_line.draw(random, order=number), *_delivered(random)]),
+        *_ended(random, focus, number),
+        *_at(random, 0.15, [*_delivered(random), payments.give_goodwill.draw(random, order=number)]),
+    ]
+
+
+def _ended(random: Random, focus: Focus, number: int) -> list[Step]:
     options: Sequence[list[Step]] = (
         [steps.dispatch(number), steps.hand_over(number)],
         [steps.hand_over(number)],
+        [steps.dispatch(number), *_collected(random, number)],
         [steps.cancel.draw(random, order=number)],
         [steps.dispatch(number), steps.cancel.draw(random, order=number)],
         _disputed(random, number),
@@ -230,7 +249,18 @@ def _fulfilment(random: Random, focus: Focus, number: int) -> list[Step]:
         [steps.dispatch(number), steps.release(number, "all"), *_at(random, 0.5, _disputed(random, number))],
         [],
     )
-    return random.choices(options, (2, 1, 4, 3, 4, 4, 1, 2, 1) if focus.unhappy else (12, 3, 2, 1, 2, 2, 1, 1, 1))[0]
+    weights = (2, 1, 1, 4, 3, 4, 4, 1, 2, 1) if focus.unhappy else (9, 3, 3, 2, 1, 2, 2, 1, 1, 1)
+    return random.choices(options, weights)[0]
+
+
+def _collected(random: Random, number: int) -> list[Step]:
+    """Return the steps to the buyer's hands by the hub, with PINs that are locked or replaced."""
+    return [
+        *_at(random, 0.7, [deliveries.arrive(number), *_delivered(random)]),
+        *_at(random, 0.3, [deliveries.reissue_pin(number)]),
+        *_at(random, 0.3, [deliveries.lock_pin(number), deliveries.decide_reissue.draw(random, order=number)]),
+        random.choice((deliveries.hand_over_at_hub, steps.hand_over))(number),
+    ]
 
 
 def _at(random: Random, rate: float, journey: list[Step]) -> list[Step]:
@@ -332,18 +362,19 @@ def _payout(random: Random, focus: Focus, number: int) -> list[Step]:
     """One payout: sent, and what the bank does with it."""
     journey: list[Step] = [
         *_delivered(random),
-        steps.request_payout.draw(random, payout=number),
+        payouts.request_payout.draw(random, payout=number),
     ]
     if random.random() < 0.1:
-        return [*journey, steps.cancel_payout(number)]
+        return [*journey, payouts.cancel_payout(number)]
     journey += [
         *_delivered(random),
+        *_at(random, 0.15, [payouts.hold_payout(number), *_at(random, 0.5, [payouts.release_payout(number)])]),
         *_at(random, focus.failed_calls, _failed_call(random)),
-        steps.dispatch_payout(number),
+        payouts.dispatch_payout(number),
         *_delivered(random),
     ]
     bank = partial(_at_bank, random, number)
-    reset, reconcile = steps.reset_payout(number), steps.reconcile_payout(number)
+    reset, reconcile = payouts.reset_payout(number), payouts.reconcile_payout(number)
     follow = random.choice(
         (
             bank(),
@@ -364,7 +395,7 @@ def _payout(random: Random, focus: Focus, number: int) -> list[Step]:
 def _at_bank(random: Random, number: int, action: str | None = None) -> list[Step]:
     """Return what the bank does with an attempt of the payout, usually with its messages."""
     given = {} if action is None else {"action": action}
-    step = steps.settle_transfer.draw(random, payout=number, **given)
+    step = payouts.settle_transfer.draw(random, payout=number, **given)
     return [step, *_delivered(random)]
 
 

@@ -10,7 +10,7 @@ import asyncpg
 
 from common.primitives.ids import new_id
 from contracts.demo import LAGOS
-from contracts.identity import CampusChanged, ReferralOutcome, UserProvisioned, VendorApproved
+from contracts.identity import CampusChanged, HubChanged, ReferralOutcome, UserProvisioned, VendorApproved
 from identity.use_cases.accounts.provision_user import NewUser
 from lab.simulation.marketplace import SimulatedMarketplace
 from lab.stepped.actions import Facts, create_product, set_bank_details
@@ -18,6 +18,7 @@ from lab.stepped.actors import User
 from lab.stepped.scenarios.users import sign_up
 
 PRICE_MINOR: Final = 250_000
+_DELIVERY_FEE_MINOR: Final = 30_001
 _REWARD_MINOR: Final = 60_000
 _LEGAL_NAME: Final = "Simulated Ventures"
 _FAILED_REFUNDS: Final = """
@@ -47,12 +48,12 @@ class OrderRecord:
     """An order of the run, the references of its payments with their opening, and the ids of its decisions.
 
     Orders of one purchase have the same payments. `requested_minor`: the amount of each payment in kobo. `accounts`:
-    the payments by bank transfer. `seller`: the number of its vendor.
+    the payments by bank transfer. `seller`: the number of its vendor. `lines`: the ids of its lines.
     """
 
     id: str
     buyer: User
-    item_id: str
+    lines: tuple[str, ...]
     total_minor: int
     references: list[str] = field(default_factory=list)
     opened_at: dict[str, datetime] = field(default_factory=dict)
@@ -66,6 +67,10 @@ class OrderRecord:
     returns: list[str] = field(default_factory=list)
 
     @property
+    def item_id(self) -> str:
+        return self.lines[0]
+
+    @property
     def facts(self) -> Facts:
         """Return the arguments of a command about the order."""
         return {"id": self.id}
@@ -75,13 +80,16 @@ class OrderRecord:
 class Run:
     """One run: `problems` are broken promises that a step saw, `ended_at` the first end of each transfer at the bank.
 
-    `has_lost_transfer`: the webhook of a transfer was lost, which a query finds within seven days.
+    `has_lost_transfer`: the webhook of a transfer was lost, which a query finds within seven days. `products`: one of
+    each vendor; `further_product`: another one of the first vendor. `agent` receives parcels at the hub.
     """
 
     market: SimulatedMarketplace
     vendors: tuple[User, ...]
     buyers: tuple[User, ...]
+    agent: User
     products: tuple[str, ...] = ()
+    further_product: str = ""
     orders: dict[int, OrderRecord] = field(default_factory=dict)
     payouts: dict[int, str] = field(default_factory=dict)
     ended_at: dict[str, datetime] = field(default_factory=dict)
@@ -99,11 +107,21 @@ class Run:
         buyers = tuple(
             User(new_id(), {"roles": ("buyer",), "campus_id": LAGOS.id, "stepped_up": True}) for _ in range(2)
         )
-        run = cls(market, tuple(_new_vendor() for _ in range(2)), buyers)
+        run = cls(market, tuple(_new_vendor() for _ in range(2)), buyers, _new_agent())
         if market.has_everyone:
             for user in (*run.vendors, *buyers):
                 await sign_up(market, _new_user(user.id))
         await market.publish("identity", CampusChanged(campus_id=LAGOS.id, name=LAGOS.name, active=True))
+        await market.publish(
+            "identity",
+            HubChanged(
+                hub_id=run.agent.claims["hub_id"],
+                campus_id=LAGOS.id,
+                name="Gate",
+                delivery_fee_minor=_DELIVERY_FEE_MINOR,
+                active=True,
+            ),
+        )
         for vendor in run.vendors:
             await market.publish(
                 "identity",
@@ -133,6 +151,7 @@ class Run:
             account_number = f"{int(vendor.claims['vendor_id']) % 10**10:010d}"
             await set_bank_details(market, vendor, account_number, _LEGAL_NAME)
         run.products = tuple([await create_product(market, vendor, PRICE_MINOR) for vendor in run.vendors])
+        run.further_product = await create_product(market, run.vendor, PRICE_MINOR // 2 + 1)
         return run
 
     async def act(self, path: str, body: Facts | None = None) -> str:
@@ -204,6 +223,11 @@ class Run:
         return [{**one, "reference": f"wd-{UUID(one['id']).hex}"} for one in listed]
 
 
+def lines_of(order: Facts) -> tuple[str, ...]:
+    """Return the ids of the lines of a placed order."""
+    return tuple(str(item["id"]) for item in order["items"])
+
+
 def address_of(user_id: UUID) -> str:
     """Return the mail address of a user of a run."""
     return f"{user_id}@unilag.edu.ng"
@@ -216,6 +240,11 @@ def phone_of(user_id: UUID) -> str:
 
 def _new_vendor() -> User:
     claims = {"roles": ("buyer", "merchant"), "vendor_id": new_id(), "campus_id": LAGOS.id, "stepped_up": True}
+    return User(new_id(), claims)
+
+
+def _new_agent() -> User:
+    claims = {"roles": ("hub_agent",), "campus_id": LAGOS.id, "hub_id": new_id(), "stepped_up": True}
     return User(new_id(), claims)
 
 

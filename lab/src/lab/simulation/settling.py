@@ -11,6 +11,7 @@ from lab.stepped.actions import (
     CANCEL_PAYOUT,
     DISPATCH_PAYOUTS,
     REASON,
+    RELEASE_PAYOUT,
     Facts,
     prepare_and_approve,
     reconcile,
@@ -176,6 +177,8 @@ async def _decide_payout(run: Run, payout_id: str) -> bool:
         await _resolve_exception(run, payout)
         decided = True
     elif payout["status"] == "pending":
+        if payout["hold"] is not None:
+            await RELEASE_PAYOUT.post(market, CHECKER, payout)
         await DISPATCH_PAYOUTS.post(market, MAKER, {}, payoutIds=[payout_id])
         decided = True
         if (await wallet(market, run.vendor))["debtMinor"] and not await run.transfers_of(payout_id):

@@ -2,34 +2,28 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, cast
 
-from lab.simulation.run import OrderRecord, Run
-from lab.simulation.step import Absent, Order, OrderNumber, Payout, PayoutNumber, Pick, chosen, step
+from lab.simulation.run import OrderRecord, Run, lines_of
+from lab.simulation.step import Absent, Order, OrderNumber, Pick, chosen, step
 from lab.stepped.actions import (
-    APPROVE_RECONCILIATION,
     APPROVE_RESOLUTION,
     CANCEL_ORDER,
-    CANCEL_PAYOUT,
     DISPATCH,
-    DISPATCH_PAYOUTS,
     DISPUTE,
     REASON,
     REJECT_RESOLUTION,
     RELEASE,
-    RESET_PAYOUT,
     VERIFY_DELIVERY,
     Facts,
     check_out,
     prepare_and_approve,
-    reconcile,
     refund_to_account,
     request_return,
     resolve,
-    wallet,
     with_pin,
 )
-from lab.stepped.actors import CHECKER, MAKER, OPS, SUPPORT
+from lab.stepped.actors import CHECKER, MAKER, SUPPORT
 from lab.stepped.effects import Crash, Side
 from lab.stepped.simulated_broker import Loss, SimulatedBus
 from lab.stepped.simulated_gateway import CallFault, CreationFault
@@ -42,15 +36,6 @@ Decision = Literal["approve", "reject"]
 Destination = Literal["back", "to the balance"]
 _REFUND_TO: Final[Mapping[Destination, Facts]] = {"back": {}, "to the balance": {"refundTo": "balance"}}
 ChargebackAction = Literal["lose", "win", "expire", "remind", "overturn", "revoke"]
-# By these texts payouts names the cause of an exception.
-FailureReason = Literal[
-    "Account number is invalid",
-    "Name mismatch",
-    "Insufficient balance",
-    "Request timed out",
-    "Bank switch error",
-    "Declined",
-]
 _EVIDENCE: Final = {
     "customerEmail": "ngozi@campus.example",
     "customerName": "Ngozi",
@@ -63,15 +48,22 @@ _RESPONSE: Final = {"message": "Delivered with the PIN.", "attachment": "JVBERi0
 # Buyers, vendors and staff, about an order
 
 
-@step("buyer {buyer} orders {quantity} as order {order}")
+@step("buyer {buyer} orders {quantity}, {lines}, as order {order}, to be collected at {place}")
 async def place(
-    run: Run, order: OrderNumber, buyer: Annotated[int, range(2)], quantity: Annotated[int, range(1, 4)]
+    run: Run,
+    order: OrderNumber,
+    buyer: Annotated[int, range(2)],
+    quantity: Annotated[int, range(1, 4)],
+    lines: Literal["one line", "two lines"],
+    place: Literal["the vendor's", "a hub"],
 ) -> str:
     if order in run.orders:
         raise Absent
     user = run.buyers[buyer]
-    made = await check_out(run.market, user, run.products[0], quantity)
-    run.orders[order] = OrderRecord(made["id"], user, made["items"][0]["id"], made["totalMinor"])
+    further = (run.further_product,) if lines == "two lines" else ()
+    hub = {"hubId": str(run.agent.claims["hub_id"])} if place == "a hub" else {}
+    made = await check_out(run.market, user, run.products[0], quantity, *further, **hub)
+    run.orders[order] = OrderRecord(made["id"], user, lines_of(made), made["totalMinor"])
     return str(made["status"])
 
 
@@ -221,53 +213,6 @@ async def decide_chargeback(run: Run, order: Order, action: ChargebackAction) ->
     return await run.act(f"disputes/{chosen(-1, order.disputes)}/{action}")
 
 
-# Vendors, staff and banks, about a payout
-
-
-@step("the vendor requests {percent} % of the wallet as payout {payout}")
-async def request_payout(run: Run, payout: PayoutNumber, percent: Literal[30, 100]) -> str:
-    amount_minor = (await wallet(run.market, run.vendor))["availableMinor"] * percent // 100
-    if payout in run.payouts or not amount_minor:
-        raise Absent
-    run.payouts[payout] = (await run.market.post("/api/payouts", run.vendor, {"amountMinor": amount_minor}))["id"]
-    return f"{amount_minor} kobo"
-
-
-@step("finance dispatches payout {payout}")
-async def dispatch_payout(run: Run, payout: Payout) -> str:
-    return f"{(await DISPATCH_PAYOUTS.post(run.market, MAKER, {}, payoutIds=[payout]))['submitted']} submitted"
-
-
-@step("the bank lets transfer {attempt} of payout {payout} {action} ({reason})")
-async def settle_transfer(
-    run: Run,
-    payout: Payout,
-    attempt: Annotated[int, range(2)],
-    action: Literal["succeed", "fail", "reverse"],
-    reason: FailureReason,
-) -> str:
-    reference = chosen(-1 - attempt, await run.transfers_of(payout))["reference"]
-    run.ended_at.setdefault(reference, run.market.clock.now())
-    return await run.act(f"transfers/{reference}/{action}", {} if action == "succeed" else {"reason": reason})
-
-
-@step("operations reset payout {payout}")
-async def reset_payout(run: Run, payout: Payout) -> str:
-    return str((await RESET_PAYOUT.post(run.market, OPS, {"id": payout}))["status"])
-
-
-@step("the vendor cancels payout {payout}")
-async def cancel_payout(run: Run, payout: Payout) -> str:
-    return str((await CANCEL_PAYOUT.post(run.market, run.vendor, {"id": payout}))["status"])
-
-
-@step("two of finance reconcile payout {payout}")
-async def reconcile_payout(run: Run, payout: Payout) -> str:
-    prepared = await reconcile(run.market, payout)
-    await APPROVE_RECONCILIATION.post(run.market, CHECKER, prepared)
-    return str(prepared["kind"])
-
-
 # The schedule: messages, webhooks, timers and time
 
 
@@ -353,6 +298,16 @@ async def pass_days(run: Run, days: Literal[1, 4, 8, 15]) -> str:
     return "; ".join(await run.market.pass_time(timedelta(days=days))) or "ok"
 
 
+@step("everything is published, and the newest message of each queue is delivered")
+async def deliver_newest(run: Run) -> str:
+    for name in run.market.relays():
+        await run.market.relay(name)
+    queues = run.market.waiting_queues()
+    for queue in queues:
+        await run.market.deliver(queue, (len(run.market.broker.ready[queue]) - 1,))
+    return str(len(queues))
+
+
 @step("everything is published and delivered")
 async def deliver_everything(run: Run) -> str:
     await run.market.run_until_idle()
@@ -415,3 +370,10 @@ async def drop_connection(run: Run, pick: Pick, loss: Loss) -> str:
     assert isinstance(process.bus, SimulatedBus)
     process.bus.losses.add(loss)
     return str(process.name)
+
+
+@step("the broker's connection of each process ends at its next acknowledgement")
+async def lose_acknowledgements(run: Run) -> str:
+    for process in run.market.processes.values():
+        cast("SimulatedBus", process.bus).losses.add("acknowledgement")
+    return "ok"

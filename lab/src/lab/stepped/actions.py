@@ -52,6 +52,8 @@ APPROVE_RESOLUTION: Final = Command(f"{_RESOLUTION}/approve", _HASH)
 REJECT_RESOLUTION: Final = Command(f"{_RESOLUTION}/reject")
 DISPATCH_PAYOUTS: Final = Command("/api/payouts/dispatch")
 CANCEL_PAYOUT: Final = Command("/api/payouts/{id}/cancel")
+HOLD_PAYOUT: Final = Command("/api/payouts/{id}/hold", REASON)
+RELEASE_PAYOUT: Final = Command("/api/payouts/{id}/release", REASON)
 RESET_PAYOUT: Final = Command("/api/payouts/{id}/reset", REASON)
 APPROVE_RECONCILIATION: Final = Command(f"{_RECONCILIATION}/approve", _HASH)
 REJECT_RECONCILIATION: Final = Command(f"{_RECONCILIATION}/reject", REASON)
@@ -65,8 +67,12 @@ async def create_product(market: Marketplace, vendor: User, price_minor: int, st
     return product_id
 
 
-async def check_out(market: Marketplace, buyer: User, product_id: str, quantity: int = 1, **more: Any) -> Facts:
+async def check_out(
+    market: Marketplace, buyer: User, product_id: str, quantity: int = 1, *further: str, **more: Any
+) -> Facts:
+    """Return the order of a product, and of one piece of each of the further ones. `more`: fields of the body."""
     items = [{"productId": product_id, "quantity": quantity}]
+    items += [{"productId": one, "quantity": 1} for one in further]
     return dict(await market.post("/api/orders/checkout", buyer, {"items": items, **more}))
 
 
