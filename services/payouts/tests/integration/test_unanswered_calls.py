@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from common.primitives.ids import new_id
-from contracts.payments import TransferSucceeded
+from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
 from payouts.domain.dispatch import LOST_CALL
 from payouts.use_cases.transfers.dispatch_payouts import Alone, DispatchOrder, dispatch_payouts
 
@@ -187,29 +187,67 @@ async def test_a_definite_rejection_fails_the_attempt_and_returns_nothing(scenar
     assert len(await sandbox.transfers()) == 1
 
 
-async def test_a_success_webhook_before_the_calls_response_is_accepted(scenario: Scenario, immediate: Sandbox) -> None:
+class WebhookFirst(httpx.AsyncBaseTransport):
+    """The real network, with the gateway's webhook about a transfer before the response to its call."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport, scenario: Scenario, payout_id: UUID, event: Any) -> None:
+        self.inner, self.scenario, self.payout_id, self.event = inner, scenario, payout_id, event
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        response = await self.inner.handle_async_request(request)
+        if request.method == "POST" and request.url.path.endswith("/transfer"):
+            await response.aread()
+            await self.scenario.receive(
+                self.event(
+                    reference=(await self.scenario.read_payout(self.payout_id))["transferReference"],
+                    transfer_code="TRF_1",
+                    amount_minor=1_000,
+                    currency="NGN",
+                    status="ended",
+                    gateway_event_id="1",
+                    occurred_at="2026-01-01T00:00:00.000Z",
+                )
+            )
+        return response
+
+
+async def dispatch_after_webhook(scenario: Scenario, event: Any) -> UUID:
+    """Dispatch a payout whose webhook arrives before the response, and return its id."""
     vendor = await scenario.ready_vendor(10_000)
     payout_id = await scenario.payout(vendor, 1_000)
-
-    class WebhookFirst(httpx.AsyncBaseTransport):
-        def __init__(self, inner):
-            self.inner = inner
-
-        async def handle_async_request(self, request):
-            response = await self.inner.handle_async_request(request)
-            if request.method == "POST" and request.url.path.endswith("/transfer"):
-                await response.aread()
-                reference = (await scenario.read_payout(payout_id))["transferReference"]
-                await scenario.receive(
-                    TransferSucceeded(
-                        reference=reference, transfer_code="TRF_1", amount_minor=1_000, currency="NGN",
-                        status="success", gateway_event_id="1", occurred_at="2026-01-01T00:00:00.000Z",
-                    )
-                )  # fmt: skip
-            return response
-
     async with httpx.AsyncHTTPTransport() as inner:
-        gateways = gateways_over(scenario, WebhookFirst(inner))
-        database = scenario.database
-        await dispatch_payouts(database, gateways, scenario.clock, maker(scenario), KEY, EVERYTHING)
+        gateways = gateways_over(scenario, WebhookFirst(inner, scenario, payout_id, event))
+        await dispatch_payouts(scenario.database, gateways, scenario.clock, maker(scenario), KEY, EVERYTHING)
+    return payout_id
+
+
+async def test_a_success_webhook_before_the_calls_response_is_accepted(scenario: Scenario, immediate: Sandbox) -> None:
+    payout_id = await dispatch_after_webhook(scenario, TransferSucceeded)
     await assert_paid_once(scenario, immediate, payout_id, 1_000)
+
+
+@pytest.mark.parametrize(
+    ("event", "settlement", "verdict"),
+    [
+        (TransferSucceeded, "manual", "stale"),
+        (TransferFailed, "immediate", "contradiction"),
+        (TransferReversed, "immediate", "late_success"),
+    ],
+)
+async def test_a_response_after_the_end_is_compared_with_it_and_ends_as_the_gateway_says(
+    scenario: Scenario, sandbox: Sandbox, event: Any, settlement: str, verdict: str
+) -> None:
+    """Of an end by webhook and another one by response neither is believed before a query."""
+    await sandbox.configure(transfer_settlement=settlement)
+    payout_id = await dispatch_after_webhook(scenario, event)
+    reports = await scenario.fetch("SELECT verdict FROM transfer_observations WHERE update_source = 'call'")
+    assert [row["verdict"] for row in reports] == [verdict]
+    await sandbox.client.post(
+        f"/control/transfers/{(await scenario.read_payout(payout_id))['transferReference']}/succeed", json={}
+    )
+    scenario.clock.advance(timedelta(hours=1))
+    await run_worker_once(scenario)
+    await scenario.work("payouts.transfers")
+    payout = await scenario.read_payout(payout_id)
+    assert (payout["status"], payout["transfer"]["status"]) == ("processed", "success")
+    await assert_paid_once(scenario, sandbox, payout_id, 1_000)
