@@ -1,6 +1,6 @@
 """Rendering of message templates. The texts are in this folder, one set of blocks for each message."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import jinja2
@@ -60,7 +60,7 @@ class MessageRenderer:
         if channel == "messaging":
             names = APPROVED_TEMPLATES[template].parameters
             return Message(text="", parameters=tuple(_approved_parameter(template, name, values) for name in names))
-        return Message(text=truncate_to_segments(self._line(template, "sms", values)))
+        return Message(text=truncate_to_segments(self._sms(template, values)))
 
     def _mail(self, template: str, values: Mapping[str, object]) -> Message:
         """Render a mail: the number for people and the link to the page stand in both of its bodies."""
@@ -68,31 +68,38 @@ class MessageRenderer:
         link = f"{self._storefront_url}{page}" if page and self._storefront_url else None
         number = next((shown[name] for name in sorted(NUMBERS) if shown.get(name)), None)
         html = self._html.get_template(f"{template}.html").render(shown, number=number, link=link)
-        text = self._block(template, "text", values)
+        text, subject = self._blocks(template, values, "text", "subject")
         return Message(
             text=f"{text}\nOpen it in the shop: {link}\n" if link else text,
-            subject=self._line(template, "subject", values),
+            subject=_joined(subject),
             html=html,
         )
 
     def _push(self, template: str, values: Mapping[str, object]) -> Message:
         """Render the feed's text; a message with a secret uses the text of its SMS."""
         if CATALOG[template].sensitive:
-            return Message(text=self._line(template, "sms", values), subject=PUSH_TITLE)
+            return Message(text=self._sms(template, values), subject=PUSH_TITLE)
         shown = self.feed_entry(template, values)
         return Message(text=shown.body, subject=shown.title)
 
     def feed_entry(self, template: str, values: Mapping[str, object]) -> FeedEntry:
         """Render title and body for the app."""
-        return FeedEntry(self._line(template, "feed_title", values), self._line(template, "feed_body", values))
+        title, body = self._blocks(template, values, "feed_title", "feed_body")
+        return FeedEntry(_joined(title), _joined(body))
 
-    def _block(self, template: str, block: str, values: Mapping[str, object]) -> str:
+    def _blocks(self, template: str, values: Mapping[str, object], *names: str) -> Sequence[str]:
         found = self._plain.get_template(f"{template}.txt")
-        return "".join(found.blocks[block](found.new_context(_all_of(template, values)))).strip() + "\n"
+        context = found.new_context(_all_of(template, values))
+        return ["".join(found.blocks[name](context)).strip() + "\n" for name in names]
 
-    def _line(self, template: str, block: str, values: Mapping[str, object]) -> str:
-        """Render one line: values must not start a new header or message."""
-        return " ".join(self._block(template, block, values).split())
+    def _sms(self, template: str, values: Mapping[str, object]) -> str:
+        [text] = self._blocks(template, values, "sms")
+        return _joined(text)
+
+
+def _joined(text: str) -> str:
+    """Return one line: values must not start a new header or message."""
+    return " ".join(text.split())
 
 
 def _approved_parameter(template: str, name: str, values: Mapping[str, object]) -> str:
