@@ -13,6 +13,7 @@ Fixtures:
     broker_url: a virtual host of its own on RabbitMQ for the module.
     management_url: RabbitMQ's management API with the administrator's account.
     authority: a certificate authority (`Authority`).
+    access_lines: `access_lines()`, the lines of the access log so far, without log and service.
     held_port: `held_port()`, a port to listen on, reserved until the test is over.
 
 A service that a test opens waits a minute for its own servers (`PATIENT`); in processes of their own the limits are as
@@ -24,12 +25,14 @@ import gc
 import hashlib
 import hmac
 import inspect
+import io
+import json
 import os
 import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
 from contextlib import ExitStack
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import hypothesis
@@ -37,6 +40,7 @@ import pytest
 import pytest_asyncio
 
 from campus_tools.servers import Server, Servers, held_ports
+from common.observability import access_log
 from operations.provision import provision_roles
 from operations.secrets import ROLE_PASSWORDS
 from testkit.certificates import Authority
@@ -207,3 +211,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(
             "Provider schemas: not compared with the specifications; REFERENCES_DIR is not set."
         )
+
+
+@pytest.fixture
+def access_lines() -> Iterator[Callable[[], list[dict[str, Any]]]]:
+    """Let this process write its access log, and return a function that returns the lines so far."""
+    written = io.StringIO()
+
+    def lines() -> list[dict[str, Any]]:
+        parsed = [json.loads(line) for line in written.getvalue().splitlines()]
+        return [{name: line[name] for name in line if name not in ("log", "service")} for line in parsed]
+
+    access_log.start("tests", enabled=True, output=written)
+    yield lines
+    access_log.start("tests", enabled=False)

@@ -1,7 +1,6 @@
 """The access log of the edge: refused calls and writes, without a secret that a client sends."""
 
 import json
-import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -25,18 +24,13 @@ PLANTED = {
 
 
 @pytest.fixture
-def only_line(caplog: pytest.LogCaptureFixture) -> OnlyLine:
+def only_line(access_lines: Callable[[], list[dict[str, Any]]]) -> OnlyLine:
     """Return a function that waits for the first line, which the edge writes after its response."""
-    caplog.set_level(logging.INFO, logger="access")
 
     async def line() -> dict[str, Any]:
-        def written() -> list[str]:
-            return [record.message for record in caplog.records if record.name == "access"]
-
-        await eventually(written)
-        [text] = written()
-        parsed: dict[str, Any] = json.loads(text)
-        return parsed
+        await eventually(access_lines)
+        [written] = access_lines()
+        return written
 
     return line
 

@@ -1,8 +1,8 @@
 """The calls that have a line in the access log."""
 
-import json
-import logging
+from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -28,10 +28,9 @@ from common.web.endpoint_table import Route
     ],
 )
 def test_writes_and_refused_calls_have_a_line(
-    method: str, status: int, route: Route | None, event: str | None, caplog: pytest.LogCaptureFixture
+    method: str, status: int, route: Route | None, event: str | None, access_lines: Callable[[], list[dict[str, Any]]]
 ) -> None:
-    caplog.set_level(logging.INFO, logger="access")
     call = Call.unparsed(b"/api/orders", datetime(2026, 1, 1, tzinfo=UTC), 60)
     call.method, call.status, call.route = method, status, route
     record_access(call)
-    assert [json.loads(record.message)["event"] for record in caplog.records] == ([event] if event else [])
+    assert [line["event"] for line in access_lines()] == ([event] if event else [])

@@ -1,8 +1,6 @@
 """Sign-in by an institution's identity provider (contract section 10.6)."""
 
-import json
-import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -513,22 +511,25 @@ async def test_a_logout_token_of_an_unpublished_key_ends_nothing(app: IdentityAp
 
 
 async def test_no_secret_of_a_sign_in_is_logged(
-    app: IdentityApp, browser: Browser, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+    app: IdentityApp,
+    browser: Browser,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+    access_lines: Callable[[], list[dict[str, Any]]],
 ) -> None:
-    caplog.set_level(logging.INFO, logger="access")
     await app.sign_up(EMAIL)
     parameters = await browser.authorize(await browser.start())
     browser.provider.is_down = True
     await browser.call_back(**parameters)
     browser.provider.is_down = False
     tokens = await browser.tokens()
-    lines = [json.loads(record.message) for record in caplog.records if record.name == "access"]
+    lines = access_lines()
     assert [(line["method"], line["outcome"], line["code"]) for line in lines] == [
         ("provider", "refused", "provider_unavailable"),
         ("provider", "success", None),
     ]
     captured = capsys.readouterr()
-    logged = f"{captured.out}{captured.err}{caplog.text}"
+    logged = f"{captured.out}{captured.err}{caplog.text}{lines}"
     secrets = (parameters["code"], parameters["state"], browser.provider.client_secret, tokens["refreshToken"])
     assert not any(secret in logged for secret in secrets)
 
