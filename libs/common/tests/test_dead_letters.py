@@ -1,6 +1,7 @@
 """Staff resolve a dead letter once: by a replay, or by a closure, of two people where money is concerned."""
 
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import UnitOfWork
 from common.messaging.bus import Bus
 from common.messaging.dead_letters import (
+    RETENTION_ID,
     AlreadyClosed,
     AlreadyReplayed,
     AlreadyRequested,
@@ -17,6 +19,7 @@ from common.messaging.dead_letters import (
     ClosureRequest,
     DeadLetter,
     close_dead_letter,
+    close_expired_dead_letters,
     concerns_money,
     replay_dead_letter,
     store_dead_letter,
@@ -155,3 +158,27 @@ async def test_a_dead_letter_about_money_is_closed_by_two(mechanisms: Mechanisms
     assert len(await rows(mechanisms, "SELECT FROM dead_letters WHERE closed_at IS NOT NULL")) == 1
     [kept] = await rows(mechanisms, "SELECT action, acted_by, reason FROM dead_letter_actions")
     assert tuple(kept) == ("closure_requested", STAFF, REASON)
+
+
+async def test_an_unresolved_dead_letter_expires_unless_it_is_evidence_or_concerns_money(
+    mechanisms: Mechanisms, bus: Bus
+) -> None:
+    """It is closed without a person, its message is removed, and its alert is cleared with that reason."""
+    life = timedelta(days=180)
+    old = await stored(mechanisms)
+    kept = {await stored(mechanisms, queue="payments.orders"), await stored(mechanisms, is_unproven=True)}
+    replayed = await stored(mechanisms)
+    async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await uow.execute("UPDATE dead_letters SET failed_at = now() - interval '180 days'")
+        await replay_dead_letter(uow, bus, replayed, STAFF)
+    young = await stored(mechanisms)
+    assert [await close_expired_dead_letters(mechanisms.database, life) for _ in range(2)] == [1, 0]
+    open_ones = await rows(mechanisms, "SELECT id FROM dead_letters WHERE resolved_at IS NULL AND body = '{}'")
+    assert {row["id"] for row in open_ones} == {*kept, young}
+    [closure] = await rows(mechanisms, "SELECT dead_letter_id, closed_by, reason FROM dead_letter_closures")
+    reason = "Not resolved within 180 days: the message was removed without its effect."
+    assert tuple(closure) == (old, RETENTION_ID, reason)
+    [closed] = await rows(mechanisms, f"SELECT body FROM dead_letters WHERE id = '{old}'")
+    assert closed["body"] == b""
+    [cleared] = await rows(mechanisms, "SELECT payload FROM outbox WHERE type = 'operations.alert_cleared.v1'")
+    assert reason.encode() in bytes(cleared["payload"])

@@ -20,6 +20,7 @@ from common.media.cleanup import EVERY_SECONDS as IMAGES_EVERY_SECONDS
 from common.media.cleanup import remove_images_once
 from common.media.images import ImageProcessor
 from common.media.storage import open_media_store
+from common.messaging.dead_letters import CLOSE_EXPIRED_EVERY_SECONDS
 from common.observability.logging import get_logger
 from common.primitives.clock import Clock
 from common.primitives.cursors import CursorSigner
@@ -66,6 +67,7 @@ from notifications.deliveries.timers import (
     PINS_IDLE_SECONDS,
     SWEEP_EVERY_SECONDS,
     advance_pins_once,
+    close_removed_once,
     escalate_alerts_once,
     repeat_open_alerts_once,
     resolve_abandoned_once,
@@ -82,6 +84,7 @@ from notifications.support.queries.tickets import find_free_text
 from notifications.support.store import encrypted_values as support_encrypted
 from notifications.support.store import retention as support_retention
 from notifications.support.store.tickets import MEDIA
+from notifications.support.timers import close_expired_webhooks_once
 from notifications.support.use_cases.tickets.check_message_key import check_message_key
 from notifications.support.use_cases.tickets.record_customer_message import PhoneHasher
 from notifications.webhooks import queries as webhooks_queries
@@ -321,6 +324,7 @@ def _retention_periods(settings: Settings) -> RetentionPeriods:
         notifications=timedelta(days=settings.notifications_keep_days),
         alerts=timedelta(days=settings.alerts_keep_days),
         conversations=timedelta(days=settings.assistant_keep_days),
+        dead_letters=timedelta(days=settings.unresolved_dead_letters_keep_days),
     )
 
 
@@ -356,6 +360,8 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
         Loop("send-webhooks", dependencies.webhook_sender.run, WEBHOOKS_POLL_SECONDS),
         Loop("repeat-open-alerts", lambda: repeat_open_alerts_once(dependencies), OPEN_ALERTS_EVERY_SECONDS),
         Loop("escalate-alerts", lambda: escalate_alerts_once(dependencies), OPEN_ALERTS_EVERY_SECONDS),
+        Loop("close-alerts-of-removed-messages", lambda: close_removed_once(dependencies), CLOSE_EXPIRED_EVERY_SECONDS),
+        Loop("close-expired-webhooks", lambda: close_expired_webhooks_once(dependencies), CLOSE_EXPIRED_EVERY_SECONDS),
         Loop("forward-pins", lambda: advance_pins_once(dependencies), PINS_EVERY_SECONDS, PINS_IDLE_SECONDS),
         Loop("resolve-abandoned-deliveries", lambda: resolve_abandoned_once(dependencies), SWEEP_EVERY_SECONDS),
         Loop(

@@ -35,13 +35,15 @@ class Encryption:
 
 class RetentionPeriods(NamedTuple):
     """Retention by table: messaging webhooks since arrival, deliveries with their attempts, the feed, alerts since they
-    were closed, and conversations since their last message."""
+    were closed, conversations since their last message, and dead letters without replay or closure since their failure.
+    """
 
     webhooks: timedelta
     deliveries: timedelta
     notifications: timedelta
     alerts: timedelta
     conversations: timedelta
+    dead_letters: timedelta
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ account. A replayed message names its first dead letter in a header, so that the
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from common.database.unit_of_work import UnitOfWork
+from common.auth.caller import THE_SERVICE
+from common.database.unit_of_work import Database, UnitOfWork
 from common.messaging.alerts import Alerts
 from common.messaging.bus import Bus, Outgoing
 from common.primitives.ids import new_id, parse_uuid
@@ -47,6 +48,19 @@ _RECORD_ACTION: Final = """
 INSERT INTO dead_letter_actions (dead_letter_id, action, queue, event_type, acted_by, reason, acted_at)
 VALUES ($1, $2, $3, $4, $5, $6, coalesce($7, now())) RETURNING acted_at
 """
+_OPEN_QUEUES: Final = "SELECT DISTINCT queue FROM dead_letters WHERE resolved_at IS NULL"
+# A message with an unproven publisher is evidence, and stays until staff close it.
+_LIST_EXPIRED: Final = f"""
+SELECT id FROM dead_letters
+WHERE resolved_at IS NULL AND failed_at <= now() - $1::interval AND queue = ANY ($2)
+  AND NOT headers ? '{_UNPROVEN_HEADER}'
+ORDER BY failed_at LIMIT 100
+"""
+_REMOVE_BODY: Final = "UPDATE dead_letters SET body = '' WHERE id = $1"
+# The oldest wait for half a year: minutes do not matter.
+CLOSE_EXPIRED_EVERY_SECONDS: Final = 600.0
+# The author of a closure by retention. Responses show null.
+RETENTION_ID: Final = UUID(int=0)
 _MONEY_SERVICES: Final = frozenset({"payments", "payouts"})
 
 
@@ -209,10 +223,34 @@ async def close_dead_letter(
     result = await close_or_request(uow, Closable(row["id"], row["queue"], row["event_type"]), by, reason)
     if isinstance(result, Closure):
         await uow.execute(_MARK_CLOSED, row["id"], result.closed_at)
-        Alerts(row["queue"].partition(".")[0]).clear_alert(
-            uow, _alert_key(row["first_id"]), "the dead letter was closed"
-        )
+        cause = reason if by == RETENTION_ID else "the dead letter was closed"
+        Alerts(row["queue"].partition(".")[0]).clear_alert(uow, _alert_key(row["first_id"]), cause)
     return row["id"], result
+
+
+async def close_expired_dead_letters(database: Database, life: timedelta) -> int:
+    """Close the dead letters that were not resolved within `life`, and remove their messages; return how many.
+
+    Those that concern money, and forged messages, stay until staff resolve them. One transaction for each.
+    """
+    queues = [row["queue"] for row in await database.fetch_for(THE_SERVICE, _OPEN_QUEUES)]
+    expiring = [queue for queue in queues if not concerns_money(queue)]
+    found = await database.fetch_for(THE_SERVICE, _LIST_EXPIRED, life, expiring) if expiring else []
+    closed = 0
+    for expired in found:
+        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            row = await uow.fetch_row(_LOCK, expired["id"])
+            # Staff may have resolved it meanwhile.
+            if row is not None and row["replayed_at"] is None and row["closed_at"] is None:
+                await close_dead_letter(uow, expired["id"], RETENTION_ID, reason_of_expiry(life))
+                await uow.execute(_REMOVE_BODY, expired["id"])
+                closed += 1
+    return closed
+
+
+def reason_of_expiry(life: timedelta) -> str:
+    """Return the reason of a closure by retention."""
+    return f"Not resolved within {life.days} days: the message was removed without its effect."
 
 
 async def close_or_request(

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
+from datetime import timedelta
 from importlib import import_module
 from typing import Any
 
@@ -41,6 +42,8 @@ class Runtime:
     # Called at the shutdown signal: open-ended responses end here, so that the drain is short.
     on_stop: list[Callable[[], None]] = field(default_factory=list)
     retention_rules: Sequence[Rule] = ()
+    # The time after which an unresolved dead letter is closed.
+    dead_letter_life: timedelta = timedelta.max
     # The names of background loops that ended; the process is about to end.
     ended_loops: set[str] = field(default_factory=set)
     limits: WaitLimits = WAIT_LIMITS
@@ -147,6 +150,7 @@ async def open_runtime(
                 verifier,
                 account_required=settings.broker_verified_publishers,
                 retention_rules=message_retention_rules(settings),
+                dead_letter_life=timedelta(days=settings.unresolved_dead_letters_keep_days),
                 limits=limits,
             )
         finally:

@@ -15,6 +15,7 @@ from common.auth.tokens import RENEW_KEYS_EVERY_SECONDS
 from common.database.retention import EVERY_SECONDS, purge_expired_once
 from common.messaging import declaring, replaying, republishing
 from common.messaging.consumers import Consumers
+from common.messaging.dead_letters import CLOSE_EXPIRED_EVERY_SECONDS, close_expired_dead_letters
 from common.messaging.messages import Subscription
 from common.messaging.relay import MEASURE_EVERY_SECONDS, measure_once, run_relay
 from common.migrations.runner import migrate
@@ -156,6 +157,11 @@ def background(service: Service, runtime: Runtime, dependencies: object, command
             Loop("update-metrics", lambda: measure_once(runtime.database), MEASURE_EVERY_SECONDS),
             Loop(
                 "purge-expired-rows", lambda: purge_expired_once(runtime.database, rules, runtime.clock), EVERY_SECONDS
+            ),
+            Loop(
+                "close-expired-dead-letters",
+                lambda: close_expired_dead_letters(runtime.database, runtime.dead_letter_life),
+                CLOSE_EXPIRED_EVERY_SECONDS,
             ),
             *service.loops(dependencies),
         ]

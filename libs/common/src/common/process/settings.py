@@ -173,6 +173,15 @@ class ServiceSettings(ProcessSettings):
     dead_letters_keep_days: int = Field(
         default=90, ge=1, description="Days for which dead letters are kept after their replay", examples=[180]
     )
+    unresolved_dead_letters_keep_days: int = Field(
+        default=180,
+        ge=30,
+        description=(
+            "Days after which a dead letter without replay or closure is closed and its message removed. One that "
+            "concerns money stays"
+        ),
+        examples=[365],
+    )
 
     @field_validator("retry_delays_seconds", mode="before")
     @classmethod

@@ -18,6 +18,7 @@ from common.messaging.dead_letters import concerns_money
 from common.messaging.dead_letters import replay_dead_letter as replay
 from common.messaging.shown_payloads import show_message
 from common.standard_endpoints.dead_letter_trail import (
+    CLOSED_BY,
     SAME_EVENT_MAX,
     DeadLetterClosing,
     History,
@@ -36,9 +37,9 @@ from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.response_models import ResponseModel, Timestamp
 from common.web.schemas import RequestBody
 
-_COLUMNS: Final = """
+_COLUMNS: Final = f"""
 SELECT d.id, d.event_id, d.queue, d.event_type, d.body, d.error, d.attempts, d.failed_at, d.replayed_at, d.closed_at,
-       c.closed_by, c.reason AS close_reason, r.acted_by AS closure_requested_by
+       {CLOSED_BY.format("c")}, c.reason AS close_reason, r.acted_by AS closure_requested_by
 FROM dead_letters AS d LEFT JOIN dead_letter_closures AS c ON c.dead_letter_id = d.id
 LEFT JOIN dead_letter_actions AS r ON r.dead_letter_id = d.id AND r.action = 'closure_requested'
 """

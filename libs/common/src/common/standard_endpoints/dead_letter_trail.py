@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.database.unit_of_work import UnitOfWork
-from common.messaging.dead_letters import Closure, ClosureRequest
+from common.messaging.dead_letters import RETENTION_ID, Closure, ClosureRequest
 from common.primitives.clock import iso
 from common.web.http import ok
 from common.web.response_models import ResponseModel, Timestamp
@@ -19,10 +19,13 @@ ServiceName = Literal["identity", "orders", "payments", "payouts", "notification
 # Each failed replay adds a row. A page shows no more of them.
 SAME_EVENT_MAX: Final = 50
 
-_ACTIONS: Final = """
+# Null for a closure by retention.
+CLOSED_BY: Final = f"nullif({{}}.closed_by, '{RETENTION_ID}') AS closed_by"
+_ACTIONS: Final = f"""
 SELECT dead_letter_id, action, acted_by, reason, acted_at FROM dead_letter_actions WHERE dead_letter_id = ANY ($1)
 UNION ALL
-SELECT dead_letter_id, 'closed', closed_by, reason, closed_at FROM dead_letter_closures WHERE dead_letter_id = ANY ($1)
+SELECT dead_letter_id, 'closed', {CLOSED_BY.format("closure")}, reason, closed_at
+FROM dead_letter_closures AS closure WHERE dead_letter_id = ANY ($1)
 """
 
 _COLUMNS: Final = ("dead_letter_id", "acted_at", "action", "acted_by", "reason")
@@ -51,7 +54,9 @@ class DeadLetterEntry(ResponseModel):
         Literal["failed", "replayed", "closure_requested", "closed"],
         Meta(description="What happened to the dead letter."),
     ]
-    by: Annotated[UUID | None, Meta(description="The member of staff; null for a failure.")]
+    by: Annotated[
+        UUID | None, Meta(description="The member of staff; null for a failure, and for a closure by retention.")
+    ]
     text: Annotated[str | None, Meta(description="The error of a failure, or the reason that the person gave.")]
 
 

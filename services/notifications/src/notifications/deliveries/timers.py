@@ -3,12 +3,18 @@
 from typing import Final
 
 from common.auth.caller import THE_SERVICE
+from common.database.retention import start_of_month
 from common.observability.logging import get_logger
 from notifications.deliveries.clients.delivery_sender import OUTCOME_UNKNOWN
-from notifications.deliveries.domain.alerts import ESCALATE_AFTER, REPEAT_AFTER
+from notifications.deliveries.domain.alerts import DELIVERY_LOST, ESCALATE_AFTER, MESSAGES_REMOVED, REPEAT_AFTER
 from notifications.deliveries.domain.channels import redelivery_policy
 from notifications.deliveries.domain.deliveries import CLAIM_LIFETIME, InProgress, OutcomeUnknown, evaluate_claim
-from notifications.deliveries.store.alerts import claim_open_alerts, claim_unacknowledged_alerts, enqueue_page
+from notifications.deliveries.store.alerts import (
+    claim_open_alerts,
+    claim_unacknowledged_alerts,
+    close_alerts_raised_before,
+    enqueue_page,
+)
 from notifications.deliveries.store.deliveries import lock_old_claims, release_claim
 from notifications.deliveries.store.pins import list_due_watches
 from notifications.deliveries.use_cases.deliveries.fail_delivery import fail_delivery
@@ -70,6 +76,17 @@ async def escalate_alerts_once(dependencies: Dependencies) -> int:
             enqueue_page(uow, alert_id)
     if alert_ids:
         log.warning("alerts escalated", alerts=len(alert_ids))
+    return len(alert_ids)
+
+
+async def close_removed_once(dependencies: Dependencies) -> int:
+    """Close the alerts about lost messages that retention removed since, and page that; return their number."""
+    now = dependencies.clock.now()
+    removed_before = start_of_month(now - dependencies.retention_periods.deliveries)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        alert_ids = await close_alerts_raised_before(uow, now, MESSAGES_REMOVED, DELIVERY_LOST, removed_before)
+        for alert_id in alert_ids:
+            enqueue_page(uow, alert_id)
     return len(alert_ids)
 
 

@@ -6,6 +6,8 @@ from msgspec.structs import replace
 from starlette.responses import JSONResponse
 
 from common.primitives.ids import new_id
+from notifications.deliveries.domain.alerts import MESSAGES_REMOVED
+from notifications.deliveries.timers import close_removed_once
 from testkit.work import own_actions_of
 
 from ..conftest import Providers, Scenario
@@ -58,3 +60,22 @@ async def test_staff_discard_the_messages_of_an_alert_about_lost_ones(scenario: 
     scenario.clock.advance(timedelta(seconds=1))
     await scenario.receive(alert_raised(dedup_key="delivery-failed:sms:delivery_pin"))
     assert len((await listed(scenario, status="open"))["data"]) == 2
+
+
+async def test_the_alert_about_lost_messages_ends_when_retention_removes_them(
+    scenario: Scenario, providers: Providers
+) -> None:
+    raised = alert_raised(dedup_key="delivery-failed:sms:delivery_pin")
+    await scenario.receive(raised)
+    await scenario.receive(alert_raised())
+    await scenario.send_queued()
+    scenario.clock.advance(timedelta(days=170))
+    assert await close_removed_once(scenario.dependencies) == 0
+    scenario.clock.advance(timedelta(days=42))
+    assert [await close_removed_once(scenario.dependencies) for _ in range(2)] == [1, 0]
+    await scenario.send_queued()
+    closed = (await listed(scenario, status="closed"))["data"]
+    [shown] = [alert for alert in closed if alert["id"] == str(raised.alert_id)]
+    assert (shown["closedBy"], shown["closeReason"]) == (None, MESSAGES_REMOVED)
+    pages = [page for _, page in providers.pages if page["id"] == str(raised.alert_id)]
+    assert pages[-1]["closedAt"] is not None

@@ -16,6 +16,7 @@ from common.primitives.ids import new_id
 from common.primitives.problems import Conflict
 from contracts.identity import UserErased
 from notifications.support.consumers import SupportTask, fail_support_task
+from notifications.support.timers import close_expired_webhooks_once
 from notifications.support.use_cases.messaging.close_dead_webhook import close_dead_webhook
 from notifications.support.use_cases.messaging.replay_webhook import replay_webhook
 from testkit.locks import waits_for
@@ -349,3 +350,16 @@ async def test_an_erasure_reaches_the_dead_webhook_of_the_id_named_with_the_numb
     await erase_buyer(scenario)
     await assert_erased(scenario)
     assert await scenario.tables_with(user_id) == set()
+
+
+async def test_a_dead_webhook_without_a_decision_expires(scenario: Scenario) -> None:
+    dead = await dead_item(scenario)
+    shown = [await close_expired_webhooks_once(scenario.dependencies)]
+    await scenario.fetch("UPDATE dead_letter_webhooks SET failed_at = failed_at - interval '180 days' RETURNING 1")
+    shown += [await close_expired_webhooks_once(scenario.dependencies) for _ in range(2)]
+    assert shown == [0, 1, 0]
+    [expired] = await listed(scenario)
+    assert (expired["id"], expired["outcome"], expired["closedBy"]) == (dead["id"], "ignored", None)
+    assert expired["closeReason"] == "Not resolved within 180 days: the message was removed without its effect."
+    assert "Where is it?" not in str(await scenario.fetch("SELECT payload FROM dead_letter_webhooks"))
+    assert "Where is it?" not in str(await scenario.fetch("SELECT content FROM messaging_items"))

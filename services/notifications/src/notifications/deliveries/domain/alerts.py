@@ -28,6 +28,7 @@ ESCALATE_AFTER: Final[Mapping[str, timedelta]] = {**RESPOND_WITHIN, "SEV-1": RES
 
 DELIVERY_LOST: Final = "delivery-failed:"
 """What the keys of alerts about lost messages begin with: nothing that happens later ends their cause."""
+MESSAGES_REMOVED: Final = "The messages were not delivered, and retention removed them."
 
 Dialect = Literal["alertmanager", "pagerduty", "webhook"]
 

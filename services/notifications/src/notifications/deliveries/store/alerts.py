@@ -30,6 +30,10 @@ _LOCK_ALERT: Final = "SELECT dedup_key, closed_at, closed_by, close_reason FROM 
 _CLOSE_BY: Final = """
 UPDATE alerts SET closed_at = $2, closed_by = $3, close_reason = $4 WHERE id = $1 AND closed_at IS NULL
 """
+_CLOSE_REMOVED: Final = """
+UPDATE alerts SET closed_at = $1, close_reason = $2
+WHERE closed_at IS NULL AND starts_with(dedup_key, $3) AND last_raised_at < $4 RETURNING id
+"""
 _LAST_CLOSED_AT: Final = "SELECT max(closed_at) FROM alerts WHERE dedup_key = $1"
 _CLAIM_OPEN: Final = """
 UPDATE alerts SET paged_at = $1 WHERE id IN (
@@ -134,6 +138,13 @@ async def claim_open_alerts(uow: UnitOfWork, now: datetime, paged_before: dateti
 
 async def save_alert_closed(uow: UnitOfWork, alert_id: UUID, at: datetime) -> None:
     await uow.execute(_CLOSE_ALERT, alert_id, at)
+
+
+async def close_alerts_raised_before(
+    uow: UnitOfWork, now: datetime, reason: str, key_prefix: str, raised_before: datetime
+) -> list[UUID]:
+    """Close the open alerts of these keys that were last raised before then, without a person; return them."""
+    return [row["id"] for row in await uow.fetch(_CLOSE_REMOVED, now, reason, key_prefix, raised_before)]
 
 
 async def lock_alert(uow: UnitOfWork, alert_id: UUID) -> LockedAlert | None:

@@ -6,7 +6,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.messaging.dead_letters import concerns_money
 from common.messaging.shown_payloads import show_webhook
 from common.primitives.ids import parse_uuid
-from common.standard_endpoints.dead_letter_trail import SAME_EVENT_MAX, history_of
+from common.standard_endpoints.dead_letter_trail import CLOSED_BY, SAME_EVENT_MAX, history_of
 from common.standard_endpoints.dead_webhooks import DeadLetterWebhook, DeadLetterWebhookDetails
 from common.web.pages import Found, OffsetPage
 from notifications.support.store.messaging import SUPPORT_QUEUE
@@ -25,10 +25,10 @@ _FILTER: Final = f"""
 WHERE ($1::text IS NULL OR d.event_type = $1) AND ($2::text IS NULL OR event.outcome = $2)
   AND ($3::text IS NULL OR d.event_id = $3)
 """
-_COLUMNS: Final = """
+_COLUMNS: Final = f"""
 SELECT d.id, d.event_id, d.provider, d.event_type, d.payload, d.error, d.attempts, d.failed_at, d.replayed_at,
-       d.closed_at, closure.closed_by, closure.reason AS close_reason, request.acted_by AS closure_requested_by,
-       event.outcome
+       d.closed_at, {CLOSED_BY.format("closure")}, closure.reason AS close_reason,
+       request.acted_by AS closure_requested_by, event.outcome
 """
 _FIND: Final = f"""
 {_COLUMNS} {_EVENTS} WHERE d.id = $1 OR d.event_id = $2

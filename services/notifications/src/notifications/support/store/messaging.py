@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -10,7 +10,7 @@ import asyncpg
 import msgspec
 
 from common.auth.caller import THE_SERVICE
-from common.database.unit_of_work import Database, UnitOfWork
+from common.database.unit_of_work import Database, Reads, UnitOfWork
 from common.primitives.ids import parse_uuid
 from common.primitives.json_records import Json, JsonObject
 from notifications.support.domain.messaging_webhook import PROVIDER, Item
@@ -56,6 +56,11 @@ _MARK_REPLAYED: Final = """
 UPDATE dead_letter_webhooks SET replayed_at = $2, payload = '{}' WHERE event_id = $1 AND resolved_at IS NULL
 RETURNING id
 """
+_LIST_EXPIRED: Final = """
+SELECT id FROM dead_letter_webhooks WHERE resolved_at IS NULL AND failed_at <= now() - $1::interval
+ORDER BY failed_at, id LIMIT 100
+"""
+_EMPTY: Final = "UPDATE dead_letter_webhooks SET payload = '{}' WHERE id = $1"
 _MARK_CLOSED: Final = "UPDATE dead_letter_webhooks SET closed_at = $2 WHERE id = $1"
 _FIND_OUTCOME: Final = """
 SELECT coalesce((SELECT outcome FROM messaging_items WHERE id = $1),
@@ -193,6 +198,16 @@ async def lock_dead_webhook(uow: UnitOfWork, key: str) -> DeadWebhook | None:
 async def list_dead_letter_ids(uow: UnitOfWork, event_id: str) -> list[UUID]:
     """Return the dead letters of this event, the first failure first."""
     return [row["id"] for row in await uow.fetch(_LIST_OF_EVENT, event_id)]
+
+
+async def list_expired_dead_webhooks(reads: Reads, life: timedelta) -> list[UUID]:
+    """Return dead letters that were neither replayed nor closed for so long, the oldest first."""
+    return [row["id"] for row in await reads.fetch(_LIST_EXPIRED, life)]
+
+
+async def empty_dead_webhook(uow: UnitOfWork, dead_letter_id: UUID) -> None:
+    """Remove the payload of a dead letter."""
+    await uow.execute(_EMPTY, dead_letter_id)
 
 
 async def mark_dead_webhooks_replayed(uow: UnitOfWork, event_id: str, now: datetime) -> list[UUID]:
