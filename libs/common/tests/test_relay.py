@@ -7,9 +7,9 @@ import pytest
 from common.database.outbox import Handover
 from common.messaging import relay as relay_module
 from common.messaging.bus import Bus
-from common.messaging.relay import Relay, relay_once, run_relay
+from common.messaging.relay import Relay, measure_once, outbox_age_seconds, relay_once, run_relay
 from common.messaging.republishing import republish
-from common.observability.telemetry import OUTBOX_PUBLISHED, OUTBOX_REFUSED
+from common.observability.telemetry import OUTBOX_AGE_SECONDS, OUTBOX_PUBLISHED, OUTBOX_REFUSED, OUTBOX_WAITING
 from common.primitives.ids import new_id
 from contracts.notifications import TicketOpened
 from contracts.orders import OrderPlaced
@@ -159,3 +159,23 @@ async def test_republished_messages_are_applied_once(mechanisms: Mechanisms, bus
             await eventually(lambda event=event: rows(mechanisms, OF_OWNER, event.order_id))
         await eventually(lambda: published(mechanisms, 3))
     assert notebook.attempts == {received_event.subject: 1, lost.subject: 1, waiting.subject: 1}
+
+
+async def test_unpublished_rows_are_counted_with_the_age_of_the_oldest(mechanisms: Mechanisms, bus: Bus) -> None:
+    async def measured() -> tuple[float, int, int]:
+        """Return the number of rows, and the age in whole hours of the metric and of readiness."""
+        await measure_once(mechanisms.database)
+        ages = OUTBOX_AGE_SECONDS._value.get(), await outbox_age_seconds(mechanisms.database)
+        return (OUTBOX_WAITING._value.get(), *(int(age // 3600) for age in ages))
+
+    events = [dispatched() for _ in range(3)]
+    await publish(mechanisms, *events)
+    change = "UPDATE outbox SET created_at = now() - make_interval(hours => $2) WHERE subject = $1 RETURNING id"
+    for hours, event in zip((3, 2, 1), events, strict=True):
+        await rows(mechanisms, change, event.subject, hours)
+    await rows(mechanisms, "UPDATE outbox SET published_at = now() WHERE subject = $1 RETURNING id", events[0].subject)
+    assert await measured() == (2, 2, 2)
+    assert await relay_once(mechanisms.database, bus) == 2
+    assert await measured() == (0, 0, 0)
+    async with consuming(mechanisms, bus, Notebook()):
+        await eventually(lambda: written(mechanisms, 2))

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from orders.store import flash_sales, orders, pins, refunds, returns, stock
+from orders.store import flash_sales, orders, pins, receipts, refunds, returns, stock
 from orders.timers import fire_timers_once
 from testkit.locks import Locks, assert_locks, waits_for
 
@@ -27,6 +27,7 @@ async def lock_pin_of_attempt(uow: UnitOfWork, order_id: UUID) -> object:
 LOCKS: Locks = {
     "order": ("SELECT id FROM orders", orders.lock_order),
     "sold order": ("SELECT id FROM orders", orders.lock_sold_order),
+    "paid order": ("SELECT id FROM orders", receipts.lock_paid_order),
     "PIN": ("SELECT order_id FROM delivery_pins", pins.lock_pin),
     "PIN of an attempt": ("SELECT order_id FROM delivery_pins", lock_pin_of_attempt),
     "refund": (

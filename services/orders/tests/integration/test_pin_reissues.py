@@ -113,7 +113,9 @@ async def test_an_order_has_one_prepared_reissue_which_expires(market: Market) -
 
 
 async def test_the_second_reissue_of_an_order_raises_an_alert(market: Market) -> None:
-    order = await locked_order(market)
+    order, other = [await locked_order(market) for _ in range(2)]
+    data_of(await decide(market, data_of(await prepare(market, other), 201)))
+    data_of(await decide(market, data_of(await prepare(market, order), 201), "reject"))
     raised = []
     for _ in range(2):
         data_of(await decide(market, data_of(await prepare(market, order), 201)))

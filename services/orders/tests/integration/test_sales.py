@@ -123,10 +123,11 @@ async def test_an_order_is_a_sale_from_its_payment_and_its_money_changes_figures
 
 async def test_a_late_or_repeated_event_never_changes_the_figures(market: Market) -> None:
     order = await paid_sale(market, (100_001, 1), (3, 1))
-    await state_escrow(market, order, 5, net=95_000, commission=5_004)
-    expected = await sums(market)
     counted = STALE_EVENTS.labels(EscrowStated.TYPE)
     counted_before = counted._value.get()
+    await state_escrow(market, order, 5, net=95_000, commission=5_004)
+    assert counted._value.get() == counted_before
+    expected = await sums(market)
     await state_escrow(market, order, 4, locked=100_004)
     await state_escrow(market, order, 5, locked=100_004)
     assert await sums(market) == expected

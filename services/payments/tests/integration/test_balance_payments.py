@@ -297,19 +297,22 @@ async def _refunds(app: PaymentsApp, placed: OrderPlaced) -> list[tuple[Any, ...
 
 async def test_a_refund_goes_back_to_the_charge_first_and_the_rest_to_the_balance(app: PaymentsApp) -> None:
     placed = await _mixed_order(app)
-    for amount_minor in (200_000, 250_000, 50_000):
+    for amount_minor in (200_000, 250_000, 30_000, 20_000):
         await app.receive(app.refund_requested(placed, amount_minor))
     assert await _refunds(app, placed) == [
         ("pending", 200_000, 0),
         ("pending", 180_000, 70_000),
-        ("settled", 0, 50_000),
+        ("settled", 0, 30_000),
+        ("settled", 0, 20_000),
     ]
+    returned = "SELECT balance_refunded_minor, rewards_refunded_minor FROM escrows WHERE order_id = $1"
+    assert [tuple(row) for row in await app.fetch(returned, placed.order_id)] == [(120_000, 50_000)]
     assert await _amounts(app) == (120_000, 0)
     rewards = await app.client.get("/api/rewards/balance", headers=app.headers(app.buyer))
     assert rewards.json()["data"] == {"balanceMinor": 50_000}, "a reward returns as a reward"
     await check_audit(app)
     settled = await app.published("payments.refund_settled.v1")
-    assert [(one["amountMinor"], one.get("balanceMinor")) for one in settled][-1] == (50_000, 50_000)
+    assert [(one["amountMinor"], one.get("balanceMinor")) for one in settled][-1] == (20_000, 20_000)
     await app.work("payments.refunds")
     for refund in await app.gateway.refunds():
         if refund["status"] == "pending":

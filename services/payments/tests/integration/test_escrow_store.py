@@ -95,7 +95,7 @@ async def hold(app: PaymentsApp, charge: Charge) -> None:
         await hold_escrow(uow, posting, unpaid, CoveringPayment(charge.reference, new.id), None, now, new.record)
 
 
-@pytest.mark.parametrize("meanwhile", ["its charge is recorded", "the order is paid", "nothing"])
+@pytest.mark.parametrize("meanwhile", ["its charge is recorded", "the order is paid", "the intent is paid", "nothing"])
 async def test_a_charge_holds_escrow_only_while_it_and_its_order_are_as_read(app: PaymentsApp, meanwhile: str) -> None:
     """Charge, posting, escrow and event are one statement, of which nothing is written for another state."""
     order = await app.place_order()
@@ -107,6 +107,8 @@ async def test_a_charge_holds_escrow_only_while_it_and_its_order_are_as_read(app
             await charges.record_charge(uow, first, "first", None, "quarantined", app.clock.now())
         elif meanwhile == "the order is paid":
             await uow.execute("UPDATE payable_orders SET status = 'paid_escrow'")
+        elif meanwhile == "the intent is paid":
+            await uow.execute("UPDATE payment_intents SET status = 'paid', paid_at = now()")
     with nullcontext() if meanwhile == "nothing" else pytest.raises(StateChanged):
         await hold(app, charge)
     expected = 1 if meanwhile == "nothing" else 0

@@ -44,6 +44,7 @@ async def _decide(app: PaymentsApp, goodwill: dict[str, Any], verb: str = "appro
 
 async def test_the_platform_pays_and_the_order_keeps_its_money(app: PaymentsApp) -> None:
     placed = await _placed(app)
+    await app.receive(app.delivered(placed))
     before = await app.balances()
     goodwill = await _prepared(app, placed.order_id)
     assert goodwill["entries"] == [

@@ -168,6 +168,8 @@ async def test_an_intent_recorded_during_a_cancellation_is_closed(app: PaymentsA
 
 
 async def test_one_charge_pays_every_order_of_the_purchase(app: PaymentsApp) -> None:
+    other = await place_purchase(app)
+    await open_purchase_intent(app, other)
     purchase, reference = await paid_purchase(app)
     assert await app.balances() == {"gateway_cash": 1_000_000, **escrows_minor(purchase)}
     assert await _statuses(app, purchase) == ["paid_escrow"] * 3
@@ -177,8 +179,9 @@ async def test_one_charge_pays_every_order_of_the_purchase(app: PaymentsApp) -> 
     ]
     of_payment = {(event["purchaseId"], event["reference"], event["paidOrders"]) for event in held}
     assert of_payment == {(str(purchase.id), reference, 3)}
-    assert await _intents(app) == [("paid", 1_000_000)]
-    [payment] = (await app.client.get("/api/payments", headers=app.headers(app.buyer))).json()["data"]
+    assert await _intents(app) == [("pending", 1_000_000), ("paid", 1_000_000)]
+    query = {"purchaseId": str(purchase.id)}
+    [payment] = (await app.client.get("/api/payments", headers=app.headers(app.buyer), params=query)).json()["data"]
     assert payment["orderIds"] == [str(order.order_id) for order in purchase.orders]
     for order in purchase.orders:
         query = {"orderId": str(order.order_id), "purchaseId": str(purchase.id)}
