@@ -260,6 +260,8 @@ def test_step_up_permissions_move_money_or_are_listed() -> None:
         # Secrets of programs.
         "api_keys:own",
         "api_keys:manage",
+        # The people who work for a shop.
+        "shop_members:own",
     }
 
 

@@ -288,6 +288,7 @@ FORMS: dict[str, Callable[[], str]] = {
     "vendor_id no UUID": lambda: metadata(vendor_id="x"),
     "campus_id a number": lambda: metadata(campus_id=1),
     "hub_id no UUID": lambda: metadata(hub_id="x"),
+    "packing_vendor_id no UUID": lambda: metadata(packing_vendor_id="x"),
     "no vendor_id": lambda: ed(app_metadata={"roles": ["buyer"], "campus_id": None}),
     "expired, and of another issuer": lambda: ed(iss="x", iat=SECONDS - 9_000, exp=SECONDS - 8_000),
     "expired, and for another audience": lambda: ed(aud="x", iat=SECONDS - 9_000, exp=SECONDS - 8_000),

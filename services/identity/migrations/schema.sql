@@ -666,6 +666,41 @@ CREATE INDEX sessions_oldest ON sessions USING btree (signed_in_at);
 ALTER TABLE sessions ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, INSERT, UPDATE, DELETE ON sessions TO campus_identity_service;
 
+CREATE TABLE shop_invitations (
+    id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    email text NOT NULL,
+    role text NOT NULL,
+    invited_by uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT shop_invitations_pkey PRIMARY KEY (id),
+    CONSTRAINT shop_invitations_one_of_address UNIQUE (vendor_id, email),
+    CONSTRAINT shop_invitations_vendor FOREIGN KEY (vendor_id) REFERENCES vendors(id),
+    CONSTRAINT shop_invitations_expire_in_a_week CHECK (((expires_at > created_at) AND (expires_at <= (created_at + '8 days'::interval)))),
+    CONSTRAINT shop_invitations_role_known CHECK ((role = ANY (ARRAY['manager'::text, 'packer'::text])))
+);
+CREATE INDEX shop_invitations_by_expiry ON shop_invitations USING btree (expires_at);
+CREATE INDEX shop_invitations_of_email ON shop_invitations USING btree (email);
+ALTER TABLE shop_invitations ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE, DELETE ON shop_invitations TO campus_identity_service;
+
+CREATE TABLE shop_members (
+    user_id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    role text NOT NULL,
+    added_by uuid NOT NULL,
+    joined_at timestamp with time zone NOT NULL,
+    CONSTRAINT shop_members_pkey PRIMARY KEY (user_id),
+    CONSTRAINT shop_members_user FOREIGN KEY (user_id) REFERENCES profiles(id),
+    CONSTRAINT shop_members_vendor FOREIGN KEY (vendor_id) REFERENCES vendors(id),
+    CONSTRAINT shop_members_never_added_by_themselves CHECK ((added_by <> user_id)),
+    CONSTRAINT shop_members_role_known CHECK ((role = ANY (ARRAY['manager'::text, 'packer'::text])))
+);
+CREATE INDEX shop_members_of_vendor ON shop_members USING btree (vendor_id, joined_at, user_id);
+ALTER TABLE shop_members ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE, DELETE ON shop_members TO campus_identity_service;
+
 CREATE TABLE sign_up_passwords (
     address_hash bytea NOT NULL,
     password_digest bytea NOT NULL,
@@ -843,6 +878,40 @@ CREATE POLICY vendors_read ON vendors FOR SELECT
     USING ((status = 'active'::text));
 CREATE TRIGGER vendors_commission_by_two BEFORE UPDATE OF commission_basis_points ON vendors FOR EACH ROW WHEN ((new.commission_basis_points IS DISTINCT FROM old.commission_basis_points)) EXECUTE FUNCTION vendors_refuse_unapproved_commission();
 CREATE TRIGGER vendors_role_of_owner AFTER INSERT OR UPDATE OF status ON vendors FOR EACH ROW EXECUTE FUNCTION vendors_set_role_of_owner();
+
+CREATE VIEW shop_invitations_in_full WITH (security_barrier=true) AS
+ SELECT invitation.id,
+    invitation.vendor_id,
+    invitation.email,
+    invitation.role,
+    invitation.invited_by,
+    invitation.created_at,
+    invitation.expires_at,
+    shop.business_name,
+    shop.owner_user_id IS DISTINCT FROM app_user_id() AS is_for_caller
+   FROM shop_invitations invitation
+     JOIN vendors shop ON shop.id = invitation.vendor_id AND shop.status <> 'closed'::text
+  WHERE shop.owner_user_id = app_user_id() OR invitation.email = (( SELECT profile.confirmed_email
+           FROM profiles profile
+          WHERE profile.id = app_user_id() AND profile.confirmed_email = profile.email));
+GRANT SELECT ON shop_invitations_in_full TO campus_identity_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON shop_invitations_in_full TO campus_identity_service;
+
+CREATE VIEW shop_members_in_full WITH (security_barrier=true) AS
+ SELECT member.vendor_id,
+    member.user_id,
+    member.role,
+    member.added_by,
+    member.joined_at,
+    profile.full_name,
+    profile.email,
+    shop.business_name
+   FROM shop_members member
+     JOIN vendors shop ON shop.id = member.vendor_id AND shop.status <> 'closed'::text
+     JOIN profiles profile ON profile.id = member.user_id
+  WHERE member.user_id = app_user_id() OR shop.owner_user_id = app_user_id();
+GRANT SELECT ON shop_members_in_full TO campus_identity_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON shop_members_in_full TO campus_identity_service;
 
 CREATE VIEW staff_members WITH (security_barrier=true) AS
  SELECT p.id,

@@ -19,6 +19,12 @@ CREATE OR REPLACE FUNCTION public.app_may(permission text)
  STABLE
 AS $function$ SELECT permission = ANY (string_to_array(current_setting('app.permissions', true), ',')) $function$;
 
+CREATE OR REPLACE FUNCTION public.app_packing_vendor_id()
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE
+AS $function$ SELECT nullif(current_setting('app.packing_vendor_id', true), '')::uuid $function$;
+
 CREATE OR REPLACE FUNCTION public.app_user_id()
  RETURNS uuid
  LANGUAGE sql
@@ -1075,7 +1081,7 @@ ALTER TABLE orders ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, INSERT ON orders TO campus_orders_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON orders TO campus_orders_service;
 CREATE POLICY orders_never_of_ones_own_vendor ON orders AS RESTRICTIVE FOR INSERT
-    WITH CHECK (((vendor_id IS DISTINCT FROM ( SELECT app_vendor_id() AS app_vendor_id)) AND (NOT (EXISTS ( SELECT
+    WITH CHECK (((vendor_id IS DISTINCT FROM ( SELECT app_vendor_id() AS app_vendor_id)) AND (vendor_id IS DISTINCT FROM ( SELECT app_packing_vendor_id() AS app_packing_vendor_id)) AND (NOT (EXISTS ( SELECT
    FROM vendors known
   WHERE ((known.id = orders.vendor_id) AND (known.owner_user_id = ( SELECT app_user_id() AS app_user_id))))))));
 CREATE POLICY orders_of_the_campus_admins_campus ON orders FOR SELECT
@@ -1442,7 +1448,7 @@ CREATE POLICY reviews_by_the_buyer_of_a_delivered_order ON reviews FOR INSERT
 CREATE POLICY reviews_moderated ON reviews FOR UPDATE
     USING (app_may('reviews:moderate'::text));
 CREATE POLICY reviews_never_of_ones_own_vendor ON reviews AS RESTRICTIVE FOR INSERT
-    WITH CHECK (((vendor_id IS DISTINCT FROM ( SELECT app_vendor_id() AS app_vendor_id)) AND (NOT (EXISTS ( SELECT
+    WITH CHECK (((vendor_id IS DISTINCT FROM ( SELECT app_vendor_id() AS app_vendor_id)) AND (vendor_id IS DISTINCT FROM ( SELECT app_packing_vendor_id() AS app_packing_vendor_id)) AND (NOT (EXISTS ( SELECT
    FROM vendors known
   WHERE ((known.id = reviews.vendor_id) AND (known.owner_user_id = ( SELECT app_user_id() AS app_user_id))))))));
 CREATE POLICY reviews_replied_to_by_their_vendor ON reviews FOR UPDATE
@@ -1600,6 +1606,35 @@ CREATE VIEW listed_products AS
 GRANT SELECT ON listed_products TO campus_orders_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON listed_products TO campus_orders_service;
 
+CREATE VIEW packing_orders WITH (security_barrier=true) AS
+ SELECT orders.id,
+    orders.number,
+    orders.status,
+    orders.hub_id,
+    hub.name AS hub_name,
+    buyer.short_name AS buyer_name,
+    orders.delivery_note,
+    orders.created_at,
+    orders.updated_at,
+    orders.arrived_at,
+    orders.delivered_at,
+    orders.revision,
+    COALESCE(( SELECT json_agg(item.*) AS json_agg
+           FROM ( SELECT order_items.id,
+                    order_items.product_id AS "productId",
+                    order_items.variant_id AS "variantId",
+                    order_items.name,
+                    order_items.quantity
+                   FROM order_items
+                  WHERE order_items.order_id = orders.id AND order_items.cancelled_at IS NULL
+                  ORDER BY order_items."position") item), '[]'::json) AS items
+   FROM orders
+     LEFT JOIN hubs hub ON hub.id = orders.hub_id
+     LEFT JOIN user_contacts buyer ON buyer.user_id = orders.buyer_id
+  WHERE orders.vendor_id = (( SELECT app_packing_vendor_id() AS app_packing_vendor_id)) AND ( SELECT app_may('orders:pack'::text) AS app_may) AND (orders.status = ANY (ARRAY['paid_escrow'::text, 'dispatched'::text, 'delivered'::text]));
+GRANT SELECT ON packing_orders TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON packing_orders TO campus_orders_service;
+
 CREATE VIEW shelf AS
  SELECT listed_products.id,
     listed_products.vendor_id,
@@ -1624,3 +1659,14 @@ CREATE VIEW shelf AS
    FROM listed_products;
 GRANT SELECT ON shelf TO campus_orders_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON shelf TO campus_orders_service;
+
+CREATE VIEW shop_actions WITH (security_barrier=true) AS
+ SELECT history.order_id,
+    history.id,
+    actor.short_name
+   FROM order_history history
+     JOIN orders ON orders.id = history.order_id
+     JOIN user_contacts actor ON actor.user_id = history.actor_id
+  WHERE orders.vendor_id = (( SELECT app_vendor_id() AS app_vendor_id)) AND ( SELECT app_may('orders:fulfil'::text) AS app_may) AND (history.event = ANY (ARRAY['vendor_dispatches'::text, 'pin_accepted'::text]));
+GRANT SELECT ON shop_actions TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON shop_actions TO campus_orders_service;

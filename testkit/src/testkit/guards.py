@@ -36,7 +36,7 @@ _VALUES: Final[dict[str, Any]] = {
     "_text": [],
 }
 # The settings of row security by the word that a policy's alternative uses for them.
-_IDENTITIES: Final = {name: f"app.{name}_id" for name in ("user", "vendor", "campus", "hub")}
+_IDENTITIES: Final = {name: f"app.{name}_id" for name in ("user", "vendor", "campus", "hub", "packing_vendor")}
 _UNKNOWN_CALLER: Final = dict.fromkeys(_IDENTITIES.values(), OTHERS)
 
 Row = Mapping[str, Any]
@@ -64,8 +64,8 @@ class GuardedTable:
     triggers: Mapping[str, tuple["str | InsertAfter", ...]] = field(default_factory=dict)
     """By trigger: statements that each must fail."""
     policies: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By permissive policy: each alternative that admits a caller, as words: `user`, `vendor`, `campus`, `hub` for a
-    row of the caller's own, else a permission. `public` admits every caller.
+    """By permissive policy: each alternative that admits a caller, as words: `user`, `vendor`, `campus`, `hub`,
+    `packing_vendor` for a row of the caller's own, else a permission. `public` admits every caller.
     """
     rejected_rows: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
     """By policy: changes of the row that it rejects from the first caller whom it admits."""

@@ -70,6 +70,7 @@ class Issuer:
         vendor_id: UUID | None = None,
         campus_id: UUID | None = None,
         hub_id: UUID | None = None,
+        packing_vendor_id: UUID | None = None,
         stepped_up: bool | None = None,
         factor_age: timedelta = timedelta(0),
         session_id: UUID | None = None,
@@ -103,6 +104,7 @@ class Issuer:
                 "vendor_id": str(vendor_id) if vendor_id else None,
                 "campus_id": str(campus_id) if campus_id else None,
                 "hub_id": str(hub_id) if hub_id else None,
+                "packing_vendor_id": str(packing_vendor_id) if packing_vendor_id else None,
             },
             **claims,
         }

@@ -120,6 +120,16 @@ class ApiKeyExpiring(Event, frozen=True, kw_only=True):
     expires_at: str
 
 
+class ShopInvitationSent(Event, frozen=True, kw_only=True):
+    """A shop invited the user, whose confirmed mail address the owner named; `role` is `manager` or `packer`."""
+
+    TYPE: ClassVar[str] = "identity.shop_invitation_sent.v1"
+    user_id: UUID
+    invitation_id: UUID
+    business_name: str
+    role: Literal["manager", "packer"]
+
+
 class UserErased(Event, frozen=True, kw_only=True):
     """A user was erased: services delete their contact data. Records of money keep the id."""
 

@@ -14,9 +14,14 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "bank_details:own",
             "webhooks:own",
             "api_keys:own",
+            "shop_members:own",
             "work:read",
         }
     ),
+    # Members of a shop (decision 206). A manager has no wallet, bank account, keys and members of the shop.
+    "shop_manager": frozenset({"catalog:own", "flash_sales:keep", "orders:fulfil", "work:read"}),
+    # Reads no amount of the shop: the token names the shop apart from `vendor_id`.
+    "shop_packer": frozenset({"orders:pack", "work:read"}),
     "hub_agent": frozenset({"orders:verify", "work:read"}),
     "support_agent": frozenset(
         {
@@ -168,10 +173,15 @@ ROLES_BY_RANK: Final[tuple[str, ...]] = (
     "support_agent",
     "hub_agent",
     "merchant",
+    "shop_manager",
+    "shop_packer",
     "buyer",
 )
 
-STAFF_ROLES: Final[frozenset[str]] = frozenset(ROLES_BY_RANK) - {"buyer", "merchant"}
+SHOP_ROLES: Final[frozenset[str]] = frozenset({"shop_manager", "shop_packer"})
+"""Roles of the members of a shop, whose owner is its merchant."""
+
+STAFF_ROLES: Final[frozenset[str]] = frozenset(ROLES_BY_RANK) - {"buyer", "merchant"} - SHOP_ROLES
 
 # Roles whose permissions hold only in a session with a second factor (contract section 5.4). A hub agent
 # reads the orders of one hub, and works at a counter.

@@ -123,6 +123,7 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
         identity.OneTimeCodeIssued,
         identity.CredentialsChanged,
         identity.ApiKeyExpiring,
+        identity.ShopInvitationSent,
         orders.OrderPlaced,
         orders.PurchasePlaced,
         orders.OrderCancelled,

@@ -15,6 +15,7 @@ WorkKindName = Literal[
     "flash_sales_to_approve",
     "goodwill_refunds_to_approve",
     "orders_to_dispatch",
+    "orders_to_pack",
     "payout_exceptions",
     "payout_runs_to_approve",
     "payouts_to_dispatch",

@@ -68,3 +68,28 @@ ALTER TABLE commission_changes ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON commission_changes TO campus_identity_api;
 CREATE POLICY commission_changes_read ON commission_changes FOR SELECT
     USING (app_may('vendors:commission') OR app_may('vendors:read'));
+
+ALTER TABLE shop_members ENABLE ROW LEVEL SECURITY;
+ALTER TABLE shop_invitations ENABLE ROW LEVEL SECURITY;
+-- A caller reads the views: the owner reads the members and invitations of the shop, a member the own membership, and
+-- the holder of a confirmed address its invitations.
+CREATE VIEW shop_members_in_full WITH (security_barrier) AS
+SELECT member.vendor_id, member.user_id, member.role, member.added_by, member.joined_at, profile.full_name,
+       profile.email, shop.business_name
+FROM shop_members AS member
+    JOIN vendors AS shop ON shop.id = member.vendor_id AND shop.status <> 'closed'
+    JOIN profiles AS profile ON profile.id = member.user_id
+WHERE member.user_id = app_user_id() OR shop.owner_user_id = app_user_id();
+GRANT SELECT ON shop_members_in_full TO campus_identity_api;
+CREATE VIEW shop_invitations_in_full WITH (security_barrier) AS
+SELECT invitation.id, invitation.vendor_id, invitation.email, invitation.role, invitation.invited_by,
+       invitation.created_at, invitation.expires_at, shop.business_name,
+       shop.owner_user_id IS DISTINCT FROM app_user_id() AS is_for_caller
+FROM shop_invitations AS invitation
+    JOIN vendors AS shop ON shop.id = invitation.vendor_id AND shop.status <> 'closed'
+WHERE shop.owner_user_id = app_user_id()
+   OR invitation.email = (
+        SELECT profile.confirmed_email FROM profiles AS profile
+        WHERE profile.id = app_user_id() AND profile.confirmed_email = profile.email
+   );
+GRANT SELECT ON shop_invitations_in_full TO campus_identity_api;

@@ -29,6 +29,8 @@ CREDENTIALS = (
     "message_counts",
     "sign_up_passwords",
     "login_failures",
+    "shop_members",
+    "shop_invitations",
 )
 
 
@@ -150,6 +152,8 @@ GRANTS: dict[str, dict[str, set[str]]] = {
         | {"last_used_at", "revoked_at", "revoked_by"}
     },
     "staff_members": {"SELECT": ALL},
+    "shop_members_in_full": {"SELECT": ALL},
+    "shop_invitations_in_full": {"SELECT": ALL},
     "staff_grants": {"SELECT": ALL},
     "staff_acts": {"SELECT": ALL, "INSERT": ALL},
     "commission_changes": {"SELECT": ALL},
@@ -180,6 +184,8 @@ OWNERS = {
     "vendor_applications": "user_id",
     "api_keys": "created_by",
     "staff_members": "id",
+    "shop_members_in_full": "user_id",
+    "shop_invitations_in_full": "invited_by",
     "staff_grants": "user_id",
     "staff_acts": "actor_id",
     "commission_changes": "prepared_by",
@@ -247,6 +253,19 @@ async def fill(app: IdentityApp) -> None:
         "VALUES ($1, 'x', 'x', 'x', $2, '{x}', '{}', $1, now(), now() + interval '1 day')",
         owner,
         demo.ADA.id,
+    )
+    await app.fetch(
+        "INSERT INTO shop_members (user_id, vendor_id, role, added_by, joined_at) VALUES ($1, $2, 'packer', $3, now())",
+        owner,
+        demo.ADA.id,
+        admin,
+    )
+    await app.fetch(
+        "INSERT INTO shop_invitations (id, vendor_id, email, role, invited_by, created_at, expires_at) "
+        "VALUES ($1, $2, $3, 'packer', $1, now(), now() + interval '1 day')",
+        owner,
+        demo.ADA.id,
+        USERS["BUYER2"].email,
     )
     await app.fetch(
         "WITH asked AS (INSERT INTO erasure_requests (id, user_id, asked_at) VALUES ($1, $1, now()) RETURNING id) "
@@ -332,7 +351,11 @@ async def columns_of(app: IdentityApp, name: str) -> list[str]:
 async def contents(app: IdentityApp, relations: list[str]) -> dict[str, set[str]]:
     """Every row of the service's tables, as text."""
     shown = {}
-    for name in set(relations) - MECHANISMS - {"vendors_in_full", "staff_members"}:
+    for name in (
+        set(relations)
+        - MECHANISMS
+        - {"vendors_in_full", "staff_members", "shop_members_in_full", "shop_invitations_in_full"}
+    ):
         rows = await app.fetch(f"SELECT t::text AS row FROM {name} t")
         shown[name] = {row["row"] for row in rows}
     return shown

@@ -62,7 +62,13 @@ async def test_the_claims_are_those_of_the_contract(
     assert (claims["iat"], claims["exp"]) == (now, now + 900)
     assert (claims["role"], claims["aal"]) == ("buyer", "aal1")
     assert claims["amr"] == [{"method": "password", "timestamp": now}]
-    assert claims["app_metadata"].keys() == {"roles", "vendor_id", "campus_id", "hub_id"}
+    assert claims["app_metadata"].keys() == {
+        "roles",
+        "vendor_id",
+        "campus_id",
+        "hub_id",
+        "packing_vendor_id",
+    }
 
 
 async def test_every_fault_of_a_token_is_unauthorized_and_only_age_is_expiry(

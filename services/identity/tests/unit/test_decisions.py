@@ -92,6 +92,12 @@ def test_a_session_with_a_second_factor_stays_at_aal2() -> None:
 def test_a_token_without_vendor_campus_and_hub_has_null_claims() -> None:
     profile = AuthorizationProfile(ME, "buyer", ("buyer",), None, None, has_second_factor=False)
     claims = claims_of(profile, SignIn(OTHER, NOW), issuer="http://x", audience="y", now=NOW)
-    assert claims["app_metadata"] == {"roles": ["buyer"], "vendor_id": None, "campus_id": None, "hub_id": None}
+    assert claims["app_metadata"] == {
+        "roles": ["buyer"],
+        "vendor_id": None,
+        "campus_id": None,
+        "hub_id": None,
+        "packing_vendor_id": None,
+    }
     assert claims["aal"] == "aal1"
     assert claims["exp"] - claims["iat"] == 900

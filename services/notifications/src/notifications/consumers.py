@@ -37,6 +37,7 @@
 - `identity.credentials_changed` → the user: `credentials_changed`, mail (always) and push, not the feed, which an
   attacker could read: password, second factors, recovery codes, number or API keys have changed
 - `identity.api_key_expiring` → the key's creator: the template of the same name, mail, push
+- `identity.shop_invitation_sent` → the invited user: `shop_invitation`, mail, push
 - `identity.user_erased` → the erased address: `account_erased`, mail; not in the feed
 - `identity.one_time_code_issued` → the encrypted address: `one_time_code`, SMS or mail; `confirm_email` for the first
   proof of a mail address; not in the feed
@@ -125,6 +126,7 @@ _SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(UserErased, on_user_erased, alone=True),
     Subscription(identity_events.CredentialsChanged, identity.on_credentials_changed),
     Subscription(identity_events.ApiKeyExpiring, identity.on_api_key_expiring),
+    Subscription(identity_events.ShopInvitationSent, identity.on_shop_invitation_sent),
     Subscription(identity_events.ErasureRefused, identity.on_erasure_refused),
     Subscription(identity_events.VendorApproved, identity.on_vendor_approved),
     Subscription(identity_events.VendorChanged, identity.on_vendor_changed),

@@ -58,6 +58,10 @@ GRANT SELECT (user_id, short_name, contact_encrypted) ON user_contacts TO campus
 CREATE FUNCTION app_hub_id() RETURNS uuid STABLE LANGUAGE sql AS
 $$ SELECT nullif(current_setting('app.hub_id', true), '')::uuid $$;
 
+-- The shop of a packer, which no policy of a vendor compares (decision 206).
+CREATE FUNCTION app_packing_vendor_id() RETURNS uuid STABLE LANGUAGE sql AS
+$$ SELECT nullif(current_setting('app.packing_vendor_id', true), '')::uuid $$;
+
 -- Whether the caller sees orders that the user bought, or bought from the user's vendor. With the owner's rights: under the
 -- policies of `orders` the planner would expand all of them for each name in a list of orders. Without bitmap scans, so that
 -- the first shared order ends the search, and planned once for a connection. A call costs 25 index pages by its estimate, so

@@ -277,6 +277,7 @@ CREATE POLICY reviews_replied_to_by_their_vendor ON reviews FOR UPDATE
 CREATE POLICY reviews_never_of_ones_own_vendor ON reviews AS RESTRICTIVE FOR INSERT
     WITH CHECK (
         vendor_id IS DISTINCT FROM (SELECT app_vendor_id())
+        AND vendor_id IS DISTINCT FROM (SELECT app_packing_vendor_id())
         AND NOT EXISTS (
             SELECT FROM vendors AS known
             WHERE known.id = reviews.vendor_id

@@ -27,6 +27,7 @@ CREATE POLICY orders_of_the_campus_admins_campus ON orders FOR SELECT
 CREATE POLICY orders_never_of_ones_own_vendor ON orders AS RESTRICTIVE FOR INSERT
     WITH CHECK (
         vendor_id IS DISTINCT FROM (SELECT app_vendor_id())
+        AND vendor_id IS DISTINCT FROM (SELECT app_packing_vendor_id())
         AND NOT EXISTS (
             SELECT FROM vendors AS known
             WHERE known.id = orders.vendor_id
@@ -102,3 +103,33 @@ REVOKE UPDATE, DELETE ON pin_reissues FROM campus_orders_service;
 GRANT UPDATE (reason, status, decided_by, decided_at, rejection) ON pin_reissues TO campus_orders_service;
 CREATE POLICY pin_reissues_of_staff ON pin_reissues FOR SELECT
     USING (app_may('pin_reissues:prepare') OR app_may('pin_reissues:approve') OR app_may('orders:read'));
+
+-- The orders of a packer's shop, without any amount. No other relation shows a packer an order of the shop.
+CREATE VIEW packing_orders WITH (security_barrier) AS
+SELECT orders.id, orders.number, orders.status, orders.hub_id, hub.name AS hub_name, buyer.short_name AS buyer_name,
+       orders.delivery_note, orders.created_at, orders.updated_at, orders.arrived_at, orders.delivered_at,
+       orders.revision,
+       coalesce((
+           SELECT json_agg(item) FROM (
+               SELECT order_items.id, order_items.product_id AS "productId", order_items.variant_id AS "variantId",
+                      order_items.name, order_items.quantity
+               FROM order_items
+               WHERE order_items.order_id = orders.id AND order_items.cancelled_at IS NULL
+               ORDER BY order_items.position
+           ) AS item
+       ), '[]') AS items
+FROM orders
+    LEFT JOIN hubs AS hub ON hub.id = orders.hub_id
+    LEFT JOIN user_contacts AS buyer ON buyer.user_id = orders.buyer_id
+WHERE orders.vendor_id = (SELECT app_packing_vendor_id()) AND (SELECT app_may('orders:pack'))
+  AND orders.status IN ('paid_escrow', 'dispatched', 'delivered');
+GRANT SELECT ON packing_orders TO campus_orders_api;
+-- The person of the shop who dispatched or delivered an order, for the shop.
+CREATE VIEW shop_actions WITH (security_barrier) AS
+SELECT history.order_id, history.id, actor.short_name
+FROM order_history AS history
+    JOIN orders ON orders.id = history.order_id
+    JOIN user_contacts AS actor ON actor.user_id = history.actor_id
+WHERE orders.vendor_id = (SELECT app_vendor_id()) AND (SELECT app_may('orders:fulfil'))
+  AND history.event IN ('vendor_dispatches', 'pin_accepted');
+GRANT SELECT ON shop_actions TO campus_orders_api;

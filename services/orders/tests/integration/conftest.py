@@ -42,6 +42,7 @@ class Market(World):
     vendor_id: UUID = field(default_factory=new_id)
     merchant_id: UUID = field(default_factory=new_id)
     buyer_id: UUID = field(default_factory=new_id)
+    packer_id: UUID = field(default_factory=new_id)
 
     def as_buyer(self, user_id: UUID | None = None, **more: Any) -> dict[str, str]:
         return self.headers(user_id or self.buyer_id, **more)
@@ -49,6 +50,11 @@ class Market(World):
     def as_merchant(self, vendor_id: UUID | None = None, **more: Any) -> dict[str, str]:
         roles = ("buyer", "merchant")
         return self.headers(self.merchant_id, roles=roles, vendor_id=vendor_id or self.vendor_id, **more)
+
+    def as_packer(self, vendor_id: UUID | None = None, **more: Any) -> dict[str, str]:
+        """Return the headers of a packer of the vendor."""
+        packing = vendor_id or self.vendor_id
+        return self.headers(self.packer_id, roles=("buyer", "shop_packer"), packing_vendor_id=packing, **more)
 
     def as_agent(self, order: dict[str, Any], **more: Any) -> dict[str, str]:
         """Return the headers of an agent of the order's hub."""

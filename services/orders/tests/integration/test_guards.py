@@ -377,7 +377,9 @@ TABLES: Final = {
             "INSERT orders_placed_by_their_buyer": ("user orders:place",),
             "SELECT orders_with_a_charge": ("charged_orders:read",),
         },
-        restrictions={"orders_never_of_ones_own_vendor": ("user vendor orders:place",)},
+        restrictions={
+            "orders_never_of_ones_own_vendor": ("user vendor orders:place", "user packing_vendor orders:place")
+        },
         rejected_rows={"orders_placed_by_their_buyer": ({"status": "paid_escrow"},)},
     ),
     "outbox": GuardedTable(row={"position": 1}, unique={"outbox_pkey": {}}),
@@ -543,7 +545,9 @@ TABLES: Final = {
             "UPDATE reviews_replied_to_by_their_vendor": ("vendor catalog:own",),
             "SELECT reviews_shown": ("public",),
         },
-        restrictions={"reviews_never_of_ones_own_vendor": ("user vendor orders:place",)},
+        restrictions={
+            "reviews_never_of_ones_own_vendor": ("user vendor orders:place", "user packing_vendor orders:place")
+        },
         rejected_rows={
             "reviews_by_the_buyer_of_a_delivered_order": ({"order_id": OTHERS}, {"product_id": OTHERS}),
             "reviews_shown": ({"hidden_at": NOW, "hidden_by": OTHERS, "hidden_because": "x"},),

@@ -33,7 +33,7 @@ async def test_a_timeline_has_each_transition_with_its_instant(market: Market) -
     await market.verify(order, await market.pin_of(order))
     market.clock.advance(timedelta(minutes=1))
     await market.release(order)
-    assert [tuple(entry.values()) for entry in await timeline_of(market, order)] == [
+    assert [tuple(entry.values())[:3] for entry in await timeline_of(market, order)] == [
         ("placed", "Processing", "2026-01-05T12:00:00.000Z"),
         ("escrow_held", "paid_escrow", "2026-01-05T12:01:00.000Z"),
         ("pin_issued", None, "2026-01-05T12:01:00.000Z"),

@@ -37,6 +37,7 @@ def _insiders(shop: Any) -> dict[str, dict[str, str]]:
     return {
         "owner with a token from before the shop": shop.as_buyer(shop.merchant_id),
         "owner with a new token": shop.as_merchant(),
+        "a packer of the vendor": shop.as_packer(),
         "another account that sells for the vendor": shop.headers(
             new_id(), roles=("buyer", "merchant"), vendor_id=shop.vendor_id
         ),

@@ -76,13 +76,14 @@ def test_the_orders_vendor_and_support_decide_on_returns(new_order: Callable[[St
     assert {role for role in PERMISSIONS_BY_ROLE if decides(role)} == {"support_agent"}
 
 
-def test_only_a_merchant_sets_the_prices_of_their_own_vendor() -> None:
+def test_only_merchant_and_manager_set_the_prices_of_their_own_vendor() -> None:
     vendor_id = new_id()
     assert may_sell_for(caller("merchant", vendor_id=vendor_id), vendor_id)
     assert not may_sell_for(caller("merchant", vendor_id=new_id()), vendor_id)
     assert not may_sell_for(caller("merchant"), vendor_id)
     assert {role for role in PERMISSIONS_BY_ROLE if may_sell_for(caller(role, vendor_id=vendor_id), vendor_id)} == {
-        "merchant"
+        "merchant",
+        "shop_manager",
     }
 
 

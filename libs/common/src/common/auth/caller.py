@@ -9,7 +9,7 @@ from common.primitives.problems import Forbidden, SecondFactorRequired, StepUpRe
 from contracts.permissions import permissions_of, session_permissions_of
 
 # The settings `app.<name>` that row policies read (docs/decisions/0005).
-ROW_SETTINGS: Final = ("user_id", "vendor_id", "campus_id", "hub_id", "permissions")
+ROW_SETTINGS: Final = ("user_id", "vendor_id", "campus_id", "hub_id", "packing_vendor_id", "permissions")
 # An operation that needs a step-up accepts a second factor of this age at most (contract section 5).
 STEP_UP_LIFE = timedelta(minutes=15)
 
@@ -29,6 +29,8 @@ class Caller:
     campus_id: UUID | None = None
     # The hub of a hub agent; None for everyone else.
     hub_id: UUID | None = None
+    # The shop whose orders a packer packs. It is no `vendor_id`, so that no policy of a vendor admits a packer.
+    packing_vendor_id: UUID | None = None
     stepped_up_at: datetime | None = None
     issued_at: datetime | None = None
     expires_at: datetime | None = None
@@ -43,11 +45,17 @@ class Caller:
     row_settings: tuple[str, ...] = field(init=False, compare=False, default=())
 
     def __post_init__(self) -> None:
-        ids = (str(one or "") for one in (self.user_id, self.vendor_id, self.campus_id, self.hub_id))
+        named = (self.user_id, self.vendor_id, self.campus_id, self.hub_id, self.packing_vendor_id)
+        ids = (str(one or "") for one in named)
         settings = (*ids, ",".join(sorted(self.permissions)))
         if any("'" in value or "\\" in value for value in settings):
             raise ValueError("a row setting holds ids and permission words only")
         object.__setattr__(self, "row_settings", settings)
+
+    @property
+    def owned_vendor_id(self) -> UUID | None:
+        """The vendor that the caller owns; None for a manager of its shop."""
+        return self.vendor_id if "merchant" in self.roles else None
 
     @property
     def id(self) -> UUID:

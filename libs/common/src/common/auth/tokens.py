@@ -197,6 +197,7 @@ def caller_named(identity: FederatedIdentity, user: LocalUser) -> Caller:
         vendor_id=user.vendor_id,
         campus_id=user.campus_id,
         hub_id=user.hub_id,
+        packing_vendor_id=user.packing_vendor_id,
         stepped_up_at=identity.stepped_up_at,
         issued_at=identity.issued_at,
         expires_at=identity.expires_at,
@@ -241,6 +242,9 @@ def _our_caller(read: ReadToken, now: datetime) -> Caller:
         campus_id=_uuid_or_none_of(metadata, "campus_id"),
         # Absent from the previous version's tokens, whose agents see no order until their next refresh.
         hub_id=_uuid_or_none_of(metadata, "hub_id") if "hub_id" in metadata else None,
+        packing_vendor_id=(
+            _uuid_or_none_of(metadata, "packing_vendor_id") if "packing_vendor_id" in metadata else None
+        ),
         stepped_up_at=stepped_up_at,
         issued_at=instant_of(claims.get("iat")),
         expires_at=instant_of(claims.get("exp")),

@@ -45,6 +45,7 @@ class LocalUser:
     campus_id: UUID | None
     email_confirmed: bool = False
     hub_id: UUID | None = None
+    packing_vendor_id: UUID | None = None
 
 
 class UserLookup(Protocol):
@@ -69,6 +70,7 @@ class _Found(msgspec.Struct, rename="camel"):
     # The previous version does not send them.
     email_confirmed: bool = False
     hub_id: UUID | None = None
+    packing_vendor_id: UUID | None = None
 
 
 class _Response(msgspec.Struct):
@@ -101,7 +103,14 @@ class IdentityUserLookup:
         except (httpx.HTTPError, msgspec.DecodeError, UnicodeDecodeError) as error:
             log.warning("user lookup failed: identity service unreachable", error=repr(error))
             raise Unavailable from error
-        return LocalUser(frozenset(found.roles), found.vendor_id, found.campus_id, found.email_confirmed, found.hub_id)
+        return LocalUser(
+            frozenset(found.roles),
+            found.vendor_id,
+            found.campus_id,
+            found.email_confirmed,
+            found.hub_id,
+            found.packing_vendor_id,
+        )
 
     async def close(self) -> None:
         await self._client.aclose()

@@ -87,7 +87,7 @@ async def _read(
 ) -> list[JsonObject]:
     acting = READING if section.past_policies else caller
     async with database.unit_of_work(acting_as=acting) as uow:
-        rows = await uow.fetch(_PAGE.format(rows=section.rows), caller.id, caller.vendor_id, after, limit)
+        rows = await uow.fetch(_PAGE.format(rows=section.rows), caller.id, caller.owned_vendor_id, after, limit)
     return [dict(row) for row in rows]
 
 

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 from uuid import UUID
 
-from contracts.permissions import STAFF_ROLES, leading_role
+from contracts.permissions import SHOP_ROLES, STAFF_ROLES, leading_role
 
 # Roles, campus, hub and vendor in a token may be this old. It is short enough to trust them without a lookup.
 ACCESS_LIFE: Final = timedelta(minutes=15)
@@ -28,6 +28,8 @@ class AuthorizationProfile:
     signs_in_here: bool = False
     # The hub of a hub agent.
     hub_id: UUID | None = None
+    # The shop whose orders a packer packs.
+    packing_vendor_id: UUID | None = None
 
     @property
     def awaits_confirmation(self) -> bool:
@@ -35,8 +37,20 @@ class AuthorizationProfile:
         return self.signs_in_here and not self.email_confirmed
 
     def without_email_rights(self) -> "AuthorizationProfile":
-        """Remove what an unconfirmed address must not give: staff roles and a campus (contract section 10.1)."""
-        return replace(self.without_staff_roles(), campus_id=None)
+        """Remove what an unconfirmed address must not give: staff roles, those of a shop's member, and a campus
+        (contract section 10.1).
+        """
+        profile = self.without_staff_roles()
+        roles = tuple(role for role in profile.roles if role not in SHOP_ROLES)
+        vendor_id = None if "shop_manager" in profile.roles else profile.vendor_id
+        return replace(
+            profile,
+            role=leading_role(roles),
+            roles=roles,
+            campus_id=None,
+            vendor_id=vendor_id,
+            packing_vendor_id=None,
+        )
 
     def without_staff_roles(self) -> "AuthorizationProfile":
         """Remove staff roles, for an issuer that may not assert them."""
@@ -93,5 +107,6 @@ def claims_of(
             "vendor_id": str(profile.vendor_id) if profile.vendor_id else None,
             "campus_id": str(profile.campus_id) if profile.campus_id else None,
             "hub_id": str(profile.hub_id) if profile.hub_id else None,
+            "packing_vendor_id": str(profile.packing_vendor_id) if profile.packing_vendor_id else None,
         },
     }

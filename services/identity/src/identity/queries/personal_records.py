@@ -66,6 +66,16 @@ SECTIONS: Final = (
         "reason, created_at, decided_at "
         "FROM vendor_applications WHERE user_id = $1",
     ),
+    Section(
+        "shopMembership",
+        "SELECT user_id::text AS place, vendor_id, role, joined_at FROM shop_members_in_full WHERE user_id = $1",
+    ),
+    Section(
+        "shopInvitations",
+        "SELECT id::text AS place, id, vendor_id, role, created_at, expires_at FROM shop_invitations WHERE email = "
+        "(SELECT confirmed_email FROM profiles WHERE id = $1)",
+        past_policies=True,
+    ),
     # The referred users' other data belongs to them.
     Section(
         "referrals",

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
-from contracts.permissions import leading_role
+from contracts.permissions import SHOP_ROLES, leading_role
 from identity.domain.errors import ProfileMissing
 from identity.responses import profiles as responses
 
@@ -41,12 +41,15 @@ class Profile:
 
     def response(self, caller: Caller) -> responses.Profile:
         """Return the profile of the caller, with what the token of this request permits."""
+        roles = sorted({*self.roles, *(caller.roles & SHOP_ROLES)})
         return responses.Profile.from_record(
             self,
-            role=leading_role(self.roles),
+            role=leading_role(roles),
+            roles=roles,
             permissions=sorted(caller.permissions),
             second_factor_required=bool(caller.withheld),
             vendor_id=caller.vendor_id,
+            packing_vendor_id=caller.packing_vendor_id,
         )
 
 

@@ -26,7 +26,8 @@ class Profile(ResponseModel):
     second_factor_required: Annotated[
         bool, Meta(description="Whether the user's staff roles permit more once this session has a second factor.")
     ]
-    vendor_id: Annotated[UUID | None, Meta(description="The vendor whose merchant the token names.")]
+    vendor_id: Annotated[UUID | None, Meta(description="The vendor whose owner or manager the token names.")]
+    packing_vendor_id: Annotated[UUID | None, Meta(description="The shop whose orders a packer packs.")]
     campus_id: UUID | None
     revision: int
     created_at: Timestamp
@@ -73,4 +74,5 @@ class AuthorizationProfileResponse(ResponseModel):
     vendor_id: UUID | None
     campus_id: UUID | None
     hub_id: UUID | None
+    packing_vendor_id: UUID | None
     email_confirmed: bool

@@ -32,6 +32,7 @@ async def user_lookup(request: Request, caller: CurrentCaller) -> Response:
         vendor_id=user.vendor_id,
         campus_id=user.campus_id,
         hub_id=user.hub_id,
+        packing_vendor_id=user.packing_vendor_id,
         email_confirmed=user.email_confirmed,
     )
     return ok(request, shown)

@@ -30,17 +30,24 @@ _SAVE_PASSWORD_HASH: Final = "UPDATE accounts SET password_hash = $3 WHERE user_
 _SET_PASSWORD_HASH: Final = "UPDATE accounts SET password_hash = $2 WHERE user_id = $1"
 _FIND_PROFILE: Final = """
 SELECT p.id, p.campus_id AS home_campus_id,
-    array(SELECT role FROM role_grants WHERE user_id = p.id ORDER BY role) AS roles,
+    array(SELECT role FROM role_grants WHERE user_id = p.id
+        UNION ALL SELECT 'shop_' || m.role WHERE m.role IS NOT NULL ORDER BY role) AS roles,
     (SELECT campus_id FROM role_grants WHERE user_id = p.id AND campus_id IS NOT NULL ORDER BY role
         LIMIT 1) AS office_campus_id,
     (SELECT hub_id FROM role_grants WHERE user_id = p.id AND role = 'hub_agent') AS hub_id,
-    (SELECT id FROM vendors WHERE owner_user_id = p.id) AS vendor_id,
+    coalesce(
+        (SELECT id FROM vendors WHERE owner_user_id = p.id),
+        CASE WHEN m.role = 'manager' THEN m.vendor_id END
+    ) AS vendor_id,
+    CASE WHEN m.role = 'packer' THEN m.vendor_id END AS packing_vendor_id,
     EXISTS (SELECT FROM totp_factors WHERE user_id = p.id AND confirmed_at IS NOT NULL)
         OR EXISTS (SELECT FROM passkeys WHERE user_id = p.id) AS has_second_factor,
     EXISTS (SELECT FROM suspensions WHERE user_id = p.id) AS is_suspended,
     p.confirmed_email IS NOT DISTINCT FROM p.email AS email_confirmed,
     EXISTS (SELECT FROM accounts WHERE user_id = p.id AND email IS NOT NULL) AS signs_in_here
-FROM profiles p WHERE p.id = $1
+FROM profiles p LEFT JOIN (shop_members m JOIN vendors v ON v.id = m.vendor_id AND v.status <> 'closed')
+    ON m.user_id = p.id
+WHERE p.id = $1
 """
 
 # An account of a further issuer has no address; the authenticator app shows the profile's.
@@ -124,6 +131,7 @@ async def find_authorization_profile(uow: UnitOfWork, user_id: UUID) -> Authoriz
         email_confirmed=row["email_confirmed"],
         signs_in_here=row["signs_in_here"],
         hub_id=row["hub_id"],
+        packing_vendor_id=row["packing_vendor_id"],
     )
     return profile if profile.email_confirmed else profile.without_email_rights()
 

@@ -60,6 +60,8 @@ _DELETE: Final = (
     "DELETE FROM accounts WHERE user_id = $1",
     "DELETE FROM vendor_applications WHERE user_id = $1",
     "DELETE FROM role_grants WHERE user_id = $1",
+    "DELETE FROM shop_members WHERE user_id = $1",
+    "DELETE FROM shop_invitations WHERE email = (SELECT email FROM profiles WHERE id = $1)",
     "UPDATE staff_grants SET status = 'expired' "
     f"WHERE user_id = $1 AND status IN {states_before(STAFF_GRANT, 'expired')}",
     "UPDATE factor_resets SET status = 'expired' "

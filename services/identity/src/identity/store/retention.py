@@ -13,6 +13,7 @@ CODE: Final = timedelta(days=1)
 SIGN_UP: Final = timedelta(days=30)
 # The owner can still see which program used a key.
 API_KEY: Final = timedelta(days=365)
+SHOP_INVITATION: Final = timedelta(days=30)
 # A session without refresh tokens can be neither refreshed nor stepped up. Its last access token expired long before.
 _EMPTY: Final = "NOT EXISTS (SELECT FROM refresh_tokens WHERE refresh_tokens.session_id = sessions.id)"
 
@@ -37,6 +38,8 @@ RETENTION_RULES: Final[tuple[Rule, ...]] = (
     RetentionRule("message_counts", ("subject_hash",), "window_ends_at", IMMEDIATELY),
     # An unconfirmed sign-up without a login for so long is abandoned.
     RetentionRule("sign_up_passwords", ("address_hash", "password_digest"), "created_at", SIGN_UP),
+    # The owner can still see that an invitation was not accepted.
+    RetentionRule("shop_invitations", ("id",), "expires_at", SHOP_INVITATION),
     RetentionRule("api_keys", ("id",), "expires_at", API_KEY),
     RetentionRule("login_failures", ("address_hash",), "last_failed_at", FORGOTTEN_AFTER),
 )

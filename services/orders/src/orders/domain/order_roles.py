@@ -9,7 +9,7 @@ from uuid import UUID
 
 from orders.domain.transitions import Trigger
 
-OrderRole = Literal["buyer", "vendor", "hub_agent", "support"]
+OrderRole = Literal["buyer", "vendor", "packer", "hub_agent", "support"]
 
 
 class Actor(Protocol):
@@ -23,6 +23,8 @@ class Actor(Protocol):
     def campus_id(self) -> UUID | None: ...
     @property
     def hub_id(self) -> UUID | None: ...
+    @property
+    def packing_vendor_id(self) -> UUID | None: ...
     @property
     def permissions(self) -> frozenset[str]: ...
 
@@ -51,7 +53,10 @@ _STAFF_OF_ORDERS: Final = frozenset(
     {"orders:read", "charged_orders:read", "orders:verify", "campus_orders:read", "disputes:approve"}
 )
 PARTY_ROLES: Final[frozenset[OrderRole]] = frozenset({"buyer", "vendor"})
-VERIFIER_ROLES: Final[frozenset[OrderRole]] = frozenset({"vendor", "hub_agent", "buyer"})
+VERIFIER_ROLES: Final[frozenset[OrderRole]] = frozenset({"vendor", "packer", "hub_agent", "buyer"})
+# The people of the shop (decision 206): the owner and managers, and packers.
+SHOP_ROLES: Final[frozenset[OrderRole]] = frozenset({"vendor", "packer"})
+PACKER: Final[frozenset[OrderRole]] = frozenset({"packer"})
 
 
 def roles_of(actor: Actor, order: OrderParties) -> frozenset[OrderRole]:
@@ -100,7 +105,8 @@ def may_propose_sales_at(actor: Actor, campus_id: UUID) -> bool:
 
 
 def is_own_vendor(actor: Actor, vendor_id: UUID, owner_user_id: UUID | None) -> bool:
-    """Return whether the caller sells for the vendor or owns it. A token may be older than the ownership, so both are
-    checked.
+    """Return whether the caller sells or packs for the vendor, or owns it. A token may be older than the ownership, so
+    both are checked.
     """
-    return actor.vendor_id == vendor_id or (owner_user_id is not None and actor.user_id == owner_user_id)
+    works_for = vendor_id in (actor.vendor_id, actor.packing_vendor_id)
+    return works_for or (owner_user_id is not None and actor.user_id == owner_user_id)

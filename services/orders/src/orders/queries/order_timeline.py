@@ -8,9 +8,12 @@ from orders.responses.orders import OrderTimelineEntry
 
 # One read. The order's own row is the first entry, so that an invisible order has no timeline.
 _TIMELINE: Final = """
-SELECT 'placed' AS event, 'Processing' AS status, created_at AS occurred_at, 0 AS id FROM orders WHERE id = $1
+SELECT 'placed' AS event, 'Processing' AS status, created_at AS occurred_at, 0 AS id, NULL AS actor_name
+FROM orders WHERE id = $1
 UNION ALL
-SELECT event, status, occurred_at, id FROM order_history WHERE order_id = $1
+SELECT event, status, occurred_at, id,
+    (SELECT short_name FROM shop_actions AS action WHERE action.order_id = $1 AND action.id = order_history.id)
+FROM order_history WHERE order_id = $1
 ORDER BY id
 """
 

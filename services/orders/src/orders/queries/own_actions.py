@@ -6,7 +6,8 @@ from common.standard_endpoints.stop_routes import own_stops
 
 OWN_ACTIONS: Final = (
     """
-SELECT CASE event WHEN 'arrived' THEN 'order_arrived' ELSE 'order_cancelled' END AS act,
+SELECT CASE event WHEN 'arrived' THEN 'order_arrived' WHEN 'vendor_dispatches' THEN 'order_dispatched'
+        WHEN 'pin_accepted' THEN 'order_delivered' ELSE 'order_cancelled' END AS act,
     'order' AS subject_kind, order_id AS subject_id, '{}'::jsonb AS detail,
     occurred_at AS created_at
 FROM order_history WHERE actor_id = $1

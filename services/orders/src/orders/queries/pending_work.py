@@ -24,6 +24,12 @@ PENDING_WORK: Final = (
         past_policies=True,
     ),
     WorkKind(
+        "orders_to_pack",
+        ("orders:pack",),
+        "/api/packing-orders?status=paid_escrow",
+        "SELECT updated_at AS since, NULL::timestamptz AS due FROM packing_orders WHERE status = 'paid_escrow'",
+    ),
+    WorkKind(
         "flash_sales_to_approve",
         ("flash_sales:keep",),
         "/api/flash-sales?status=prepared&vendorId={vendor_id}",

@@ -41,6 +41,13 @@ class OrderTimelineEntry(ResponseModel):
         State | None, Meta(description="The status that the transition led to; null for the other events.")
     ]
     occurred_at: Annotated[Timestamp, Meta(description="When the transaction of the event was made.")]
+    actor_name: Annotated[
+        str | None,
+        Meta(
+            description="The person of the shop who dispatched the order or entered its PIN, for the shop only; else "
+            "null."
+        ),
+    ]
 
 
 class OrderContact(ResponseModel):

@@ -176,7 +176,7 @@ async def dispatch_order(
     roles = roles_of(caller, found.order)
 
     async def run(uow: UnitOfWork) -> Order | None:
-        dispatched = await dispatch(uow, found.order, roles, now=now, windows=windows)
+        dispatched = await dispatch(uow, found.order, roles, by=caller.id, now=now, windows=windows)
         if uow.is_unlocked:
             return found.shown_as(dispatched, now, caller, dependencies.contacts)
         return await find_order(uow, order_id, caller, dependencies.contacts)

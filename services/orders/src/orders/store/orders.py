@@ -85,13 +85,14 @@ class Companion(NamedTuple):
 class TransitionFacts(NamedTuple):
     """Facts that are saved with a transition.
 
-    The escrow that payments reported, as by `save_escrow`; the member of staff who caused it, for the order's history;
+    The escrow that payments reported, as by `save_escrow`; the member of staff or the person of the shop who caused it,
+    for the order's history;
     an event about the order, which is published; a row of another table; and whether the transaction writes nothing
     after them.
     """
 
     escrow: ReportedEscrow | None = None
-    staff_id: UUID | None = None
+    actor_id: UUID | None = None
     event: Event | None = None
     also: Companion | None = None
     are_last: bool = False
@@ -152,9 +153,9 @@ async def save_transition(
     """
     kind, due_at = timer_of(to, now, windows) or (None, None)
     reported, also = facts.escrow or (None, None), facts.also
-    returns_at, staff_id = now + windows.returns, facts.staff_id
+    returns_at, actor_id = now + windows.returns, facts.actor_id
     version = order.version if uow.is_unlocked else None
-    values = (order.id, to, now, kind, due_at, returns_at, *reported, trigger, staff_id, order.status, version)
+    values = (order.id, to, now, kind, due_at, returns_at, *reported, trigger, actor_id, order.status, version)
     inserted = (None, None) if also is None else (also.insert, also.history_event)
     writes = _transition(*inserted, are_last=facts.are_last)
     row = await uow.fetch_row_and_publish(writes, *values, *(also.values if also else ()), event=facts.event)

@@ -116,7 +116,8 @@ sa.Table(
 
 # Its transitions and the events of its delivery PIN. They are inserted under the lock of the order's row, so their ids
 # are in the sequence of the events. A cancelled line has an entry too. A checkout inserts no row: the order itself has
-# its instant. `actor_id` is the member of staff who cancelled, or the agent who received the parcel.
+# its instant. `actor_id` is the member of staff who cancelled, the agent who received the parcel, or the person of the
+# shop who dispatched it or entered its PIN.
 sa.Table(
     "order_history",
     metadata,

@@ -39,7 +39,14 @@ async def find_user(
     profile = await accounts.find_authorization_profile(uow, user_id)
     if profile.is_suspended:
         raise Unauthorized
-    return LocalUser(frozenset(profile.roles), profile.vendor_id, profile.campus_id, profile.email_confirmed)
+    return LocalUser(
+        frozenset(profile.roles),
+        profile.vendor_id,
+        profile.campus_id,
+        profile.email_confirmed,
+        profile.hub_id,
+        profile.packing_vendor_id,
+    )
 
 
 async def _confirm_by_issuer(uow: UnitOfWork, hashes: KeyedHashes, federated: FederatedIdentity, now: datetime) -> None:

@@ -9,8 +9,9 @@ from contracts.identity import ErasureRefused, UserErased, VendorClosed
 from identity.credentials.erased_mailboxes import erased_mailbox_hash
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.domain.erasure import ERASURE, evaluate
-from identity.store import erasure, vendors
+from identity.store import erasure, shop_members, vendors
 from identity.use_cases.sessions.revoke_sessions import revoke_sessions
+from identity.use_cases.shop_members.steps import end_membership
 
 
 async def record_evaluation(
@@ -66,6 +67,9 @@ async def _erase_user(
     await revoke_sessions(uow, request.user_id, because="erased", now=now)
     await erasure.delete_user(uow, request.user_id, erased_mailbox_hash(hashes, mailbox), now)
     if request.vendor_id is not None:
+        for member in await shop_members.list_members(uow, request.vendor_id):
+            await end_membership(uow, member, by=request.user_id, now=now)
+        await shop_members.delete_invitations(uow, request.vendor_id)
         campus_id = await erasure.close_vendor(uow, request.vendor_id)
         uow.publish(VendorClosed(vendor_id=request.vendor_id, owner_user_id=request.user_id, campus_id=campus_id))
     uow.publish(UserErased(user_id=request.user_id))

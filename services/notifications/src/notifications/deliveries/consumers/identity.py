@@ -14,6 +14,7 @@ from contracts.identity import (
     ErasureRefused,
     OneTimeCodeIssued,
     ProfileChanged,
+    ShopInvitationSent,
     SignUpRepeated,
     UserProvisioned,
     VendorApplicationDecided,
@@ -110,6 +111,13 @@ async def on_api_key_expiring(
 ) -> None:
     parameters: JsonObject = {"keyName": event.name, "expiresOn": event.expires_at[:10]}
     notify_user(uow, dependencies.delivery_context(), event.user_id, "api_key_expiring", parameters, event.key_id)
+
+
+async def on_shop_invitation_sent(
+    event: ShopInvitationSent, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    context, parameters = dependencies.delivery_context(), {"businessName": event.business_name}
+    notify_user(uow, context, event.user_id, "shop_invitation", parameters, event.invitation_id)
 
 
 async def on_vendor_application_decided(

@@ -233,6 +233,10 @@ APPROVED_TEMPLATES: Final[Mapping[str, ApprovedTemplate]] = {
         ("recipientName", "keyName", "expiresOn"),
         "Hi {{1}}, the API key {{2}} expires on {{3}}. Create the next one and give it to the program.",
     ),
+    "shop_invitation": ApprovedTemplate(
+        ("recipientName", "businessName"),
+        "Hi {{1}}, the shop {{2}} invited you to work for it. Sign in and answer the invitation within seven days.",
+    ),
     "one_time_code": ApprovedTemplate(
         ("code",), category="AUTHENTICATION", warns_about_sharing=True, lifetime_seconds=600
     ),

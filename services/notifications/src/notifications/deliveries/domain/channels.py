@@ -96,6 +96,7 @@ CHANNELS_BY_TEMPLATE: Final[Mapping[str, tuple[Channel, ...]]] = {
     "new_message": ("push",),
     "credentials_changed": _MAIL_AND_PUSH,
     "api_key_expiring": _MAIL_AND_PUSH,
+    "shop_invitation": _MAIL_AND_PUSH,
     "erasure_refused": _MAIL_AND_PUSH,
     "account_erased": ("email",),
     "already_registered": ("email",),

@@ -73,6 +73,7 @@ KIND_BY_TEMPLATE: Final[Mapping[str, SubjectKind]] = {
     "account_erased": "account",
     "credentials_changed": "account",
     "api_key_expiring": "account",
+    "shop_invitation": "account",
     "confirm_email": "account",
     "already_registered": "account",
     "one_time_code": "account",

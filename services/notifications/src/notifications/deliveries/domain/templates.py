@@ -215,6 +215,7 @@ CATALOG: Final[Mapping[str, Template]] = {
     # An intruder can read the feed, but not the owner's mailbox and devices.
     "credentials_changed": Template({"change": "text"}, in_feed=False),
     "api_key_expiring": Template({"keyName": "text", "expiresOn": "text"}),
+    "shop_invitation": Template({"businessName": "text"}),
     # Proof of an address, and repeated sign-up (contract section 10.1). Neither contains the name: any user may have
     # chosen it.
     "confirm_email": Template({}, channels=frozenset({"email"}), secrets=frozenset({"code"}), in_feed=False),

@@ -11,11 +11,10 @@ from common.primitives.idempotency import IdempotencyKeyReused
 from common.primitives.problems import Forbidden, NotFound
 from contracts.orders import OrderDelivered
 from orders.domain.errors import DeliveryPinLocked
-from orders.domain.order_roles import VERIFIER_ROLES, OrderRole
+from orders.domain.order_roles import SHOP_ROLES, VERIFIER_ROLES, OrderRole
 from orders.domain.orders import Order, Windows
 from orders.domain.pins import CorrectPin, LockedPin, PinKey, WrongPin, evaluate_attempt
 from orders.store import orders, timers
-from orders.store.orders import Companion
 from orders.store.pins import (
     Verification,
     bound_verification,
@@ -38,7 +37,7 @@ class PinAttempt:
 async def verify_delivery(
     uow: UnitOfWork, pins: PinKey, attempt: PinAttempt, roles: frozenset[OrderRole], *, now: datetime, windows: Windows
 ) -> WrongPin | None:
-    """Vendor, hub agent or buyer enter the PIN: the correct PIN delivers the order, a wrong PIN is counted.
+    """Vendor, packer, hub agent or buyer enter the PIN: the correct PIN delivers the order, a wrong PIN is counted.
 
     A wrong PIN is a return value, so that its count commits; the endpoint responds 400 after the commit. The same key
     again returns the same result and counts no attempt. Raises Forbidden, IdempotencyKeyReused (422),
@@ -65,7 +64,9 @@ async def verify_delivery(
     recorded = Verification(fingerprints[0], remaining)
     if isinstance(verdict, CorrectPin) and verdict.delivers:
         bound = bound_verification(attempt.caller_id, attempt.key, order.id, recorded, now)
-        await _deliver(uow, order, bound, attempt.caller_id, now, windows)
+        actor_id = None if SHOP_ROLES.isdisjoint(roles) else attempt.caller_id
+        facts = orders.TransitionFacts(event=_delivered(order, attempt.caller_id, now), also=bound, actor_id=actor_id)
+        await orders.save_transition(uow, order, "delivered", "pin_accepted", now, windows, facts)
         return None
     if not await record_verification_if_new(uow, attempt.caller_id, attempt.key, order.id, recorded, now):
         raise IdempotencyKeyReused
@@ -76,10 +77,8 @@ async def verify_delivery(
     return None
 
 
-async def _deliver(
-    uow: UnitOfWork, order: Order, bound: Companion, verified_by: UUID, now: datetime, windows: Windows
-) -> None:
-    event = OrderDelivered(
+def _delivered(order: Order, verified_by: UUID, now: datetime) -> OrderDelivered:
+    return OrderDelivered(
         order_id=order.id,
         buyer_id=order.buyer_id,
         vendor_id=order.vendor_id,
@@ -87,5 +86,3 @@ async def _deliver(
         verified_by=verified_by,
         number=order.number,
     )
-    facts = orders.TransitionFacts(event=event, also=bound)
-    await orders.save_transition(uow, order, "delivered", "pin_accepted", now, windows, facts)

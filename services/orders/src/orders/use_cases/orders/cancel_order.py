@@ -47,7 +47,7 @@ async def cancel_order(
     is_staff = trigger == "staff_cancels"
     if is_staff and transition != "cancelled":
         by.must_have_stepped_up(now)
-    facts = orders.TransitionFacts(staff_id=by.id if is_staff else None)
+    facts = orders.TransitionFacts(actor_id=by.id if is_staff else None)
     await orders.save_transition(uow, order, transition, trigger, now, windows, facts)
     if order.stock_is_reserved:
         publish_stock_changes(uow, await stock.free_stock(uow, order.id))

@@ -1,25 +1,26 @@
 """Dispatch an order."""
 
 from datetime import datetime
+from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.lifecycles import Rejection
 from common.primitives.problems import Forbidden, NotFound
 from contracts.orders import OrderDispatched
 from orders.domain.errors import ForbiddenTransition
-from orders.domain.order_roles import OrderRole
+from orders.domain.order_roles import SHOP_ROLES, OrderRole
 from orders.domain.orders import Order, Windows
 from orders.domain.transitions import next_state
 from orders.store import orders
 
 
 async def dispatch_order(
-    uow: UnitOfWork, found: Order, roles: frozenset[OrderRole], *, now: datetime, windows: Windows
+    uow: UnitOfWork, found: Order, roles: frozenset[OrderRole], *, by: UUID, now: datetime, windows: Windows
 ) -> Order:
-    """Dispatch the order that was found, as its vendor, which starts the PIN window; return it as it is then. Raises
-    Forbidden, ForbiddenTransition (409).
+    """Dispatch the order that was found, as a person of its shop, which starts the PIN window; return it as it is then.
+    The history names the person. Raises Forbidden, ForbiddenTransition (409).
     """
-    if "vendor" not in roles:
+    if SHOP_ROLES.isdisjoint(roles):
         raise Forbidden
     order = await orders.lock_order(uow, found.id, found=found)
     if order is None:
@@ -36,5 +37,5 @@ async def dispatch_order(
         number=order.number,
         hub_id=order.hub_id,
     )
-    facts = orders.TransitionFacts(event=event, are_last=True)
+    facts = orders.TransitionFacts(event=event, are_last=True, actor_id=by)
     return await orders.save_transition(uow, order, transition, "vendor_dispatches", now, windows, facts)

@@ -1,0 +1,100 @@
+"""Orders for the packers of a shop, without any amount (decision 206)."""
+
+from typing import Annotated, Final
+from uuid import UUID
+
+from fastapi import Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.auth.caller import THE_SERVICE, Caller
+from common.auth.guards import permission
+from common.web.endpoint_table import Idempotency
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok, or_not_found
+from common.web.idempotency import IdempotencyKey
+from common.web.pages import RequestedPage, respond_page
+from common.web.schemas import EmptyRequest
+from orders.dependencies import Dependencies
+from orders.domain.errors import DeliveryPinInvalid
+from orders.domain.order_roles import PACKER
+from orders.domain.packing_orders import PackingStatus
+from orders.queries.packing_orders import find_packing_order, page_of_packing_orders
+from orders.responses.packing_orders import PackingOrder
+from orders.schemas.delivery import VerifyDeliveryRequest
+from orders.store.orders import find_order
+from orders.use_cases.delivery.verify_delivery import PinAttempt
+from orders.use_cases.delivery.verify_delivery import verify_delivery as verify
+from orders.use_cases.orders.dispatch_order import dispatch_order as dispatch
+
+endpoint = Endpoints("packing orders")
+
+PACKING_ORDERS: Final = "/api/packing-orders"
+PACKS: Final = permission("orders:pack")
+
+
+@endpoint("GET", PACKING_ORDERS, id="packingOrders.list", returns=list[PackingOrder], allow=PACKS)
+async def list_packing_orders(
+    request: Request,
+    caller: CurrentCaller,
+    requested: RequestedPage,
+    status: Annotated[PackingStatus | None, Query(description="Without it: `paid_escrow` and `dispatched`.")] = None,
+) -> Response:
+    """Return the orders to pack of the shop that the caller works for, oldest first, without amounts."""
+    reads = dependencies_of(request, Dependencies).database.reads_for(caller)
+    return respond_page(request, await page_of_packing_orders(reads, requested, caller, status))
+
+
+@endpoint("GET", f"{PACKING_ORDERS}/{{order_id}}", id="packingOrders.get", returns=PackingOrder, allow=PACKS)
+async def get_packing_order(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
+    """Return one order of the shop that the caller works for, without amounts."""
+    return ok(request, await _visible(request, caller, order_id))
+
+
+@endpoint(
+    "POST", f"{PACKING_ORDERS}/{{order_id}}/dispatch", id="packingOrders.dispatch", returns=PackingOrder, allow=PACKS
+)
+async def dispatch_packing_order(
+    request: Request, caller: CurrentCaller, order_id: UUID, body: EmptyRequest | None = None
+) -> Response:
+    """Send a packed order on its way. 409 in any other state; repeating it has no further effect."""
+    dependencies = dependencies_of(request, Dependencies)
+    await _visible(request, caller, order_id)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        found = or_not_found(await find_order(uow, order_id))
+        await dispatch(uow, found, PACKER, by=caller.id, now=dependencies.clock.now(), windows=dependencies.windows)
+    return ok(request, await _visible(request, caller, order_id))
+
+
+@endpoint(
+    "POST",
+    f"{PACKING_ORDERS}/{{order_id}}/verify-delivery",
+    id="packingOrders.verifyDelivery",
+    returns=PackingOrder,
+    allow=PACKS,
+    idempotency=Idempotency.REQUIRED,
+)
+async def verify_packing_order(
+    request: Request, caller: CurrentCaller, order_id: UUID, key: IdempotencyKey, body: VerifyDeliveryRequest
+) -> Response:
+    """Hand the order over against the buyer's PIN. Five wrong attempts in total lock the PIN."""
+    dependencies = dependencies_of(request, Dependencies)
+    await _visible(request, caller, order_id)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        wrong = await verify(
+            uow,
+            dependencies.pins.key,
+            PinAttempt(order_id, body.pin, caller.id, key),
+            PACKER,
+            now=dependencies.clock.now(),
+            windows=dependencies.windows,
+        )
+    # After the commit, which counts the wrong attempt.
+    if wrong is not None:
+        raise DeliveryPinInvalid(wrong.attempts_remaining)
+    return ok(request, await _visible(request, caller, order_id))
+
+
+async def _visible(request: Request, caller: Caller, order_id: UUID) -> PackingOrder:
+    reads = dependencies_of(request, Dependencies).database.reads_for(caller)
+    return or_not_found(await find_packing_order(reads, order_id))
