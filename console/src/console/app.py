@@ -48,7 +48,8 @@ log = get_logger(__name__)
 
 SERVICE: Final = "console"
 STAFF_PERMISSION: Final = "work:read"
-"""Held by staff and vendors. Other users have no screen here."""
+"""Held by staff and vendors. Other users have the invitations of shops here."""
+INVITATIONS: Final = "/shop-invitations"
 FORM_FIELDS_MAX: Final = 600
 """More than the five fields of each of 100 variants."""
 FILE_BYTES_MAX: Final = 5 * 1024 * 1024 + 4096
@@ -205,7 +206,7 @@ class Console:
         """
         if visit.me is not None and visit.me.second_factor_required:
             return await self._request_second_factor(visit) if screen.method == "GET" else None
-        if visit.me is not None and not visit.may(STAFF_PERMISSION):
+        if visit.me is not None and not (screen.path.startswith(INVITATIONS) or visit.may(STAFF_PERMISSION)):
             return visit.render("everyone/no_screens.html", status=403, title="No screens for this account")
         if screen.any_of and not visit.may(*screen.any_of):
             return self._refuse(visit, "You may not open this page", _NO_PERMISSION)

@@ -89,6 +89,13 @@ async def test_a_packer_lists_the_orders_to_pack_oldest_first(market: Market) ->
     assert await packing(market, status="dispatched") == []
 
 
+async def test_a_cancelled_item_is_not_packed(market: Market) -> None:
+    order = await market.paid()
+    await market.fetch("UPDATE order_items SET cancelled_at = now() WHERE order_id = $1", UUID(order["id"]))
+    [listed] = await packing(market)
+    assert listed["items"] == []
+
+
 async def test_a_packer_dispatches_and_hands_over_an_order(market: Market) -> None:
     await change_profile(market, market.packer_id, "Chidi Okafor", "+2348030000001")
     order = await market.paid()

@@ -41,6 +41,7 @@ from console.pages.support.returns import RETURNS
 from console.pages.support.tickets import TICKETS
 from console.pages.vendor.flash_sales import FLASH_SALES
 from console.pages.vendor.orders import ORDERS as OWN_ORDERS
+from console.pages.vendor.packing import PACKING
 from console.visit import Visit
 from console.work_counts import LastVisit, read_counts, rises, write_counts
 
@@ -71,6 +72,7 @@ WORK: Final[dict[str, tuple[str, ListView]]] = {
     "flash_sales_to_approve": ("Flash sales to approve", FLASH_SALES),
     "goodwill_refunds_to_approve": ("Goodwill refunds to approve", GOODWILL),
     "orders_to_dispatch": ("Orders to dispatch", OWN_ORDERS),
+    "orders_to_pack": ("Orders to pack", PACKING),
     "payout_exceptions": ("Payout exceptions", EXCEPTIONS),
     "payout_runs_to_approve": ("Payout runs to approve", BATCHES),
     "payouts_to_dispatch": ("Payouts to dispatch", PAYOUTS),

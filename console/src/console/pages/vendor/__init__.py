@@ -4,8 +4,10 @@ from console.families import Family
 from console.pages.vendor import (
     conversations,
     flash_sales,
+    members,
     money,
     orders,
+    packing,
     product_files,
     products,
     results,
@@ -19,6 +21,7 @@ FAMILIES = (
         "Shop",
         30,
         orders.SCREENS,
+        packing.SCREENS,
         returns.SCREENS,
         conversations.SCREENS,
         product_files.SCREENS,
@@ -27,6 +30,7 @@ FAMILIES = (
         flash_sales.SCREENS,
         results.SCREENS,
         shop.SCREENS,
+        members.SCREENS,
     ),
     Family("Money", 31, money.SCREENS),
 )
