@@ -111,10 +111,10 @@ def is_meant(peer: dict[str, Any], other: Place | str) -> bool:
     return is_selected(peer.get("podSelector", {}), other.labels)
 
 
-def allows(policies: list[dict[str, Any]], place: Place, direction: str, other: Place | str, port: int) -> bool:
-    """Return whether any policy of the place lets it talk so; a namespace without policies lets everything."""
+def open_ports(policies: list[dict[str, Any]], place: Place, direction: str, other: Place | str) -> set[int]:
+    """Return the ports that the place's policies open to the other; a namespace without policies opens everything."""
     if place.namespace.get("kubernetes.io/metadata.name") != "campus":
-        return True
+        return set(PORTS)
     mine = [
         it
         for it in policies
@@ -122,12 +122,14 @@ def allows(policies: list[dict[str, Any]], place: Place, direction: str, other: 
     ]
     assert mine, f"nothing closes {place.name}"
     side = "to" if direction == "egress" else "from"
-    return any(
-        any(it["port"] <= port <= it.get("endPort", it["port"]) for it in rule["ports"])
-        and any(is_meant(peer, other) for peer in rule.get(side, []))
+    opened = [
+        (it["port"], it.get("endPort", it["port"]))
         for policy in mine
         for rule in policy.get(direction, [])
-    )
+        if any(is_meant(peer, other) for peer in rule.get(side, []))
+        for it in rule["ports"]
+    ]
+    return {port for port in PORTS if any(first <= port <= last for first, last in opened)}
 
 
 def ports_open_to_anywhere(policies: list[dict[str, Any]], place: Place) -> set[int]:
@@ -148,11 +150,10 @@ def open_edges(overlay: str) -> frozenset[Edge]:
         for target in everywhere:
             if source not in inside and target not in inside:
                 continue
+            outgoing = open_ports(policies, source, "egress", target)
             found |= {
                 (source.name, target.name, port)
-                for port in PORTS
-                if allows(policies, source, "egress", target, port)
-                and allows(policies, target, "ingress", source, port)
+                for port in (outgoing and outgoing & open_ports(policies, target, "ingress", source))
             }
     for source in inside:
         for name, address in (
@@ -160,12 +161,10 @@ def open_edges(overlay: str) -> frozenset[Edge]:
             ("an-address-of-the-cluster", ADDRESS_OF_THE_CLUSTER),
             ("managed-servers", MANAGED_SERVERS),
         ):
-            found |= {(source.name, name, port) for port in PORTS if allows(policies, source, "egress", address, port)}
+            found |= {(source.name, name, port) for port in open_ports(policies, source, "egress", address)}
         found |= {(source.name, "anywhere", port) for port in ports_open_to_anywhere(policies, source)}
     for target in inside:
-        found |= {
-            ("outside", target.name, port) for port in PORTS if allows(policies, target, "ingress", OUTSIDE, port)
-        }
+        found |= {("outside", target.name, port) for port in open_ports(policies, target, "ingress", OUTSIDE)}
     return frozenset(found)
 
 

@@ -84,6 +84,16 @@ def is_narrowed(endpoint: Endpoint, knocker: Knocker) -> bool:
     return bool(endpoint.permissions) or (has_row and endpoint.guard.is_decided_by_rows)
 
 
+def repeats_another(endpoint: Endpoint, knocker: Knocker) -> bool:
+    """Return whether the permission is lacking, which is checked before the factor: the session at AAL2 shows it.
+
+    One member of the staff shows the order of the checks.
+    """
+    if knocker.stepped_up or not STAFF_ROLES & set(knocker.roles) or knocker.name == "SUPPORT":
+        return False
+    return bool(endpoint.permissions) and permissions_of(knocker.roles).isdisjoint(endpoint.permissions)
+
+
 async def knock(market: Marketplace, route: Route, knocker: Knocker) -> tuple[int, str]:
     """Status and code of an empty request for an absent row."""
     # Requests without a token are counted by address.
@@ -122,7 +132,13 @@ async def test_every_route_accepts_exactly_the_roles_of_the_table(market: Market
         if refused != expected(ENDPOINTS[route.upstream, route.name], knocker) or status in (405, 429) or status >= 500:
             wrong.append(f"{route.name} by {knocker.name} at AAL{1 + knocker.stepped_up}: {status} {code}")
 
-    await asyncio.gather(*(try_route(route, knocker) for route in requested for knocker in knockers))
+    tried = [
+        (route, knocker)
+        for route in requested
+        for knocker in knockers
+        if not repeats_another(ENDPOINTS[route.upstream, route.name], knocker)
+    ]
+    await asyncio.gather(*(try_route(route, knocker) for route, knocker in tried))
     assert wrong == [], "\n".join(sorted(wrong))
 
 

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.long
 
 PATH = "/functions/v1/gateway-webhook"
 # The short form of what `python -m lab.soak webhooks` proves with ten thousand.
-SHORT = Load(count=500, rate=100.0, kills=2)
+SHORT = Load(count=250, rate=50.0, kills=2)
 OUTAGE_SECONDS = 5.0
 EVERY_SECONDS = 0.05
 _numbers = itertools.count(800_000_000)
