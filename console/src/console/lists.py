@@ -1,5 +1,6 @@
 """Lists of the API as tables: filters in the address, pages, and the same rows as CSV."""
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -154,6 +155,8 @@ class ShownList:
     address: str
     is_live: bool = False
     """Whether the page's address also streams what is new."""
+    views: Sequence[Json] | None = None
+    """The user's saved views of the list; None where the page has none."""
 
     @property
     def page_number(self) -> int:
@@ -173,6 +176,11 @@ class ShownList:
         """Return the address of this list with other parameters."""
         merged = {name: text for name, text in {**self.query, **changes}.items() if text}
         return f"{self.address}?{urlencode(merged)}" if merged else self.address
+
+    @property
+    def view_query(self) -> str:
+        """The filters of the address, without the place in the list, as a saved view has them."""
+        return self.link(page=None, cursor=None).partition("?")[2]
 
     @property
     def next_link(self) -> str | None:
@@ -280,7 +288,16 @@ async def show_list(
         return await csv_response(visit, view, complete)
     if wants_events(visit):
         return event_stream(visit, lambda: _count_new(visit, view))
-    return visit.render(template, shown=replace(await load_list(visit, view, complete), is_live=True), **values)
+    shown, views = await asyncio.gather(load_list(visit, view, complete), _saved_views(visit, view))
+    return visit.render(template, shown=replace(shown, is_live=True, views=views), **values)
+
+
+async def _saved_views(visit: Visit, view: ListView) -> list[Json] | None:
+    """Return the user's saved views of a list with filters, each with its address."""
+    if not any(one.kind != "hidden" for one in view.filters):
+        return None
+    views: list[Json] = await visit.api.get("/api/saved-views", path=visit.path)
+    return [{**one, "address": f"{one['path']}?{one['query']}".rstrip("?")} for one in views]
 
 
 async def csv_response(visit: Visit, view: ListView, complete: Complete | None = None) -> Response:

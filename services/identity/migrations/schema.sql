@@ -637,6 +637,23 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON role_grants TO campus_identity_service;
 CREATE POLICY role_grants_read_own ON role_grants FOR SELECT
     USING (((user_id = app_user_id()) OR app_may('staff:read'::text)));
 
+CREATE TABLE saved_views (
+    id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    path text NOT NULL,
+    name text NOT NULL,
+    query text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT saved_views_pkey PRIMARY KEY (id),
+    CONSTRAINT saved_views_name_once_per_list UNIQUE (user_id, path, name),
+    CONSTRAINT saved_views_user FOREIGN KEY (user_id) REFERENCES profiles(id)
+);
+ALTER TABLE saved_views ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON saved_views TO campus_identity_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON saved_views TO campus_identity_service;
+CREATE POLICY saved_views_of_their_person ON saved_views FOR SELECT
+    USING ((user_id = app_user_id()));
+
 CREATE TABLE session_revocations (
     user_id uuid NOT NULL,
     session_id uuid,

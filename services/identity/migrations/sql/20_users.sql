@@ -26,3 +26,8 @@ CREATE POLICY erasure_verdicts_own ON erasure_verdicts FOR SELECT
     );
 
 ALTER TABLE erased_mailboxes ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE saved_views ENABLE ROW LEVEL SECURITY;
+-- The service writes them under the lock of their person, which bounds their number.
+GRANT SELECT ON saved_views TO campus_identity_api;
+CREATE POLICY saved_views_of_their_person ON saved_views FOR SELECT USING (user_id = app_user_id());

@@ -151,6 +151,7 @@ GRANTS: dict[str, dict[str, set[str]]] = {
         "SELECT": {"id", "hint", "name", "vendor_id", "scopes", "networks", "created_by", "created_at", "expires_at"}
         | {"last_used_at", "revoked_at", "revoked_by"}
     },
+    "saved_views": {"SELECT": ALL},
     "staff_members": {"SELECT": ALL},
     "shop_members_in_full": {"SELECT": ALL},
     "shop_invitations_in_full": {"SELECT": ALL},
@@ -183,6 +184,7 @@ OWNERS = {
     "vendors_in_full": "owner_user_id",
     "vendor_applications": "user_id",
     "api_keys": "created_by",
+    "saved_views": "user_id",
     "staff_members": "id",
     "shop_members_in_full": "user_id",
     "shop_invitations_in_full": "invited_by",
@@ -254,6 +256,7 @@ async def fill(app: IdentityApp) -> None:
         owner,
         demo.ADA.id,
     )
+    await app.fetch("INSERT INTO saved_views VALUES ($1, $1, '/payouts', 'x', '', now())", owner)
     await app.fetch(
         "INSERT INTO shop_members (user_id, vendor_id, role, added_by, joined_at) VALUES ($1, $2, 'packer', $3, now())",
         owner,

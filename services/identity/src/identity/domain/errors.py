@@ -13,6 +13,7 @@ from common.primitives.problems import (
     Unauthorized,
     ValidationFailed,
 )
+from identity.domain.saved_views import VIEWS_MAX
 
 
 class WrongCredentials(Unauthorized):
@@ -387,3 +388,11 @@ class TooManyApiKeys(Conflict):
     """The shop or the platform has as many live API keys as one may have."""
 
     detail = "There are 20 live API keys. Revoke one that no program uses, then create the new one."
+
+
+class TooManySavedViews(Conflict):
+    detail = f"You have {VIEWS_MAX} saved views. Delete one that you do not use, then save the new one."
+
+
+class ViewNameTaken(Conflict):
+    detail = "You have a saved view of this name for the same list. Choose another name, or delete the other view."

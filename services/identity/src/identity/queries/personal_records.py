@@ -37,6 +37,10 @@ SECTIONS: Final = (
         past_policies=True,
     ),
     Section(
+        "savedViews",
+        "SELECT id::text AS place, id, path, name, query, created_at FROM saved_views WHERE user_id = $1",
+    ),
+    Section(
         "roles",
         "SELECT role AS place, role, campus_id, hub_id, granted_at FROM role_grants WHERE user_id = $1",
     ),

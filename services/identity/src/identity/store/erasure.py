@@ -57,6 +57,7 @@ _DELETE: Final = (
     "DELETE FROM one_time_codes WHERE user_id = $1",
     "DELETE FROM issued_codes WHERE user_id = $1",
     "DELETE FROM api_keys WHERE created_by = $1",
+    "DELETE FROM saved_views WHERE user_id = $1",
     "DELETE FROM accounts WHERE user_id = $1",
     "DELETE FROM vendor_applications WHERE user_id = $1",
     "DELETE FROM role_grants WHERE user_id = $1",

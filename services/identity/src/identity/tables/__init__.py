@@ -6,7 +6,28 @@ the service, take user and session from the verified token, and pass both as con
 tables are read as the caller under row policies. The API role may write only name and number of its own profile.
 """
 
-from identity.tables import api_keys, campuses, credentials, oidc, shop_members, staff, users, vendors
+from identity.tables import (
+    api_keys,
+    campuses,
+    credentials,
+    oidc,
+    saved_views,
+    shop_members,
+    staff,
+    users,
+    vendors,
+)
 from identity.tables.metadata import metadata
 
-__all__ = ["api_keys", "campuses", "credentials", "metadata", "oidc", "shop_members", "staff", "users", "vendors"]
+__all__ = [
+    "api_keys",
+    "campuses",
+    "credentials",
+    "metadata",
+    "oidc",
+    "saved_views",
+    "shop_members",
+    "staff",
+    "users",
+    "vendors",
+]
