@@ -81,7 +81,7 @@ BAD_QUERIES = {
     "order": ("sideways",),
 }
 # They enroll no second factor.
-ONE_FACTOR = ("BUYER", "BUYER2")
+ONE_FACTOR = ("BUYER", "BUYER2", "PACKER")
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ _ENDING: Final = re.compile("logout|password|auth/sessions|profiles/current|/mfa
 _ROLES: Final = ("BUYER", "VENDOR", "SUPPORT", "CHECKER", "ADMIN")
 _SERVICE_KEY, _NEWCOMER = "SERVICE_KEY", "NEWCOMER"
 # The first account with the permission tries an operation.
-_IN_TURN: Final = (*_ROLES, "MAKER", "OPS", "CAMPUS", "AUDITOR", "HUB")
+_IN_TURN: Final = (*_ROLES, "MAKER", "OPS", "CAMPUS", "AUDITOR", "HUB", "PACKER")
 
 _HOOKS: Final = Path(__file__).parents[3] / "tools/openapi"
 

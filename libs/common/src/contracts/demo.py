@@ -15,6 +15,8 @@ class DemoUser(NamedTuple):
     roles: tuple[str, ...]
     campus_id: UUID | None = None
     vendor_id: UUID | None = None
+    # The shop whose orders the user packs.
+    packing_vendor_id: UUID | None = None
 
 
 class DemoVendor(NamedTuple):
@@ -90,4 +92,14 @@ USERS: Final = (
     DemoUser(_id(4, 10), "OPS", "ops@campus.example", "Obi Nwosu", "+2348030000010", ("ops_oncall",)),
     DemoUser(_id(4, 11), "AUDITOR", "auditor@campus.example", "Aisha Lawal", "+2348030000011", ("auditor",)),
     DemoUser(_id(4, 12), "ADMIN", "admin@campus.example", "Femi Adeyemi", "+2348030000012", ("platform_admin",)),
+    DemoUser(
+        _id(4, 13),
+        "PACKER",
+        "packer@unilag.edu.ng",
+        "Emeka Udo",
+        "+2348030000013",
+        ("buyer", "shop_packer"),
+        LAGOS.id,
+        packing_vendor_id=ADA.id,
+    ),
 )

@@ -29,7 +29,7 @@ CREDENTIALS_KEY = "a key of credentials for tests"
 CODE_DELIVERY_KEY = "a key of codes for tests"
 DEMO_PASSWORD = "a demo password"
 DEMO_SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
-DEMO_SECRETS = {user.name: DEMO_SECRET for user in demo.USERS if "BUYER" not in user.name}
+DEMO_SECRETS = {user.name: DEMO_SECRET for user in demo.USERS if user.name not in ("BUYER", "BUYER2", "PACKER")}
 USERS = {user.name: user for user in demo.USERS}
 
 

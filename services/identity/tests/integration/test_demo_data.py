@@ -3,20 +3,31 @@
 from contracts import demo
 from contracts.permissions import leading_role
 
-from .conftest import DEMO_SECRET, USERS, IdentityApp
+from .conftest import DEMO_SECRET, DEMO_SECRETS, USERS, IdentityApp
 
-TABLES = ("campuses", "hubs", "profiles", "role_grants", "vendors", "accounts", "totp_factors", "outbox")
+TABLES = (
+    "campuses",
+    "hubs",
+    "profiles",
+    "role_grants",
+    "vendors",
+    "shop_members",
+    "accounts",
+    "totp_factors",
+    "outbox",
+)
 
 
 async def test_every_demo_account_logs_in_with_its_roles_campus_and_vendor(app: IdentityApp) -> None:
     await app.load_demo()
     for user in demo.USERS:
         tokens = await app.demo_log_in(user.name)
-        assert tokens["mfaRequired"] is ("BUYER" not in user.name)
+        assert tokens["mfaRequired"] is (user.name in DEMO_SECRETS)
         caller = await app.runtime.verifier.caller_of(tokens["accessToken"])
         assert caller.user_id == user.id
         assert caller.roles == set(user.roles)
         assert caller.vendor_id == user.vendor_id
+        assert caller.packing_vendor_id == user.packing_vendor_id
         assert caller.campus_id == user.campus_id
         profile = (await app.get("/api/profiles/current", token=tokens["accessToken"])).json()["data"]
         assert profile["role"] == leading_role(user.roles)

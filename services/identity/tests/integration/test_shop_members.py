@@ -27,6 +27,8 @@ INVITATIONS = "/api/shop-invitations"
 @pytest_asyncio.fixture
 async def staff(app: IdentityApp) -> StaffAdministration:
     await app.load_demo()
+    # The demo's own packer.
+    await app.fetch("DELETE FROM shop_members")
     return StaffAdministration(app)
 
 

@@ -22,6 +22,7 @@ DEMO_ACCOUNTS = (
     ("buyer2@unilag.edu.ng", "buyer", None),
     ("vendor@unilag.edu.ng", "vendor", "DEMO_TOTP_VENDOR"),
     ("vendor2@unilag.edu.ng", "vendor", "DEMO_TOTP_VENDOR2"),
+    ("packer@unilag.edu.ng", "packer of the first vendor's shop", None),
     ("hub@campus.example", "hub agent", "DEMO_TOTP_HUB"),
     ("support@campus.example", "support", "DEMO_TOTP_SUPPORT"),
     ("campus@campus.example", "campus staff", "DEMO_TOTP_CAMPUS"),

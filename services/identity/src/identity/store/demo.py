@@ -21,6 +21,10 @@ INSERT INTO vendors (id, owner_user_id, business_name, legal_name, campus_id, cr
 VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (id) DO NOTHING RETURNING true
 """
+_RECORD_PACKER: Final = """
+INSERT INTO shop_members (user_id, vendor_id, role, added_by, joined_at) VALUES ($1, $2, 'packer', $3, $4)
+ON CONFLICT (user_id) DO NOTHING
+"""
 _SAVE_ACCOUNT: Final = """
 INSERT INTO accounts (user_id, email, password_hash, created_at) VALUES ($1, $2, $3, $4)
 ON CONFLICT (user_id) DO UPDATE SET password_hash = excluded.password_hash
@@ -51,6 +55,10 @@ async def record_hub_if_new(uow: UnitOfWork, hub: DemoHub, now: datetime) -> boo
 async def record_vendor_if_new(uow: UnitOfWork, vendor: DemoVendor, now: datetime) -> bool:
     values = (vendor.id, vendor.owner_user_id, vendor.business_name, vendor.legal_name, vendor.campus_id, now)
     return bool(await uow.fetch_value(_RECORD_VENDOR, *values))
+
+
+async def record_packer_if_new(uow: UnitOfWork, user_id: UUID, vendor: DemoVendor, now: datetime) -> None:
+    await uow.execute(_RECORD_PACKER, user_id, vendor.id, vendor.owner_user_id, now)
 
 
 async def save_account(uow: UnitOfWork, user_id: UUID, email: str, password_hash: str, now: datetime) -> None:

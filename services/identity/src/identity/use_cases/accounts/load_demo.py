@@ -12,7 +12,7 @@ from common.primitives.ids import new_id, new_secret
 from contracts import demo
 from contracts.demo import DemoUser
 from contracts.identity import CampusChanged, HubChanged, ReferralOutcome, UserProvisioned, VendorApproved
-from contracts.permissions import STAFF_ROLES, leading_role
+from contracts.permissions import SHOP_ROLES, STAFF_ROLES, leading_role
 from identity.credentials.passwords import Passwords
 from identity.credentials.totp import Totp
 from identity.domain import password_rules
@@ -47,7 +47,7 @@ async def load_demo(
         raise DemoPasswordMissing(DemoPasswordMissing.__doc__)
     async with database.unit_of_work(acting_as=LOADING_DEMO) as uow:
         hashes = await demo_store.list_password_hashes(uow, [user.id for user in demo.USERS])
-    # All accounts share one hash, so one password check covers twelve.
+    # All accounts share one hash, so one password check covers all.
     good = {text for text in set(hashes.values()) if await passwords.matches(text, secrets.password)}
     password_hash = next(iter(good), None) or await passwords.hash(secrets.password)
     async with database.unit_of_work(acting_as=LOADING_DEMO) as uow:
@@ -69,6 +69,9 @@ async def load_demo(
                         campus_id=vendor.campus_id,
                     )
                 )
+            for user in demo.USERS:
+                if user.packing_vendor_id == vendor.id:
+                    await demo_store.record_packer_if_new(uow, user.id, vendor, now)
 
 
 async def _load_campuses(uow: UnitOfWork, now: datetime) -> None:
@@ -108,7 +111,7 @@ async def _load_user(uow: UnitOfWork, user: DemoUser, now: datetime) -> None:
             await publish_profile(uow, user.id)
         return
     agent_of = demo.AKOKA_HUB.id if "hub_agent" in user.roles else None
-    for role in user.roles:
+    for role in (one for one in user.roles if one not in SHOP_ROLES):
         appointment = user.campus_id if role in STAFF_ROLES else None
         hub_id = agent_of if role == "hub_agent" else None
         await profiles.record_role_if_new(uow, user.id, role, now, campus_id=appointment, hub_id=hub_id)
