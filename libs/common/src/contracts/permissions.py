@@ -105,6 +105,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
     "ops_oncall": frozenset(
         {
             "dead_letters:read",
+            "delivery_logs:read",
             "webhooks:replay",
             "payouts:reset",
             "operations:stop",
