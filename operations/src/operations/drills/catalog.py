@@ -57,7 +57,7 @@ DRILLS: Final = {
         Drill(
             "backup-overdue", "SEV-2", "it is noticed on the day of the loss otherwise",
             "the metrics report the last backup of two days ago",
-            machines.age_backups, machines.restore_metrics, by_monitoring=True,
+            machines.age_backups, machines.restore_metrics, by_monitoring=True, tick=machines.keep_backups_old,
         ),
         Drill(
             "dead-letters", "SEV-2", "an effect of an event did not happen",

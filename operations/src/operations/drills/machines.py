@@ -48,13 +48,23 @@ def start_again(scene: Scene) -> None:
 
 def age_backups(scene: Scene) -> None:
     """Set the times of the metrics back, and stop the timers that would write them again."""
-    path = _metrics_file(scene)
-    metrics = path.read_text()
-    scene.remember(metrics=metrics, timers=_is_installed())
+    _metrics_file(scene)
+    scene.remember(timers=_is_installed())
     if _is_installed():
         _systemctl("stop", *_TIMERS)
+    keep_backups_old(scene)
+
+
+def keep_backups_old(scene: Scene) -> None:
+    """Set the times back again where a run of cron or of a person wrote the file; its times are the ones to restore."""
+    path = _metrics_file(scene)
+    metrics = path.read_text()
+    if metrics == scene.facts.get("aged"):
+        return
     old = f"{time.time() - _OLD_SECONDS:.0f}"
-    path.write_text(re.sub(rf"^({BACKUP_AT}{{[^}}]*}}) \S+$", rf"\1 {old}", metrics, flags=re.MULTILINE))
+    aged = re.sub(rf"^({BACKUP_AT}{{[^}}]*}}) \S+$", rf"\1 {old}", metrics, flags=re.MULTILINE)
+    scene.remember(metrics=metrics, aged=aged)
+    path.write_text(aged)
 
 
 def restore_metrics(scene: Scene) -> None:

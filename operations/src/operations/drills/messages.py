@@ -22,6 +22,7 @@ from operations.services import service_named
 
 _FOUND_SECONDS_MAX: Final = 60.0
 _BROKER_SECONDS_MAX: Final = 15.0
+_GATEWAY_SECONDS_MAX: Final = 5.0
 _DEAD_LETTERS: Final = "/api/dead-letters/notifications"
 _WEBHOOK: Final = "/functions/v1/gateway-webhook"
 
@@ -76,7 +77,13 @@ def send_unsigned_webhook(scene: Scene) -> None:
     body = json.dumps({"event": "charge.success", "data": {"id": uuid4().int % 2**40}})
     headers = {"x-gateway-signature": "0" * 128, "Content-Type": "application/json"}
     try:
-        httpx.post(f"{scene.operator.base_url}{_WEBHOOK}", content=body, headers=headers, trust_env=False)
+        httpx.post(
+            f"{scene.operator.base_url}{_WEBHOOK}",
+            content=body,
+            headers=headers,
+            timeout=_GATEWAY_SECONDS_MAX,
+            trust_env=False,
+        )
     except httpx.HTTPError as error:
         raise Refused(f"The gateway did not answer the webhook: {type(error).__name__}.") from None
 
