@@ -21,6 +21,9 @@ import yaml
 
 Resource = dict[str, Any]
 
+# What is not written from the manifests.
+TEXTS = Path(__file__).parent / "chart"
+
 COMPONENT = "app.kubernetes.io/component"
 # The steps of `roll-out`, by the component of a resource; without one of these it belongs to the first.
 STEPS = {
@@ -50,78 +53,11 @@ HOST = r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$"
 NAME = r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$"
 REFERENCE = r"^[a-z0-9][A-Za-z0-9._:/@-]*$"
 QUANTITY = r"^[0-9]+(\.[0-9]+)?([KMGT]i?)?$"
-
-HELPERS = """\
-{{/* The name of the map of settings that each process reads: as kustomize's, with a hash of its content. */}}
-{{- define "campus.map" -}}
-{{- $root := index . 0 }}{{ $name := index . 1 -}}
-{{- $data := include "campus.data" . | fromJson -}}
-{{- $hash := dict "data" $data "kind" "ConfigMap" "name" "" | toJson | sha256sum | trunc 10 -}}
-{{- $hash = $hash | replace "0" "g" | replace "1" "h" | replace "3" "k" | replace "a" "m" | replace "e" "t" -}}
-{{- printf "%s-%s" $name $hash -}}
-{{- end }}
-
-{{/* The content of a map: that of the overlay, and `settings` of the values. */}}
-{{- define "campus.data" -}}
-{{- $root := index . 0 }}{{ $name := index . 1 -}}
-{{- $data := include (printf "campus.data.%s" $name) $root | fromYaml -}}
-{{- range $key, $value := (get $root.Values.settings $name | default dict) }}{{ $_ := set $data $key $value }}{{ end -}}
-{{- toJson $data -}}
-{{- end }}
-
-{{/* One of our images: the reference of the values, with another registry where one is set. */}}
-{{- define "campus.image" -}}
-{{- $root := index . 0 }}{{ $image := get $root.Values.images (index . 1) -}}
-{{- if $root.Values.registry }}{{ printf "%s/%s" $root.Values.registry (base $image) }}{{ else }}{{ $image }}{{ end -}}
-{{- end }}
-
-{{- define "campus.pullSecrets" -}}
-{{- $secrets := list }}{{ range .Values.pullSecrets }}{{ $secrets = append $secrets (dict "name" .) }}{{ end -}}
-{{- toJson $secrets -}}
-{{- end }}
-"""
+HELPERS = (TEXTS / "_helpers.tpl").read_text()
 
 # `lookup` finds nothing where a chart is only rendered: then nothing is checked.
-CHECKS = """\
-{{- $namespace := lookup "v1" "Namespace" "" .Release.Namespace }}
-{{- if $namespace }}
-{{- if ne (get ($namespace.metadata.labels | default dict) "pod-security.kubernetes.io/enforce") "restricted" }}
-{{- fail (printf "The namespace does not enforce the restricted standard. Run: kubectl label namespace %s \
-pod-security.kubernetes.io/enforce=restricted" .Release.Namespace) }}
-{{- end }}
-{{- if hasSuffix ".example" .Values.hosts.api }}
-{{- fail "hosts.api is an example: set hosts.api, hosts.console and hosts.domain to your own." }}
-{{- end }}
-{{- if hasSuffix ".example" (get (include "campus.data" (list . "settings") | fromJson) "NETWORK_ENCRYPTED") }}
-{{- fail "Set settings.settings.NETWORK_ENCRYPTED=true where the network encrypts traffic between machines." }}
-{{- end }}
-{{- $secret := lookup "v1" "Secret" .Release.Namespace "orders-database-owner" }}
-{{- if and (eq .Values.through "processes") (not $secret) }}
-{{- fail "The secrets do not exist yet. Install with --set through=servers first, then upgrade with \
---set through=accounts, then without it." }}
-{{- end }}
-{{- if and (ne .Values.through "processes") (lookup "apps/v1" "Deployment" .Release.Namespace "orders-api") }}
-{{- fail (printf "The processes run: through=%s would delete them. Upgrade without it." .Values.through) }}
-{{- end }}
-{{- end }}
-"""
-
-README = """\
-# {name}
-
-The overlay `{overlay}` of Campus Marketplace {version} as a chart, written by `deploy/k8s/chart.py`. Operators, labels
-of namespaces and secrets come first: `deploy/k8s/README.md`. `values.schema.json` rejects an unknown value.
-
-    kubectl create namespace campus
-    kubectl label namespace campus pod-security.kubernetes.io/enforce=restricted
-    helm install campus {name} -n campus -f values.yaml --set through=servers
-    kubectl wait -n campus --for=condition=Ready --timeout=15m externalsecrets.external-secrets.io --all
-    helm upgrade campus {name} -n campus -f values.yaml --set through=accounts
-    helm upgrade campus {name} -n campus -f values.yaml --timeout 20m
-
-The last command also upgrades: the migrations run as hooks before any process changes. `helm rollback` runs the
-processes of the previous release on the migrated schema. `helm uninstall` deletes the databases; their backups stay.
-"""
+CHECKS = (TEXTS / "0-checks.tpl").read_text()
+README = (TEXTS / "README.tpl").read_text()
 
 
 def mark(expression: str) -> str:

@@ -8,6 +8,7 @@ python deploy/k8s/render.py --check    # ends with status 1 and the names of sta
 
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -43,6 +44,18 @@ AUDIT_LINES = {
 }
 # The one cluster of all databases in the overlay `small`.
 SHARED = "campus-db"
+# By this name Prometheus verifies each pod, which it reaches by its address.
+METRICS = "metrics"
+# The certificates inside, by their file and their Secret: the names of Services.
+CERTIFICATES = {
+    "base/tls/certificates.yaml": {
+        **{f"{service}-tls": [f"{service}-api", METRICS] for service in COMPONENTS},
+        "console-tls": ["console", METRICS],
+    },
+    "components/broker/certificate.yaml": {"broker-tls": ["broker", METRICS]},
+    "components/valkey/certificate.yaml": {"valkey-tls": ["valkey"]},
+}
+READ_AT_THE_START = ("valkey-tls",)
 TARGETS = {
     "database.yaml": "components/databases/{}.yaml",
     "server-accounts.yaml": "components/server-accounts/{}.yaml",
@@ -68,12 +81,17 @@ def manifests() -> dict[Path, str]:
             }
             values |= {name: line.format(service) if service in AUDITED else "" for name, line in AUDIT_LINES.items()}
             heading = f"# Written from templates/{template} by `make documents`.\n"
-            rendered[FOLDER / target.format(service)] = heading + text.substitute(values)
+            made = heading + text.substitute(values)
+            if template == "database.yaml":
+                made += "---\n" + _dumped([certificate(f"{service}-db-tls", database_names(service))])
+            rendered[FOLDER / target.format(service)] = made
     shared = shared_database({it: rendered[FOLDER / TARGETS["database.yaml"].format(it)] for it in COMPONENTS})
     rendered[FOLDER / "components/shared-database/database.yaml"] = (
-        "# Written from templates/database.yaml by `make documents`.\n"
-        + yaml.dump_all(shared, Dumper=Plain, sort_keys=False, width=140)
+        "# Written from templates/database.yaml by `make documents`.\n" + _dumped(shared)
     )
+    for path, certificates in CERTIFICATES.items():
+        made = [certificate(secret, names) for secret, names in certificates.items()]
+        rendered[FOLDER / path] = "# Written by deploy/k8s/render.py (`make documents`).\n" + _dumped(made)
     rules = [prometheus_rule(path) for path in sorted((OBSERVABILITY / "prometheus/rules").glob("*.yml"))]
     routes = alertmanager_config(OBSERVABILITY / "alertmanager/alertmanager.yml")
     for name, source, resources in (
@@ -105,10 +123,11 @@ def shared_database(manifests: dict[str, str]) -> list[dict[str, Any]]:
     shared = yaml.safe_load_all(
         yaml.safe_dump_all(first).replace("api-gateway-db", SHARED).replace("api-gateway-pooler", "campus-pooler")
     )
-    cluster, pooler, budget, backup, pooler_policy, policy = shared
+    cluster, pooler, budget, backup, pooler_policy, policy, _ = shared
+    names = [name for service in of_service for name in database_names(service)]
     statements: dict[str, None] = {}
     roles: dict[str, Any] = {}
-    for service, (its_cluster, *_, its_pooler_policy, its_policy) in of_service.items():
+    for service, (its_cluster, *_, its_pooler_policy, its_policy, _) in of_service.items():
         created = its_cluster["spec"]["bootstrap"]["initdb"]
         own = created["postInitSQL"]
         if service != "api-gateway":
@@ -129,7 +148,42 @@ def shared_database(manifests: dict[str, str]) -> list[dict[str, Any]]:
     for service in of_service:
         aliases.append(_alias(f"{service}-db-rw", {"cnpg.io/cluster": SHARED, "cnpg.io/instanceRole": "primary"}))
         aliases.append(_alias(f"{service}-pooler", {"cnpg.io/poolerName": "campus-pooler"}))
-    return [cluster, pooler, budget, backup, pooler_policy, policy, *aliases]
+    secret = certificate(f"{SHARED}-tls", [f"{SHARED}-rw", *names])
+    return [cluster, pooler, budget, backup, pooler_policy, policy, secret, *aliases]
+
+
+def database_names(service: str) -> list[str]:
+    """Return the names at which clients reach a service's database and its pooler."""
+    return [f"{service}-db-rw", f"{service}-pooler"]
+
+
+def certificate(secret: str, names: Sequence[str]) -> dict[str, Any]:
+    """Return a certificate of the authority inside, for the names of Services, and the Secret that it fills.
+
+    CloudNativePG reads a changed Secret with its label. Reloader restarts only a process that cannot read it again.
+    """
+    template: dict[str, Any] = {"labels": {"cnpg.io/reload": ""}}
+    if secret not in READ_AT_THE_START:
+        template["annotations"] = {"reloader.stakater.com/ignore": "true"}
+    return {
+        "apiVersion": "cert-manager.io/v1",
+        "kind": "Certificate",
+        "metadata": {"name": secret, "labels": {"app.kubernetes.io/part-of": "campus"}},
+        "spec": {
+            "secretName": secret,
+            "secretTemplate": template,
+            "dnsNames": [form for name in names for form in (name, f"{name}.campus.svc")],
+            "usages": ["digital signature", "server auth"],
+            "issuerRef": {"kind": "Issuer", "name": "inside"},
+            "privateKey": {"algorithm": "ECDSA", "size": 256, "rotationPolicy": "Always"},
+            "duration": "2160h",
+            "renewBefore": "720h",
+        },
+    }
+
+
+def _dumped(resources: Sequence[dict[str, Any]]) -> str:
+    return yaml.dump_all(resources, Dumper=Plain, sort_keys=False, width=140)
 
 
 def _alias(name: str, selector: dict[str, str]) -> dict[str, Any]:

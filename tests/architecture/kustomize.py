@@ -127,6 +127,8 @@ def _parse_step(resource: Any, step: dict[str, Any]) -> None:
         resource = resource[int(name) if isinstance(resource, list) else name]
     if step["op"] == "remove":
         del resource[last]
+    elif (step["op"], last) == ("add", "-"):
+        resource.append(step["value"])
     elif (step["op"], last in resource) in (("replace", True), ("add", False)):
         resource[last] = step["value"]
     else:

@@ -101,10 +101,9 @@ def environment_of(overlay: str, workload: Resource) -> dict[str, str]:
 
 
 def completed(settings: dict[str, str]) -> dict[str, str]:
-    """Return settings as an operator completes them: own hosts, a network that encrypts, and mounted certificates."""
+    """Return settings as an operator completes them: own hosts, and mounted certificates."""
     hosts = {name: text.replace(".example", ".com.ng") for name, text in settings.items()}
-    mounted = {name: _MOUNTED.sub(lambda found: _certificates()[found[1]], text) for name, text in hosts.items()}
-    return {name: "true" if name.upper() == "NETWORK_ENCRYPTED" else text for name, text in mounted.items()}
+    return {name: _MOUNTED.sub(lambda found: _certificates()[found[1]], text) for name, text in hosts.items()}
 
 
 _MOUNTED = re.compile(r"/etc/campus/(?:authorities|tls)/(root\.pem|ca\.crt|tls\.crt|tls\.key)")

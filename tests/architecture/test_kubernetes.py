@@ -10,7 +10,7 @@ import yaml
 from common.messaging.topology import declared_topology
 from common.primitives.retry import RetryLadder
 from common.process.server import DRAIN_SECONDS
-from tests.architecture.kustomize import FOLDER, OVERLAYS, containers_of, pod_of
+from tests.architecture.kustomize import FOLDER, OVERLAYS, Resource, containers_of, pod_of
 from tests.architecture.manifests import (
     SETTINGS,
     environment_of,
@@ -42,7 +42,8 @@ def test_every_pod_is_confined(overlay) -> None:
         assert not {"hostNetwork", "hostPID", "hostIPC"} & pod.keys()
         kinds = {key for volume in pod["volumes"] for key in volume} - {"name", "emptyDir"}
         # The sandbox keeps its ledger, and the certificate authorities of a provider's database are public.
-        assert kinds <= ({"persistentVolumeClaim"} if name_of(workload) == "sandbox" else {"configMap"})
+        assert kinds <= {"secret", "persistentVolumeClaim" if name_of(workload) == "sandbox" else "configMap"}
+        assert_only_own_keys(overlay, workload, [it["secret"] for it in pod["volumes"] if "secret" in it])
         for container in pod["containers"]:
             assert container["securityContext"] == {
                 "allowPrivilegeEscalation": False,
@@ -54,6 +55,15 @@ def test_every_pod_is_confined(overlay) -> None:
     (namespace,) = of_kind(overlay, "Namespace")
     assert namespace["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
     assert all(it["automountServiceAccountToken"] is False for it in of_kind(overlay, "ServiceAccount"))
+
+
+def assert_only_own_keys(overlay: str, workload: Resource, mounted: list[dict[str, Any]]) -> None:
+    """Check that a pod has the private key of its service or none: of the authority it gets the certificate."""
+    made = {it["spec"]["secretName"]: it["spec"] for it in of_kind(overlay, "Certificate")}
+    for secret in mounted:
+        assert secret["secretName"] in made, "no Certificate fills it"
+        if secret["secretName"] != f"{service_of(workload)}-tls":
+            assert secret == {"secretName": "inside-authority", "items": [{"key": "ca.crt", "path": "ca.crt"}]}
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
@@ -82,6 +92,7 @@ def test_every_process_has_health_probes_on_its_internal_port(overlay) -> None:
         ):
             requested = container[probe]["httpGet"]
             assert (requested["path"], ports[requested["port"]]) == (path, int(given.get("METRICS_PORT", 8080)))
+            assert requested["scheme"] == "HTTPS"
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)

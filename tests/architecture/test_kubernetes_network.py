@@ -58,7 +58,9 @@ PORTS = (
     9090,
     9127,
     9187,
+    15671,
     15672,
+    15691,
     15692,
     25672,
     35672,
@@ -195,7 +197,7 @@ def calls_of(overlay: str, service: str, process: str, *, has_endpoints: bool) -
         if name in ("api_database_url", "service_database_url"):
             edges.add((process, "managed-servers" if is_managed else pooler_of(overlay, service), 5432))
         elif name == "broker_url":
-            edges.add((process, "managed-servers", 5671) if is_managed else (process, "broker", 5672))
+            edges.add((process, "managed-servers", 5671) if is_managed else (process, "broker", 5671))
         elif name == "rate_limit_store_url":
             edges.add((process, "valkey", 6379))
         elif name == "jwks_url" or name.removesuffix("_url") in SETTINGS:
@@ -252,11 +254,11 @@ def edges_of_operated_servers(overlay: str) -> set[Edge]:
         # Each watches its object at the Kubernetes API, whose address no selector matches; backups use 443.
         edges |= {(place, "anywhere", port) for place in (database, pooler) for port in (443, 6443)}
     edges |= {("broker", "broker", port) for port in (4369, 25672, 35672)}
-    edges |= {("monitoring", "broker", 15692), ("broker-operator", "broker", 15672)}
-    edges |= {("broker-topology", "broker", 5672), ("subscriber", "broker", 5672)}
-    edges.add(("subscriber-supervisor", "broker", 15672))
+    edges |= {("monitoring", "broker", 15691), ("broker-operator", "broker", 15671)}
+    edges |= {("broker-topology", "broker", 5671), ("subscriber", "broker", 5671)}
+    edges.add(("subscriber-supervisor", "broker", 15671))
     if of_kind(overlay, "ScaledObject"):
-        edges.add(("autoscaling", "broker", 15672))
+        edges.add(("autoscaling", "broker", 15671))
     return edges
 
 
@@ -274,7 +276,7 @@ def edges_of_the_sandbox(overlay: str) -> set[Edge]:
         if service_of(process) == "notifications":
             edges.add((name_of(process), "sandbox", 2525))
     for service in ("identity", "orders", "payouts"):
-        edges |= {(f"{service}-demo-data", pooler_of(overlay, service), 5432), (f"{service}-demo-data", "broker", 5672)}
+        edges |= {(f"{service}-demo-data", pooler_of(overlay, service), 5432), (f"{service}-demo-data", "broker", 5671)}
     return edges
 
 
@@ -305,6 +307,7 @@ def test_every_allowed_connection_has_an_existing_target(overlay) -> None:
             place for place in places(overlay) if is_selected({"matchLabels": it["spec"]["selector"]}, place.labels)
         ]
         assert len(selected) == 1, name_of(it)
-    assert {target for _, target, port in expected_edges(overlay) if port in (8080, 6379, 5672)} - made <= {
-        name_of(it) for it in processes(overlay)
+    assert {target for _, target, port in expected_edges(overlay) if port in (8080, 6379, 5671)} - made <= {
+        *(name_of(it) for it in processes(overlay)),
+        "managed-servers",
     }

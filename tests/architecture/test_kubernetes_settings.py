@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 from opentelemetry.sdk.trace import TracerProvider
-from pydantic import ValidationError
 from pydantic_core import PydanticUndefined
 
 import console.settings
@@ -33,7 +32,7 @@ from operations.broker_accounts import (
 from operations.cluster_secrets import Cluster, Entries, Servers, Target, new_values, secret_of
 from operations.provision import AUDIT_ROLE
 from operations.services import LOGINS, SERVICES, login_of, service_named
-from tests.architecture.kustomize import OVERLAYS, containers_of, pod_of
+from tests.architecture.kustomize import OVERLAYS, Resource, containers_of, pod_of
 from tests.architecture.manifests import (
     SETTINGS,
     completed,
@@ -51,6 +50,8 @@ from tests.architecture.manifests import (
 )
 from tests.architecture.sources import ROOT
 
+VERIFIED = "sslmode=verify-full&sslrootcert=/etc/campus/tls/ca.crt"
+BROKER = "broker:5671/?cafile=/etc/campus/tls/ca.crt"
 CADENCE_DAYS = {
     "gateway-secret-key": 90,
     "service-role-key": 180,
@@ -96,11 +97,12 @@ def test_the_console_gets_its_settings_and_no_other_secret(overlay) -> None:
     given_settings = environment_of(overlay, deployment)
     assert set(given_settings) <= {name.upper() for name in console.settings.Settings.model_fields}
     settings = console.settings.Settings(
-        **{"port": 8080, **{name.lower(): text for name, text in given_settings.items()}}
+        **{"port": 8080, **{name.lower(): text for name, text in completed(given_settings).items()}}
     )
     assert settings.is_secure
-    assert settings.base_url == environment_of(overlay, processes(overlay)[0])["BASE_URL"]
-    assert settings.api_address == "http://api-gateway-api:8080"
+    assert settings.base_url == completed(environment_of(overlay, processes(overlay)[0]))["BASE_URL"]
+    assert settings.api_address == "https://api-gateway-api:8080"
+    assert settings.environment == environment_of(overlay, processes(overlay)[0])["ENVIRONMENT"]
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
@@ -130,18 +132,36 @@ def test_the_settings_of_the_manifests_are_valid(overlay) -> None:
     for process in processes(overlay):
         given = {name.lower(): text for name, text in completed(environment_of(overlay, process)).items()}
         settings = SETTINGS[service_of(process)](**{"port": 8080, **given})
+        # Every address inside is encrypted and verified, without a statement about the network.
+        assert not settings.network_encrypted
+        assert settings.inside_addresses["JWKS_URL"].startswith("https://identity-api:")
         assert settings.base_url.startswith("https://")
         assert settings.environment == ("staging" if overlay == "staging" else "production")
 
 
-@pytest.mark.parametrize("overlay", [overlay for overlay in OVERLAYS if overlay != "staging"])
-def test_a_process_refuses_the_placeholder_of_the_network(overlay) -> None:
-    process = processes(overlay)[0]
-    given = completed(environment_of(overlay, process))
-    for stated in (environment_of(overlay, process)["NETWORK_ENCRYPTED"], "false"):
-        with pytest.raises(ValidationError, match=r"(?i)network_encrypted"):
-            settings = {name.lower(): text for name, text in (given | {"NETWORK_ENCRYPTED": stated}).items()}
-            SETTINGS[service_of(process)](**{"port": 8080, **settings})
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_certificates_have_the_names_that_clients_call(overlay) -> None:
+    names = {name_of(it): it["spec"].get("dnsNames", []) for it in of_kind(overlay, "Certificate")}
+    certificates = {it["spec"]["secretName"]: it["spec"] for it in of_kind(overlay, "Certificate")}
+    for process in processes(overlay):
+        addresses = [text for text in environment_of(overlay, process).values() if "://" in text]
+        for host in {urlsplit(address).hostname for address in addresses} & {name_of(it) for it in targets(overlay)}:
+            if host != "sandbox":
+                assert any(host in hosts for hosts in names.values()), host
+    for it in of_kind(overlay, "Cluster"):
+        of_the_server = it["spec"]["certificates"]
+        assert {*of_the_server.values()} <= certificates.keys()
+        assert f"{name_of(it)}-rw" in certificates[of_the_server["serverTLSSecret"]]["dnsNames"]
+    for it in of_kind(overlay, "RabbitmqCluster"):
+        assert it["spec"]["tls"]["disableNonTLSListeners"]
+        assert name_of(it) in certificates[it["spec"]["tls"]["secretName"]]["dnsNames"]
+    for it in of_kind(overlay, "BackendTLSPolicy"):
+        assert it["spec"]["validation"]["hostname"] in names[f"{name_of(it).removesuffix('-api')}-tls"]
+
+
+def targets(overlay: str) -> list[Resource]:
+    """Return what a client inside calls by its name."""
+    return of_kind(overlay, "Service", "Pooler", "RabbitmqCluster")
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
@@ -199,10 +219,10 @@ def test_only_a_migration_gets_the_owner_s_address(overlay) -> None:
 @pytest.mark.parametrize("overlay", OPERATED)
 def test_the_queues_are_declared_with_an_account_that_no_process_has(overlay) -> None:
     (job,) = (job for job in of_kind(overlay, "Job") if name_of(job) == "broker-topology")
-    assert environment_of(overlay, job) == {"BROKER_URL": "amqp://topology:secret@broker:5672/"}
+    assert environment_of(overlay, job) == {"BROKER_URL": f"amqps://topology:secret@{BROKER}"}
     assert pod_of(job)["spec"]["containers"][0]["args"] == [declaring.COMMAND]
     for process in processes(overlay):
-        assert environment_of(overlay, process)["BROKER_URL"] == f"amqp://{service_of(process)}:secret@broker:5672/"
+        assert environment_of(overlay, process)["BROKER_URL"] == f"amqps://{service_of(process)}:secret@{BROKER}"
         # The default: an account that the broker validated.
         assert "BROKER_VERIFIED_PUBLISHERS" not in environment_of(overlay, process)
 
@@ -271,7 +291,8 @@ def test_databases_and_roles_are_those_of_the_code(overlay) -> None:
             overlay, next(it for it in processes(overlay) if service_of(it) == service.name)
         )
         for name, role in (("API_DATABASE_URL", service.api_role), ("SERVICE_DATABASE_URL", service.service_role)):
-            assert given_settings[name] == f"postgresql://{role}_a:secret@{service.name}-pooler:5432/{service.database}"
+            login = f"{role}_a:secret@{service.name}-pooler:5432"
+            assert given_settings[name] == f"postgresql://{login}/{service.database}?{VERIFIED}"
 
 
 # ---- Secrets
@@ -325,7 +346,8 @@ def test_fetched_and_used_secrets_are_the_same(overlay) -> None:
             for entry in value:
                 yield from used(entry)
 
-    requested = set(used(manifests(overlay))) - MADE_BY_CERT_MANAGER - MADE_BY_THE_CLUSTER_OPERATOR
+    certificates = {it["spec"]["secretName"] for it in of_kind(overlay, "Certificate")}
+    requested = set(used(manifests(overlay))) - MADE_BY_CERT_MANAGER - certificates - MADE_BY_THE_CLUSTER_OPERATOR
     assert requested == set(keys_of_secrets(overlay))
 
 
@@ -390,7 +412,7 @@ def test_services_start_with_the_secrets_of_the_command(overlay) -> None:
         if "api_database_url" in given:
             assert SETTINGS[service_of(workload)](**{"port": 8080, **completed(given)})
         elif service_of(workload) == "console":
-            assert console.settings.Settings(**{"port": 8080, "metrics_port": 9090, **given})
+            assert console.settings.Settings(**{"port": 8080, "metrics_port": 9090, **completed(given)})
         elif service_of(workload) == "provision":
             assert provision.missing_variables({name.upper(): text for name, text in given.items()}) == []
 

@@ -14,6 +14,7 @@ administrator; `BROKER_MANAGEMENT_URL` is by default the same account at port 15
 import asyncio
 import os
 import signal
+import ssl
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +25,7 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 
+from common.primitives.inside_tls import inside_client_tls
 from common.primitives.tls import client_tls
 from operations.broker_accounts import SUBSCRIBER_QUEUES_MAX
 from operations.provision import virtual_host
@@ -106,11 +108,15 @@ def _team_of(name: str) -> str:
     return name.split(".")[1]
 
 
-async def supervise(management_url: str, broker_url: str, report: Callable[[str], None]) -> None:
+async def supervise(
+    management_url: str, broker_url: str, report: Callable[[str], None], tls: ssl.SSLContext | None = None
+) -> None:
     """Run rounds until cancelled, and report what was removed. An unreachable broker is reported once, and tried
-    again.
+    again. `tls` verifies the broker; None: the public authorities.
     """
-    async with httpx.AsyncClient(base_url=management_url, timeout=10, trust_env=False, verify=client_tls()) as api:
+    async with httpx.AsyncClient(
+        base_url=management_url, timeout=10, trust_env=False, verify=tls or client_tls()
+    ) as api:
         supervisor, was_reached = SubscriberSupervisor(api, virtual_host(broker_url)), True
         while True:
             try:
@@ -125,16 +131,20 @@ async def supervise(management_url: str, broker_url: str, report: Callable[[str]
             await asyncio.sleep(EVERY_SECONDS)
 
 
-def _management_url(broker_url: str) -> str:
+def _management_url(broker_url: str, authorities: str) -> str:
     parts = urlsplit(broker_url)
     account = parts.netloc.rpartition("@")[0]
-    return f"http://{account}@{parts.hostname}:15672"
+    return f"https://{account}@{parts.hostname}:15671" if authorities else f"http://{account}@{parts.hostname}:15672"
 
 
 async def _main(environment: Mapping[str, str]) -> None:
     broker_url = environment["BROKER_URL"]
-    management_url = environment.get("BROKER_MANAGEMENT_URL") or _management_url(broker_url)
-    running = asyncio.ensure_future(supervise(management_url, broker_url, partial(print, flush=True)))
+    authorities = environment.get("INSIDE_CA_FILE", "")
+    if management_url := environment.get("BROKER_MANAGEMENT_URL", ""):
+        tls = client_tls()
+    else:
+        management_url, tls = _management_url(broker_url, authorities), inside_client_tls(authorities)
+    running = asyncio.ensure_future(supervise(management_url, broker_url, partial(print, flush=True), tls))
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
     with suppress(asyncio.CancelledError):
         await running

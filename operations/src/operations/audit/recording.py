@@ -1,5 +1,6 @@
 """Record the result of an audit in the audited system, where `GET /api/audits` shows it (contract section 13.3)."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -8,7 +9,7 @@ from uuid import UUID, uuid4
 
 import httpx
 
-from common.primitives.tls import client_tls
+from common.primitives.inside_tls import inside_client_tls
 from operations.audit.findings import KINDS, Report
 from operations.audit.report import report_as_json
 
@@ -42,7 +43,10 @@ async def record_audit(run: Run, report: Report, base_url: str, secrets: Mapping
     headers = {"Authorization": f"Bearer {secrets.get('SERVICE_ROLE_KEY', '')}"}
     try:
         async with httpx.AsyncClient(
-            headers=headers, timeout=_SECONDS_MAX, trust_env=False, verify=client_tls()
+            headers=headers,
+            timeout=_SECONDS_MAX,
+            trust_env=False,
+            verify=inside_client_tls(os.environ.get("INSIDE_CA_FILE", "")),
         ) as client:
             response = (await client.post(url, json=_body(run, report))).raise_for_status()
         verdict = response.json()["data"]["verdict"]
