@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from tests.architecture.sources import ROOT
+from tests.conftest import OneSystem
 
 PATH = ROOT / ".github/workflows/ci.yml"
 WORKFLOW = yaml.safe_load(PATH.read_text())
@@ -105,3 +106,15 @@ def test_stored_bills_of_materials_are_the_written_ones() -> None:
     (upload,) = [step["with"] for step in STEPS if step.get("uses", "").startswith("actions/upload-artifact@")]
     assert upload["path"] == "build/sbom/*.cdx.json"
     assert upload["if-no-files-found"] == "error"
+
+
+@pytest.mark.parametrize(
+    ("test", "scope"),
+    [
+        ("tests/resilience/test_races.py::test_an_order", "tests/resilience"),
+        ("tests/resilience/test_histories.py::test_an_anomaly[lost-write]", "tests/resilience"),
+        ("tests/console/test_sign_in.py::test_a_session", "tests/console/test_sign_in.py"),
+    ],
+)
+def test_the_tests_that_share_a_system_run_in_one_worker(test: str, scope: str) -> None:
+    assert OneSystem._split_scope(object.__new__(OneSystem), test) == scope

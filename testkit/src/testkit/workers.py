@@ -1,4 +1,7 @@
-"""pytest-xdist: workers share the PostgreSQL and RabbitMQ that the first process starts, and take long files first."""
+"""pytest-xdist: workers share the PostgreSQL and RabbitMQ that the first process starts, and take long files first.
+
+With TEST_SERVERS=own the first process starts none: those tests have systems of their own.
+"""
 
 import os
 import shutil
@@ -111,6 +114,8 @@ def _report(message: str) -> None:
 
 
 def _start(stack: ExitStack) -> dict[str, str]:
+    if os.environ.get("TEST_SERVERS") == "own":
+        return {}
     servers = stack.enter_context(throwaway_servers())
     servers.postgresql.start()
     servers.rabbitmq.start()
