@@ -274,6 +274,11 @@ async def test_alerts_are_accepted_in_three_formats(sandbox: Sandbox) -> None:
     assert [message["text"] for message in received] == ["Dead letter", "Balance empty", "Payout failed"]
     assert "r-secret" not in str(received)
     assert (await sandbox.client.post("/on-call/v2/enqueue", json={**event, "routing_key": ""})).status_code == 400
+    acknowledged = {"routing_key": "r-secret", "event_action": "acknowledge", "dedup_key": "payout-1"}
+    assert (await sandbox.client.post("/on-call/v2/enqueue", json=acknowledged)).status_code == 202
+    assert (await sandbox.messages(to="on-call"))[0]["subject"] == "acknowledge"
+    without_key = {**acknowledged, "dedup_key": ""}
+    assert (await sandbox.client.post("/on-call/v2/enqueue", json=without_key)).status_code == 400
     assert (await sandbox.client.post("/on-call/api/v2/alerts", json=[{}])).status_code == 400
 
 

@@ -62,6 +62,8 @@ async def post_pagerduty(request: Request) -> Response:
     action = body.get("event_action")
     if not body.get("routing_key") or action not in ("trigger", "acknowledge", "resolve"):
         return _refuse(400, "routing_key and event_action are required")
+    if action != "trigger" and not body.get("dedup_key"):
+        return _refuse(400, "dedup_key is required for acknowledge and resolve")
     if action == "trigger" and not (
         isinstance(details, dict)
         and details.get("summary")

@@ -22,9 +22,9 @@ class OnCall:
         """Return whether the receiver loses open alerts at a restart."""
         return self._dialect == "alertmanager"
 
-    async def page(self, alert: Alert) -> None:
-        """Send the alert. Raises ProviderUnavailable. The receiver deduplicates repetitions by key."""
-        for body in page_bodies(self._dialect, alert, self._routing_key):
+    async def page(self, alert: Alert, *, is_acknowledgement: bool = False) -> None:
+        """Send the alert, or its acknowledgement. Raises ProviderUnavailable. The receiver deduplicates by key."""
+        for body in page_bodies(self._dialect, alert, self._routing_key, is_acknowledgement=is_acknowledgement):
             try:
                 response = await self._http.post(self._url, json=body)
             except httpx.HTTPError as error:

@@ -36,7 +36,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class DeliveryJob(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One work item: an alert to page, or a receipt to record; without any it wakes the dispatcher.
+    """One work item: an alert to page or to acknowledge, or a receipt to record; without any it wakes the dispatcher.
 
     `delivery_id` is set by processes of the release before, in which the work item was the delivery's place in the
     queue.
@@ -44,6 +44,7 @@ class DeliveryJob(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     delivery_id: UUID | None = None
     alert_id: UUID | None = None
+    is_acknowledgement: bool = False
     receipt: Receipt | None = None
 
 
@@ -55,7 +56,13 @@ async def run_delivery_job(job: DeliveryJob, received: Received, dependencies: D
     if job.alert_id is None and job.receipt is None:
         dependencies.dispatcher.wake()
     if job.alert_id is not None:
-        await page_on_call(job.alert_id, dependencies.database, dependencies.on_call, dependencies.clock)
+        await page_on_call(
+            job.alert_id,
+            dependencies.database,
+            dependencies.on_call,
+            dependencies.clock,
+            is_acknowledgement=job.is_acknowledgement,
+        )
     if job.receipt is not None:
         receipt, at = job.receipt, datetime.fromisoformat(job.receipt.at)
         async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:

@@ -68,6 +68,11 @@ class Alert:
     is_repeated: bool = False
     # True once it was not acknowledged in time.
     is_escalated: bool = False
+    # Who took it on and when, while it is open or after.
+    acknowledged_at: str | None = None
+    acknowledged_by: str | None = None
+    # True once the receiver has it.
+    is_paged: bool = False
 
 
 def dialect_of(url: str) -> Dialect:
@@ -78,15 +83,23 @@ def dialect_of(url: str) -> Dialect:
     return "pagerduty" if path.endswith(PAGERDUTY_PATH) else "webhook"
 
 
-def page_bodies(dialect: Dialect, alert: Alert, routing_key: str) -> list[Json]:
-    """Return the JSON bodies of one page.
+def page_bodies(dialect: Dialect, alert: Alert, routing_key: str, *, is_acknowledgement: bool = False) -> list[Json]:
+    """Return the JSON bodies of one page, or of an acknowledgement.
+
+    PagerDuty gets `acknowledge` under the key of the alert, after `trigger` where it has not got the alert yet.
+    Alertmanager has no acknowledgement, and a silence would also hide the alert's end: it gets an annotation; a webhook
+    gets fields.
 
     An escalated alert is a second alert of the receiver, which routes it to the second user on call: by the label
     `escalated` (Alertmanager), the class `escalated` (PagerDuty), or the field `escalated` (webhook).
     """
     if dialect == "pagerduty":
+        is_acknowledgement = is_acknowledgement and alert.closed_at is None
+        actions = [_pagerduty] if not (is_acknowledgement and alert.is_paged) else []
+        actions += [_pagerduty_acknowledgement] if is_acknowledgement else []
         return [
-            _pagerduty(alert, routing_key, is_escalated=is_second)
+            action(alert, routing_key, is_escalated=is_second)
+            for action in actions
             for is_second in (False, True)[: 1 + alert.is_escalated]
         ]
     return [_alertmanager(alert) if dialect == "alertmanager" else _webhook(alert)]
@@ -100,6 +113,7 @@ def _alertmanager(alert: Alert) -> Json:
         "runbook": f"docs/runbooks/{alert.runbook}.md",
         "subject": alert.about or "",
         "alert_id": alert.alert_id,
+        **({} if alert.acknowledged_at is None else {"acknowledged_at": alert.acknowledged_at}),
     }
     page: JsonObject = {"annotations": annotations, "startsAt": alert.raised_at}
     # Alertmanager resolves an alert that has `endsAt`.
@@ -115,10 +129,18 @@ def _alertmanager(alert: Alert) -> Json:
     ]
 
 
-def _pagerduty(alert: Alert, routing_key: str, *, is_escalated: bool) -> Json:
+def _pagerduty_event(alert: Alert, routing_key: str, *, is_escalated: bool) -> JsonObject:
     # PagerDuty accepts at most 255 characters of a key and 1024 of a summary.
     key = f"{alert.dedup_key[:245]}:escalated" if is_escalated else alert.dedup_key[:255]
-    joined: JsonObject = {"routing_key": routing_key, "dedup_key": key}
+    return {"routing_key": routing_key, "dedup_key": key}
+
+
+def _pagerduty_acknowledgement(alert: Alert, routing_key: str, *, is_escalated: bool) -> Json:
+    return {**_pagerduty_event(alert, routing_key, is_escalated=is_escalated), "event_action": "acknowledge"}
+
+
+def _pagerduty(alert: Alert, routing_key: str, *, is_escalated: bool) -> Json:
+    joined = _pagerduty_event(alert, routing_key, is_escalated=is_escalated)
     if alert.closed_at is not None:
         return {**joined, "event_action": "resolve"}
     details: JsonObject = {
@@ -155,6 +177,8 @@ def _webhook(alert: Alert) -> Json:
         "raisedAt": alert.raised_at,
         "closedAt": alert.closed_at,
         "escalated": alert.is_escalated,
+        "acknowledgedAt": alert.acknowledged_at,
+        "acknowledgedBy": alert.acknowledged_by,
     }
 
 

@@ -15,7 +15,7 @@ _Shown = TypeVar("_Shown", bound=responses.Alert)
 
 _ALERT: Final = """
 SELECT id, severity, title, detail, subject, runbook, dedup_key, source, repetitions, last_raised_at, closed_at,
-    escalated_at
+    escalated_at, acknowledged_at, acknowledged_by::text, paged_at IS NOT NULL AS is_paged
 FROM alerts WHERE id = $1
 """
 _SHOWN: Final = f"""
@@ -59,6 +59,9 @@ async def find_alert(uow: UnitOfWork, alert_id: UUID) -> Alert | None:
         closed_at=iso_or_none(row["closed_at"]),
         is_repeated=row["repetitions"] > 0,
         is_escalated=row["escalated_at"] is not None,
+        acknowledged_at=iso_or_none(row["acknowledged_at"]),
+        acknowledged_by=row["acknowledged_by"],
+        is_paged=row["is_paged"],
     )
 
 

@@ -96,6 +96,10 @@ def enqueue_page(uow: UnitOfWork, alert_id: UUID) -> None:
     uow.enqueue_work(DELIVERIES_QUEUE, alert_id, {"alertId": str(alert_id)})
 
 
+def enqueue_acknowledgement(uow: UnitOfWork, alert_id: UUID) -> None:
+    uow.enqueue_work(DELIVERIES_QUEUE, alert_id, {"alertId": str(alert_id), "isAcknowledgement": True})
+
+
 async def lock_open_alert(uow: UnitOfWork, dedup_key: str) -> OpenAlert | None:
     """Lock the open alert of that key."""
     row = await uow.fetch_row(_LOCK_OPEN_ALERT, dedup_key)

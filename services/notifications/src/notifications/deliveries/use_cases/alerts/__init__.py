@@ -15,7 +15,8 @@ the next one that is lost raises a new alert.
 
 **An alert is acknowledged, assigned and noted** by staff, each with a line in its history. One that is not acknowledged
 within its time to respond (SEV-1: half of it) is escalated once: it is paged as a second alert, which the receiver
-routes to the second user on call.
+routes to the second user on call. The acknowledgement is sent to the receiver once: `acknowledge` (PagerDuty), the
+annotation `acknowledged_at` (Alertmanager), or `acknowledgedAt` and `acknowledgedBy` (webhook).
 """
 
 __all__ = [

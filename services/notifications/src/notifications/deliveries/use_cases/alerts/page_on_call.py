@@ -13,8 +13,10 @@ from notifications.deliveries.queries.alerts import find_alert
 from notifications.deliveries.store.alerts import enqueue_page, save_paged
 
 
-async def page_on_call(alert_id: UUID, database: Database, on_call: OnCall, clock: Clock) -> None:
-    """Send the alert or its resolution. Repetitions are harmless: the receiver deduplicates by key.
+async def page_on_call(
+    alert_id: UUID, database: Database, on_call: OnCall, clock: Clock, *, is_acknowledgement: bool = False
+) -> None:
+    """Send the alert, its acknowledgement or its end. Repetitions are harmless: the receiver deduplicates by key.
 
     Raises ProviderUnavailable for a retry.
     """
@@ -26,7 +28,7 @@ async def page_on_call(alert_id: UUID, database: Database, on_call: OnCall, cloc
         return
     try:
         async with asyncio.timeout(PROVIDER_SECONDS_MAX):
-            await on_call.page(alert)
+            await on_call.page(alert, is_acknowledgement=is_acknowledgement)
     except TimeoutError:
         raise ProviderUnavailable("on-call", "did not answer in time") from None
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
