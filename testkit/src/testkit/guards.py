@@ -8,7 +8,7 @@ guard that the lists do not name, or that the database does not have, fails `und
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import asyncpg
@@ -58,7 +58,9 @@ class GuardedTable:
     checks: Mapping[str, Row] = field(default_factory=dict)
     """By CHECK constraint: a change of the row that it rejects."""
     unique: Mapping[str, Row | tuple[Row, Row]] = field(default_factory=dict)
-    """By key or unique index: the changes of a second row that it rejects; a pair changes the first row, too."""
+    """By key or unique index: the changes of a second row that it rejects; a pair changes the first row, too. The
+    primary key `<table>_pkey` needs none where it rejects an equal row.
+    """
     references: Mapping[str, Row] = field(default_factory=dict)
     """By foreign key: a change to a row that does not exist."""
     triggers: Mapping[str, tuple["str | InsertAfter", ...]] = field(default_factory=dict)
@@ -92,7 +94,9 @@ class Guards:
     def __init__(self, api_role: str, tables: Mapping[str, GuardedTable], effects: Mapping[str, str]) -> None:
         """`effects`: triggers that reject nothing, with the test that covers each."""
         self.api_role = api_role
-        self.tables = tables
+        self.tables = {
+            table: replace(guarded, unique={f"{table}_pkey": {}, **guarded.unique}) for table, guarded in tables.items()
+        }
         self.effects = effects
 
     def violations(self) -> list[Violation]:

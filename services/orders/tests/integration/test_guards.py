@@ -18,16 +18,14 @@ VENDOR_CLOSING: Final = f"UPDATE leaving_people SET standing = 'leaves', vendor_
 
 TABLES: Final = {
     "buyer_addresses": GuardedTable(
-        unique={"buyer_addresses_pkey": {}},
         policies={
             "SELECT buyer_addresses_for_support": ("orders:read",),
             "SELECT buyer_addresses_of_the_campus_admins_campus": ("campus campus_orders:read",),
         },
     ),
-    "campuses": GuardedTable(unique={"campuses_pkey": {}}, policies={"SELECT campuses_known": ("public",)}),
+    "campuses": GuardedTable(policies={"SELECT campuses_known": ("public",)}),
     "cart_items": GuardedTable(
         checks={"cart_items_quantity_1_to_99": {"quantity": 0}},
-        unique={"cart_items_pkey": {}},
         triggers={"cart_items_refuse_leaving_buyer": (InsertAfter(BUYER_ERASURE),)},
         policies={
             "SELECT cart_items_of_the_buyer": ("user",),
@@ -38,7 +36,6 @@ TABLES: Final = {
     ),
     "cart_variants": GuardedTable(
         checks={"cart_variants_quantity_1_to_99": {"quantity": 0}},
-        unique={"cart_variants_pkey": {}},
         triggers={"cart_variants_refuse_leaving_buyer": (InsertAfter(BUYER_ERASURE),)},
         policies={
             "SELECT cart_variants_of_the_buyer": ("user",),
@@ -53,7 +50,6 @@ TABLES: Final = {
             "conversation_messages_author_known": {"author": "x"},
             "conversation_messages_hidden_for_a_reason": {"hidden_at": NOW},
         },
-        unique={"conversation_messages_pkey": {}},
         references={"conversation_messages_conversation": {"conversation_id": OTHERS}},
         policies={
             "SELECT conversation_messages_with_their_conversation": (
@@ -110,7 +106,7 @@ TABLES: Final = {
             "UPDATE conversation_offers_accepted_by_their_buyer": ("user",),
         },
     ),
-    "conversation_reads": GuardedTable(unique={"conversation_reads_pkey": {}}),
+    "conversation_reads": GuardedTable(),
     "conversations": GuardedTable(
         row={"product_id": OURS},
         checks={
@@ -136,7 +132,7 @@ TABLES: Final = {
             "SELECT conversations_of_reported_messages": ("reports:decide",),
         },
     ),
-    "document_counters": GuardedTable(unique={"document_counters_pkey": {}}),
+    "document_counters": GuardedTable(),
     "issued_documents": GuardedTable(
         row={"recipient_id": OURS},
         unique={
@@ -151,30 +147,24 @@ TABLES: Final = {
             "dead_letter_actions_known": {"action": "x", "reason": "x"},
             "dead_letter_actions_request_has_its_reason": {"action": "closure_requested"},
         },
-        unique={"dead_letter_actions_pkey": {}},
     ),
-    "dead_letter_closures": GuardedTable(unique={"dead_letter_closures_pkey": {}}),
+    "dead_letter_closures": GuardedTable(),
     "dead_letters": GuardedTable(
         row={"replayed_at": NOW},
         checks={"dead_letters_resolved_once": {"closed_at": NOW}},
-        unique={"dead_letters_pkey": {}},
     ),
     "delivery_pins": GuardedTable(
         checks={
             "delivery_pins_issue_1_to_10": {"issue": 0},
             "delivery_pins_wrong_tries_at_most_5": {"wrong_tries": -1},
         },
-        unique={"delivery_pins_pkey": {}},
         references={"delivery_pins_order": {"order_id": OTHERS}},
         policies={"SELECT delivery_pins_of_the_buyer": ("user",)},
     ),
-    "delivery_verifications": GuardedTable(
-        unique={"delivery_verifications_pkey": {}}, references={"delivery_verifications_order": {"order_id": OTHERS}}
-    ),
+    "delivery_verifications": GuardedTable(references={"delivery_verifications_order": {"order_id": OTHERS}}),
     "dispute_evidence": GuardedTable(
         row={"author": "buyer"},
         checks={"dispute_evidence_author_known": {"author": "x"}},
-        unique={"dispute_evidence_pkey": {}},
         references={"dispute_evidence_dispute": {"order_id": OTHERS}},
         policies={
             "SELECT dispute_evidence_with_its_dispute": (
@@ -212,7 +202,6 @@ TABLES: Final = {
     ),
     "flash_sale_units": GuardedTable(
         checks={"flash_sale_units_quantity_1_to_99": {"quantity": 0}},
-        unique={"flash_sale_units_pkey": {}},
         references={"flash_sale_units_order": {"order_id": OTHERS}, "flash_sale_units_sale": {"sale_id": OTHERS}},
         policies={"SELECT flash_sale_units_of_the_buyer": ("user",)},
     ),
@@ -224,7 +213,6 @@ TABLES: Final = {
             "flash_sales_price_minor_positive": {"price_minor": 0},
             "flash_sales_sold_with_consent": {"sold": 1},
         },
-        unique={"flash_sales_pkey": {}},
         references={
             "flash_sales_product": {"product_id": OTHERS},
             "flash_sales_variant": {"variant_id": OTHERS},
@@ -240,32 +228,28 @@ TABLES: Final = {
             "flash_sales_proposed_by_campus_staff": ({"product_id": OTHERS}, {"approved_at": NOW}),
         },
     ),
-    "hash_keys": GuardedTable(unique={"hash_keys_pkey": {}}),
+    "hash_keys": GuardedTable(),
     "followed_vendors": GuardedTable(
-        unique={"followed_vendors_pkey": {}},
         references={"followed_vendors_vendor": {"vendor_id": OTHERS}},
         triggers={"followed_vendors_refuse_leaving_buyer": (InsertAfter(BUYER_ERASURE),)},
         policies={f"{command} followed_vendors_of_the_buyer": ("user",) for command in ("SELECT", "INSERT", "DELETE")},
     ),
-    "hubs": GuardedTable(unique={"hubs_pkey": {}}, policies={"SELECT hubs_known": ("public",)}),
+    "hubs": GuardedTable(policies={"SELECT hubs_known": ("public",)}),
     "operation_stops": GuardedTable(
         row={"expires_at": LATER},
         checks={
             "operation_stops_expires_later": {"expires_at": NOW},
             "operation_stops_lifted_by": {"lift_reason": "x"},
         },
-        unique={"operation_stops_pkey": {}},
         policies={"SELECT operation_stops_known": ("public",)},
     ),
-    "idempotent_commands": GuardedTable(unique={"idempotent_commands_pkey": {}}),
-    "inbox": GuardedTable(unique={"inbox_pkey": {}}),
+    "idempotent_commands": GuardedTable(),
+    "inbox": GuardedTable(),
     "leaving_people": GuardedTable(
         row={"standing": "stays"},
         checks={"leaving_people_standing_known": {"standing": "x"}},
-        unique={"leaving_people_pkey": {}},
     ),
     "leaving_pictures": GuardedTable(
-        unique={"leaving_pictures_pkey": {}},
         policies={
             "SELECT leaving_pictures_own": ("vendor",),
             "INSERT leaving_pictures_own": ("vendor",),
@@ -282,7 +266,6 @@ TABLES: Final = {
             "order_disputes_ended_with_an_outcome": {"outcome": "buyer"},
             "order_disputes_outcome_known": {"outcome": "x", "ended_at": NOW},
         },
-        unique={"order_disputes_pkey": {}},
         references={"order_disputes_order": {"order_id": OTHERS}},
         policies={
             "SELECT order_disputes_of_their_parties": (
@@ -296,7 +279,6 @@ TABLES: Final = {
     ),
     "order_history": GuardedTable(
         row={"id": 1},
-        unique={"order_history_pkey": {}},
         references={"order_history_order": {"order_id": OTHERS}},
         policies={
             "SELECT order_history_with_its_order": (
@@ -333,13 +315,11 @@ TABLES: Final = {
             "order_refunds_amount_minor_positive": {"amount_minor": 0},
             "order_refunds_status_known": {"status": "x"},
         },
-        unique={"order_refunds_pkey": {}},
         references={"order_refunds_order": {"order_id": OTHERS}},
     ),
     "order_timers": GuardedTable(
         row={"kind": "payment_window"},
         checks={"order_timers_kind_known": {"kind": "x"}},
-        unique={"order_timers_pkey": {}},
         references={"order_timers_order": {"order_id": OTHERS}},
         policies={"INSERT order_timers_started_by_checkout": ("public",)},
         rejected_rows={"order_timers_started_by_checkout": ({"kind": "pin_window"},)},
@@ -382,8 +362,8 @@ TABLES: Final = {
         },
         rejected_rows={"orders_placed_by_their_buyer": ({"status": "paid_escrow"},)},
     ),
-    "outbox": GuardedTable(row={"position": 1}, unique={"outbox_pkey": {}}),
-    "outbox_sequences": GuardedTable(unique={"outbox_sequences_pkey": {}}),
+    "outbox": GuardedTable(row={"position": 1}),
+    "outbox_sequences": GuardedTable(),
     "product_variants": GuardedTable(
         row={"option_values": [1], "position": 0, "sku": "x", "active": True},
         checks={
@@ -480,7 +460,6 @@ TABLES: Final = {
     ),
     "return_request_items": GuardedTable(
         checks={"return_request_items_quantity_positive": {"quantity": 0}},
-        unique={"return_request_items_pkey": {}},
         references={
             "return_request_items_item": {"item_id": OTHERS},
             "return_request_items_request": {"return_request_id": OTHERS},
@@ -502,7 +481,6 @@ TABLES: Final = {
             "return_requests_refund_of_an_approval": {"refund_minor": 1},
             "return_requests_status_known": {"status": "x", "decided_by": OTHERS, "decided_at": NOW},
         },
-        unique={"return_requests_pkey": {}},
         references={"return_requests_order": {"order_id": OTHERS}},
         triggers={"return_requests_refuse_leaving_buyer": (InsertAfter(BUYER_ERASURE),)},
         policies={
@@ -556,7 +534,6 @@ TABLES: Final = {
     "sale_lines": GuardedTable(
         row={"gross_minor": 4, "locked_minor": 0},
         checks={"sale_lines_balanced": {"gross_minor": 1}},
-        unique={"sale_lines_pkey": {}},
         references={"sale_lines_item": {"item_id": OTHERS}},
         policies={
             "SELECT sale_lines_of_vendor_campus_and_finance": (
@@ -569,21 +546,17 @@ TABLES: Final = {
     "saved_product_changes": GuardedTable(
         row={"id": OURS, "kind": "price_drop"},
         checks={"saved_product_changes_kind_known": {"kind": "x"}},
-        unique={"saved_product_changes_pkey": {}},
         references={"saved_product_changes_product": {"product_id": OTHERS}},
     ),
     "saved_products": GuardedTable(
-        unique={"saved_products_pkey": {}},
         references={"saved_products_product": {"product_id": OTHERS}},
         triggers={"saved_products_refuse_leaving_buyer": (InsertAfter(BUYER_ERASURE),)},
         policies={f"{command} saved_products_of_the_buyer": ("user",) for command in ("SELECT", "INSERT", "DELETE")},
     ),
     "search_words": GuardedTable(
-        unique={"search_words_pkey": {}},
         policies={"SELECT search_words_known": ("public",), "INSERT search_words_of_merchants": ("catalog:own",)},
     ),
     "user_contacts": GuardedTable(
-        unique={"user_contacts_pkey": {}},
         policies={
             "SELECT user_contacts_of_orders": (
                 "user",
@@ -594,9 +567,7 @@ TABLES: Final = {
             )
         },
     ),
-    "vendors": GuardedTable(
-        row={"owner_user_id": OTHERS}, unique={"vendors_pkey": {}}, policies={"SELECT vendors_known": ("public",)}
-    ),
+    "vendors": GuardedTable(row={"owner_user_id": OTHERS}, policies={"SELECT vendors_known": ("public",)}),
 }
 GUARDS: Final = Guards(
     "campus_orders_api",

@@ -21,14 +21,12 @@ TABLES: Final = {
     "audit_findings": GuardedTable(
         row={"kind": "broken"},
         checks={"audit_findings_kind_known": {"kind": "x"}},
-        unique={"audit_findings_pkey": {}},
         references={"audit_findings_audit": {"audit_id": OTHERS}},
         policies={"SELECT audit_findings_visible": ("audits:read",)},
     ),
     "audits": GuardedTable(
         row={"verdict": "clean"},
         checks={"audits_end_after_their_start": {"started_at": LATER}, "audits_verdict_known": {"verdict": "x"}},
-        unique={"audits_pkey": {}},
         policies={"SELECT audits_visible": ("audits:read",)},
     ),
     "balance_holds": GuardedTable(
@@ -37,7 +35,6 @@ TABLES: Final = {
             "balance_holds_rewards_within_amount": {"amount_minor": 0},
             "balance_holds_status_known": {"status": "x"},
         },
-        unique={"balance_holds_pkey": {}},
         references={"balance_holds_balance": {"user_id": OTHERS}, "balance_holds_intent": {"intent_id": OTHERS}},
     ),
     "balance_lines": GuardedTable(
@@ -53,13 +50,11 @@ TABLES: Final = {
     ),
     "buyer_balances": GuardedTable(
         checks={"buyer_balances_never_negative": {"held_minor": -1}},
-        unique={"buyer_balances_pkey": {}},
         policies={"SELECT buyer_balances_visible": ("user", "payments:read", "ledger:read")},
     ),
-    "buyers": GuardedTable(unique={"buyers_pkey": {}}, policies={"SELECT buyers_own": ("user",)}),
+    "buyers": GuardedTable(policies={"SELECT buyers_own": ("user",)}),
     "chargeback_refunds": GuardedTable(
         checks={"chargeback_refunds_amount_above_zero": {"amount_minor": 0}},
-        unique={"chargeback_refunds_pkey": {}},
         references={
             "chargeback_refunds_chargeback": {"chargeback_id": OTHERS},
             "chargeback_refunds_refund": {"refund_id": OTHERS},
@@ -139,14 +134,12 @@ TABLES: Final = {
             "dead_letter_actions_known": {"action": "x", "reason": "x"},
             "dead_letter_actions_request_has_its_reason": {"action": "closure_requested"},
         },
-        unique={"dead_letter_actions_pkey": {}},
         policies={
             "INSERT dead_letter_actions_own": ("user webhooks:replay",),
             "SELECT dead_letter_actions_visible": ("dead_letters:read", "webhooks:replay"),
         },
     ),
     "dead_letter_closures": GuardedTable(
-        unique={"dead_letter_closures_pkey": {}},
         policies={
             "INSERT dead_letter_closures_own": ("user webhooks:replay",),
             "SELECT dead_letter_closures_visible": ("dead_letters:read", "webhooks:replay"),
@@ -158,7 +151,6 @@ TABLES: Final = {
             "dead_letter_webhooks_provider_known": {"provider": "x"},
             "dead_letter_webhooks_resolved_once": {"closed_at": NOW},
         },
-        unique={"dead_letter_webhooks_pkey": {}},
         references={"dead_letter_webhooks_webhook": {"webhook_id": "missing"}},
         policies={
             "UPDATE dead_letter_webhooks_replayed": ("webhooks:replay",),
@@ -168,7 +160,6 @@ TABLES: Final = {
     "dead_letters": GuardedTable(
         row={"replayed_at": NOW},
         checks={"dead_letters_resolved_once": {"closed_at": NOW}},
-        unique={"dead_letters_pkey": {}},
     ),
     "escrows": GuardedTable(
         row={"held_minor": 6, "locked_vendor_minor": 0, "charge_id": OURS, "balance_minor": 0},
@@ -177,25 +168,20 @@ TABLES: Final = {
             "escrows_charged_back_never_negative": {"locked_vendor_minor": 1, "charged_back_minor": -1},
             "escrows_never_negative": {"locked_vendor_minor": -1, "locked_commission_minor": 2},
         },
-        unique={"escrows_pkey": {}},
         triggers={"escrows_within_charge": (InsertAfter("DELETE FROM releases; DELETE FROM escrows"),)},
         references={"escrows_charge": {"charge_id": OTHERS}, "escrows_order": {"order_id": OTHERS}},
         policies={"UPDATE escrows_released": ("escrow:release",), "SELECT escrows_visible": ("escrow:release",)},
     ),
-    "failed_refund_attempts": GuardedTable(
-        unique={"failed_refund_attempts_pkey": {}}, references={"failed_refund_attempts_refund": {"refund_id": OTHERS}}
-    ),
-    "idempotent_commands": GuardedTable(unique={"idempotent_commands_pkey": {}}),
-    "inbox": GuardedTable(unique={"inbox_pkey": {}}),
+    "failed_refund_attempts": GuardedTable(references={"failed_refund_attempts_refund": {"refund_id": OTHERS}}),
+    "idempotent_commands": GuardedTable(),
+    "inbox": GuardedTable(),
     "ledger_accounts": GuardedTable(
         row={"position": 1},
-        unique={"ledger_accounts_pkey": {}},
         policies={"SELECT ledger_accounts_visible": ("ledger:read", "ledger:export")},
     ),
     "ledger_balances": GuardedTable(
         row={"side": "debit", "account": f"vendor_payable:{OURS}"},
         checks={"ledger_balances_side_known": {"side": "x"}},
-        unique={"ledger_balances_pkey": {}},
         triggers={"ledger_balances_never_negative": ("UPDATE ledger_balances SET balance_minor = -1",)},
         policies={
             "SELECT ledger_balances_of_vendors_signed": ("escrow:release",),
@@ -203,11 +189,10 @@ TABLES: Final = {
         },
         rejected_rows={"ledger_balances_of_vendors_signed": ({"account": "commission"},)},
     ),
-    "ledger_chain": GuardedTable(checks={"ledger_chain_is_one": {"the_only": False}}, unique={"ledger_chain_pkey": {}}),
+    "ledger_chain": GuardedTable(checks={"ledger_chain_is_one": {"the_only": False}}),
     "ledger_entries": GuardedTable(
         row={"position": 1, "account": f"buyer_reward:{OURS}"},
         checks={"ledger_entries_say_something": {"amount_minor": 0}},
-        unique={"ledger_entries_pkey": {}},
         references={"ledger_entries_transaction": {"transaction_id": OTHERS}},
         triggers={
             "ledger_entries_append_only": (
@@ -232,7 +217,6 @@ TABLES: Final = {
     ),
     "ledger_totals": GuardedTable(
         checks={"ledger_totals_not_below_zero": {"debit_minor": -1}},
-        unique={"ledger_totals_pkey": {}},
         policies={"SELECT ledger_totals_visible": ("ledger:read",)},
     ),
     "ledger_transactions": GuardedTable(
@@ -250,14 +234,11 @@ TABLES: Final = {
         },
         policies={"SELECT ledger_transactions_visible": ("ledger:read", "ledger:export")},
     ),
-    "ledger_unsealed": GuardedTable(
-        unique={"ledger_unsealed_pkey": {}}, policies={"SELECT ledger_unsealed_visible": ("ledger:read",)}
-    ),
-    "outbox": GuardedTable(row={"position": 1}, unique={"outbox_pkey": {}}),
-    "outbox_sequences": GuardedTable(unique={"outbox_sequences_pkey": {}}),
+    "ledger_unsealed": GuardedTable(policies={"SELECT ledger_unsealed_visible": ("ledger:read",)}),
+    "outbox": GuardedTable(row={"position": 1}),
+    "outbox_sequences": GuardedTable(),
     "intent_orders": GuardedTable(
         checks={"intent_orders_amount_above_zero": {"amount_minor": 0}},
-        unique={"intent_orders_pkey": {}},
         references={
             "intent_orders_intent": {"intent_id": OTHERS},
             "intent_orders_order": {"order_id": OTHERS},
@@ -274,11 +255,9 @@ TABLES: Final = {
             "payable_orders_status_known": {"status": "x"},
             "payable_orders_total_above_zero": {"total_minor": 0, "commission_minor": 0, "delivery_fee_minor": 0},
         },
-        unique={"payable_orders_pkey": {}},
         policies={"SELECT payable_orders_visible": ("user", "escrow:release")},
     ),
     "payment_intent_keys": GuardedTable(
-        unique={"payment_intent_keys_pkey": {}},
         references={"payment_intent_keys_intent": {"intent_id": OTHERS}},
         policies={"INSERT payment_intent_keys_bound": ("user",), "SELECT payment_intent_keys_own": ("user",)},
     ),
@@ -316,24 +295,21 @@ TABLES: Final = {
         policies={"SELECT purchase_orders_visible": ("user", "ledger:read", "payments:read")},
     ),
     "purchases": GuardedTable(
-        unique={"purchases_pkey": {}},
         policies={"SELECT purchases_visible": ("user", "ledger:read", "payments:read")},
     ),
     "payment_references": GuardedTable(
-        unique={"payment_references_pkey": {}},
         references={"payment_references_intent": {"intent_id": OTHERS}},
         policies={"SELECT payment_references_own": ("user",), "INSERT payment_references_written": ("user",)},
     ),
     "processed_webhook_events": GuardedTable(
         row={"outcome": "queued"},
         checks={"processed_webhook_events_outcome_known": {"outcome": "x"}},
-        unique={"processed_webhook_events_pkey": {}},
         policies={
             "UPDATE processed_webhook_events_replayed": ("webhooks:replay",),
             "SELECT processed_webhook_events_visible": ("dead_letters:read", "webhooks:replay"),
         },
     ),
-    "quarantined_accounts": GuardedTable(unique={"quarantined_accounts_pkey": {}}),
+    "quarantined_accounts": GuardedTable(),
     "goodwill_refunds": GuardedTable(
         row={"status": "prepared"},
         checks={
@@ -369,7 +345,6 @@ TABLES: Final = {
             "withdrawals_parts_within_amount": {"loss_minor": -1},
             "withdrawals_status_known": {"status": "x"},
         },
-        unique={"withdrawals_pkey": {}},
         references={"withdrawals_balance": {"user_id": OTHERS}},
         policies={"SELECT withdrawals_visible": ("user", "ledger:read", "refunds:prepare", "refunds:approve")},
     ),
@@ -426,9 +401,7 @@ TABLES: Final = {
             "SELECT reconciliation_cases_visible": ("ledger:read", "exceptions:read"),
         },
     ),
-    "reconciliation_runs": GuardedTable(
-        checks={"reconciliation_runs_is_one": {"the_only": False}}, unique={"reconciliation_runs_pkey": {}}
-    ),
+    "reconciliation_runs": GuardedTable(checks={"reconciliation_runs_is_one": {"the_only": False}}),
     "refund_decisions": GuardedTable(
         row={"action": "retry", "status": "prepared"},
         checks={
@@ -458,28 +431,23 @@ TABLES: Final = {
     "releases": GuardedTable(
         row={"commission_minor": -1, "cause": "delivery"},
         checks={"releases_cause_known": {"cause": "x"}, "releases_parts_make_gross": {"gross_minor": 0}},
-        unique={"releases_pkey": {}},
         references={"releases_order": {"order_id": OTHERS}},
         policies={"INSERT releases_made": ("escrow:release",), "SELECT releases_visible": ("escrow:release",)},
     ),
     "revised_webhooks": GuardedTable(
         checks={"revised_webhooks_kept_is_bounded": {"revisions": 0}},
-        unique={"revised_webhooks_pkey": {}},
         references={"revised_webhooks_webhook": {"webhook_id": "missing"}},
     ),
-    "standing_alerts": GuardedTable(unique={"standing_alerts_pkey": {}}),
+    "standing_alerts": GuardedTable(),
     "vendor_statements": GuardedTable(
         checks={"vendor_statements_counts_from_one": {"sequence": 0}},
-        unique={"vendor_statements_pkey": {}},
         policies={
             "INSERT vendor_statements_insert": ("escrow:release",),
             "SELECT vendor_statements_select": ("escrow:release",),
             "UPDATE vendor_statements_update": ("escrow:release",),
         },
     ),
-    "webhook_revisions": GuardedTable(
-        unique={"webhook_revisions_pkey": {}}, references={"webhook_revisions_webhook": {"webhook_id": "missing"}}
-    ),
+    "webhook_revisions": GuardedTable(references={"webhook_revisions_webhook": {"webhook_id": "missing"}}),
 }
 EFFECTS: Final = {"refunds.refunds_copy_renamed_count": "test_refunds_store"}
 GUARDS: Final = Guards("campus_payments_api", TABLES, EFFECTS)

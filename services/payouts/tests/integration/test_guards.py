@@ -26,7 +26,6 @@ ONE_SIDED_ENTRY: Final = (
 )
 TABLES: Final = {
     "bank_detail_quarantines": GuardedTable(
-        unique={"bank_detail_quarantines_pkey": {}},
         references={
             "bank_detail_quarantines_payout": {"payout_id": OTHERS},
             "bank_detail_quarantines_version": {"version_id": OTHERS},
@@ -67,7 +66,6 @@ TABLES: Final = {
             "bank_detail_versions_sealed_has_fingerprint": {"account_fingerprint": None},
             "bank_detail_versions_ten_digits": {**OPEN_NUMBER, "account_number": "x6789"},
         },
-        unique={"bank_detail_versions_pkey": {}},
         policies={
             "INSERT bank_detail_versions_insert": ("vendor bank_details:own",),
             "SELECT bank_detail_versions_of_resets": ("payouts:reset",),
@@ -87,9 +85,8 @@ TABLES: Final = {
             "chargebacks_status_known": {"status": "x"},
             "chargebacks_uncovered_only_while_open": {"uncovered_minor": -1},
         },
-        unique={"chargebacks_pkey": {}},
     ),
-    "document_counters": GuardedTable(unique={"document_counters_pkey": {}}),
+    "document_counters": GuardedTable(),
     "issued_documents": GuardedTable(
         unique={
             "issued_documents_pkey": {"vendor_id": OTHERS},
@@ -106,13 +103,11 @@ TABLES: Final = {
             "dead_letter_actions_known": {"action": "x", "reason": "x"},
             "dead_letter_actions_request_has_its_reason": {"action": "closure_requested"},
         },
-        unique={"dead_letter_actions_pkey": {}},
     ),
-    "dead_letter_closures": GuardedTable(unique={"dead_letter_closures_pkey": {}}),
+    "dead_letter_closures": GuardedTable(),
     "dead_letters": GuardedTable(
         row={"replayed_at": NOW},
         checks={"dead_letters_resolved_once": {"closed_at": NOW}},
-        unique={"dead_letters_pkey": {}},
     ),
     "payout_holds": GuardedTable(
         row={"payout_id": OURS, "status": "held"},
@@ -136,7 +131,6 @@ TABLES: Final = {
             "dispatch_approvals_rejected_says_why": {"rejection": "x"},
             "dispatch_approvals_status_known": {"status": "x", "decided_by": OTHERS, "decided_at": NOW},
         },
-        unique={"dispatch_approvals_pkey": {}},
         references={"dispatch_approvals_batch": {"batch_id": OTHERS}},
         policies={"SELECT dispatch_approvals_select": ("payouts:read",)},
     ),
@@ -153,7 +147,6 @@ TABLES: Final = {
             "dispatch_lines_outcome_known": {"outcome": "x"},
             "dispatch_lines_skipped_says_why": {"outcome": "skipped"},
         },
-        unique={"dispatch_lines_pkey": {}},
         references={"dispatch_lines_batch": {"batch_id": OTHERS}},
     ),
     "found_transfers": GuardedTable(
@@ -163,29 +156,24 @@ TABLES: Final = {
             "found_transfers_outcome_known": {"outcome": "x"},
             "found_transfers_taken_names_payout": {"outcome": "taken"},
         },
-        unique={"found_transfers_pkey": {}},
         references={"found_transfers_payout": {"outcome": "taken", "payout_id": OTHERS}},
     ),
-    "gateway_banks": GuardedTable(
-        unique={"gateway_banks_pkey": {}}, policies={"SELECT gateway_banks_select": ("public",)}
-    ),
-    "hash_keys": GuardedTable(unique={"hash_keys_pkey": {}}),
+    "gateway_banks": GuardedTable(policies={"SELECT gateway_banks_select": ("public",)}),
+    "hash_keys": GuardedTable(),
     "operation_stops": GuardedTable(
         row={"expires_at": LATER},
         checks={
             "operation_stops_expires_later": {"expires_at": NOW},
             "operation_stops_lifted_by": {"lift_reason": "x"},
         },
-        unique={"operation_stops_pkey": {}},
         policies={"SELECT operation_stops_known": ("public",)},
     ),
-    "idempotent_commands": GuardedTable(unique={"idempotent_commands_pkey": {}}),
-    "inbox": GuardedTable(unique={"inbox_pkey": {}}),
-    "ledger_accounts": GuardedTable(row={"position": 1}, unique={"ledger_accounts_pkey": {}}),
+    "idempotent_commands": GuardedTable(),
+    "inbox": GuardedTable(),
+    "ledger_accounts": GuardedTable(row={"position": 1}),
     "ledger_balances": GuardedTable(
         row={"side": "debit", "account": f"wallet:{OURS}"},
         checks={"ledger_balances_side_known": {"side": "x"}},
-        unique={"ledger_balances_pkey": {}},
         triggers={"ledger_balances_never_negative": ("UPDATE ledger_balances SET balance_minor = -1",)},
         policies={
             "SELECT ledger_balances_select": ("vendor wallet:own",),
@@ -193,11 +181,10 @@ TABLES: Final = {
         },
         rejected_rows={"ledger_balances_select": ({"account": "commission"}, {"account": f"wallet:{OTHERS}"})},
     ),
-    "ledger_chain": GuardedTable(checks={"ledger_chain_is_one": {"the_only": False}}, unique={"ledger_chain_pkey": {}}),
+    "ledger_chain": GuardedTable(checks={"ledger_chain_is_one": {"the_only": False}}),
     "ledger_entries": GuardedTable(
         row={"position": 1},
         checks={"ledger_entries_say_something": {"amount_minor": 0}},
-        unique={"ledger_entries_pkey": {}},
         references={"ledger_entries_transaction": {"transaction_id": OTHERS}},
         triggers={
             "ledger_entries_append_only": (
@@ -232,24 +219,22 @@ TABLES: Final = {
             )
         },
     ),
-    "ledger_unsealed": GuardedTable(unique={"ledger_unsealed_pkey": {}}),
+    "ledger_unsealed": GuardedTable(),
     "order_shares": GuardedTable(
         checks={"order_shares_never_negative": {"remaining_vendor_minor": -1}},
-        unique={"order_shares_pkey": {}},
         policies={
             "SELECT order_shares_select": ("vendor wallet:own",),
             "SELECT order_shares_select_staff": ("payouts:read",),
         },
     ),
-    "outbox": GuardedTable(row={"position": 1}, unique={"outbox_pkey": {}}),
-    "outbox_sequences": GuardedTable(unique={"outbox_sequences_pkey": {}}),
+    "outbox": GuardedTable(row={"position": 1}),
+    "outbox_sequences": GuardedTable(),
     "payout_acts": GuardedTable(
         row={"position": 1, "act": "reset"},
         checks={
             "payout_acts_act_known": {"reconciliation_id": OURS, "act": "x"},
             "payout_acts_of_reconciliation": {"reconciliation_id": OURS},
         },
-        unique={"payout_acts_pkey": {}},
         references={
             "payout_acts_payout": {"payout_id": OTHERS},
             "payout_acts_reconciliation": {"act": "approved", "reconciliation_id": OTHERS},
@@ -268,7 +253,6 @@ TABLES: Final = {
             "payout_exception_acts_classified_by_somebody": {"acted_by": None},
             "payout_exception_acts_kind_known": {"kind": "x"},
         },
-        unique={"payout_exception_acts_pkey": {}},
         references={"payout_exception_acts_exception": {"exception_id": OTHERS}},
         triggers={
             "payout_exception_acts_append_only": (
@@ -337,7 +321,6 @@ TABLES: Final = {
             "payout_schedules_weekday_known": {"frequency": "weekly", "weekday": "x", "due_at": NOW},
             "payout_schedules_weekly_has_weekday": {"weekday": "monday"},
         },
-        unique={"payout_schedules_pkey": {}},
         policies={
             "INSERT payout_schedules_insert": ("vendor wallet:own",),
             "SELECT payout_schedules_select": ("vendor wallet:own", "payouts:read"),
@@ -407,14 +390,9 @@ TABLES: Final = {
             "release_checkpoints_received_by_last_line": {"last_received": 2, "last_line": 1},
             "release_checkpoints_name_a_statement": {"sequence": 0},
         },
-        unique={"release_checkpoints_pkey": {}},
     ),
-    "release_statements": GuardedTable(
-        checks={"release_statements_counts_from_one": {"sequence": 0}}, unique={"release_statements_pkey": {}}
-    ),
-    "release_statements_begin": GuardedTable(
-        checks={"release_statements_begin_only_one": {"only_one": False}}, unique={"release_statements_begin_pkey": {}}
-    ),
+    "release_statements": GuardedTable(checks={"release_statements_counts_from_one": {"sequence": 0}}),
+    "release_statements_begin": GuardedTable(checks={"release_statements_begin_only_one": {"only_one": False}}),
     "scheduled_payouts": GuardedTable(
         row={"outcome": "skipped", "reason": "x"},
         checks={
@@ -422,16 +400,11 @@ TABLES: Final = {
             "scheduled_payouts_requested_names_payout": {"payout_id": OURS},
             "scheduled_payouts_skipped_says_why": {"reason": None},
         },
-        unique={"scheduled_payouts_pkey": {}},
         references={"scheduled_payouts_payout": {"outcome": "requested", "reason": None, "payout_id": OTHERS}},
         policies={"SELECT scheduled_payouts_select": ("vendor wallet:own", "payouts:read")},
     ),
-    "standing_alerts": GuardedTable(
-        unique={"standing_alerts_pkey": {}}, policies={"SELECT standing_alerts_select": ("exceptions:read",)}
-    ),
-    "transfer_comparison": GuardedTable(
-        checks={"transfer_comparison_only_one": {"only_one": False}}, unique={"transfer_comparison_pkey": {}}
-    ),
+    "standing_alerts": GuardedTable(policies={"SELECT standing_alerts_select": ("exceptions:read",)}),
+    "transfer_comparison": GuardedTable(checks={"transfer_comparison_only_one": {"only_one": False}}),
     "transfer_holds": GuardedTable(
         row={"status": "held", "amount": 1},
         checks={
@@ -439,7 +412,6 @@ TABLES: Final = {
             "transfer_holds_decided_says_when": {"decided_at": NOW},
             "transfer_holds_status_known": {"status": "x", "decided_at": NOW},
         },
-        unique={"transfer_holds_pkey": {}},
         references={
             "transfer_holds_payout": {"payout_id": OTHERS},
             "transfer_holds_transfer": {"transfer_id": OTHERS},
@@ -452,7 +424,6 @@ TABLES: Final = {
             "transfer_observations_heard_from_known": {"heard_from": "x"},
             "transfer_observations_verdict_known": {"verdict": "x"},
         },
-        unique={"transfer_observations_pkey": {}},
         references={"transfer_observations_transfer": {"transfer_id": OTHERS}},
         triggers={
             "transfer_observations_append_only": (
@@ -471,7 +442,6 @@ TABLES: Final = {
             "vendor_bank_details_sealed_has_fingerprint": {"account_fingerprint": None},
             "vendor_bank_details_ten_digits": {**OPEN_NUMBER, "account_number": "x6789"},
         },
-        unique={"vendor_bank_details_pkey": {}},
         references={"vendor_bank_details_version": {"version_id": OTHERS}},
         policies={
             "INSERT vendor_bank_details_insert": ("vendor bank_details:own",),
@@ -480,7 +450,6 @@ TABLES: Final = {
         },
     ),
     "vendors": GuardedTable(
-        unique={"vendors_pkey": {}},
         policies={
             "SELECT vendors_select": ("vendor",),
             "SELECT vendors_select_observed": ("exceptions:read",),
@@ -511,7 +480,6 @@ TABLES: Final = {
         },
     ),
     "wallets": GuardedTable(
-        unique={"wallets_pkey": {}},
         policies={
             "INSERT wallets_insert": ("vendor wallet:own",),
             "SELECT wallets_select": ("vendor wallet:own",),
