@@ -18,6 +18,7 @@ from testkit.locks import waits_for
 
 from .conftest import DEMO_PASSWORD, DEMO_SECRET, PASSWORD, USERS, IdentityApp
 from .responses import CONFLICT, STEP_UP_REQUIRED, UNAUTHORIZED, data_of, error_of, invalid_field_of
+from .staff_steps import REVOKED
 from .steps import created_user, referral_count_of, referral_token_of
 
 TOLA = "tola@unilag.edu.ng"
@@ -277,6 +278,9 @@ async def test_a_vendor_is_closed_for_good_with_its_owner(app: IdentityApp) -> N
             "campusId": str(vendor["campus_id"]),
         }
     ]
+    # The demo's packer worked for it.
+    assert await app.count("shop_members") == 0
+    assert str(USERS["PACKER"].id) in {event["userId"] for event in await app.published(REVOKED)}
     for text in (vendor["business_name"], vendor["legal_name"], USERS["VENDOR"].email):
         assert await traces_of(app, text) == set()
     assert (await app.get(f"/api/vendors/{vendor['id']}")).status_code == 404

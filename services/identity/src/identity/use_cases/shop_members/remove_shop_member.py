@@ -13,8 +13,10 @@ from identity.use_cases.shop_members.steps import end_membership, lock_member, l
 async def remove_shop_member(uow: UnitOfWork, caller: Caller, user_id: UUID, *, now: datetime) -> RevokedSessions:
     """Remove a member as the owner, or leave as the member; the member's sessions end.
 
-    Raises Forbidden, NoLongerOwner (409), and NotFound for a person who is no member of this shop.
+    Raises NotFound for a person who is no member of the caller's shop, and NoLongerOwner (409).
     """
+    if user_id != caller.id and caller.owned_vendor_id is None:
+        raise NotFound
     vendor_id = None if user_id == caller.id else (await lock_own_shop(uow, caller))[0]
     member = await lock_member(uow, user_id)
     if vendor_id is not None and member.vendor_id != vendor_id:
