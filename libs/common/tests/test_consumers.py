@@ -97,6 +97,9 @@ async def test_metrics_include_dead_letters_and_pools(mechanisms: Mechanisms, bu
     waiting = len(await rows(mechanisms, "SELECT * FROM dead_letters WHERE replayed_at IS NULL"))
     await measure_once(mechanisms.database)
     assert shown("dead_letters_waiting") == waiting > 0
+    await rows(mechanisms, "UPDATE dead_letters SET replayed_at = now() RETURNING id")
+    await measure_once(mechanisms.database)
+    assert shown("dead_letters_waiting") == 0
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE):
         in_use = [shown("database_connections", role=role, state="in_use") for role in ("api", "service")]
     assert in_use[1] >= 1

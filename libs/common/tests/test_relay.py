@@ -59,9 +59,10 @@ async def test_an_event_after_an_idle_time_does_not_wait_for_the_next_poll(
 async def test_concurrent_relays_publish_each_message_once(mechanisms: Mechanisms, bus: Bus, broker_url: str) -> None:
     events = [dispatched() for _ in range(300)]
     await publish(mechanisms, *events)
-    seen = await asyncio.gather(*(relay_once(mechanisms.database, bus) for _ in range(5)))
-    while any(seen):
-        seen = [await relay_once(mechanisms.database, bus)]
+    count = sum(await asyncio.gather(*(relay_once(mechanisms.database, bus) for _ in range(5))))
+    while more := await relay_once(mechanisms.database, bus):
+        count += more
+    assert count == 300
     notebook = Notebook()
     async with consuming(mechanisms, bus, notebook):
         await eventually(lambda: len(notebook.attempts) == 300)
@@ -76,6 +77,41 @@ async def test_other_relays_publish_a_committed_row_only_after_its_lease(mechani
     assert await relay_once(mechanisms.database, bus) == 1
     async with consuming(mechanisms, bus, Notebook()):
         await eventually(lambda: written(mechanisms, 1))
+
+
+async def test_only_a_row_that_is_due_shortens_the_pause_of_a_relay(mechanisms: Mechanisms, bus: Bus) -> None:
+    relay = Relay(mechanisms.database, bus)
+
+    async def pause_after(published_at: str, next_attempt_at: str) -> float:
+        """Return the seconds until the relay's next poll, after one that finds the row in this state."""
+        state = f"UPDATE outbox SET published_at = {published_at}, next_attempt_at = {next_attempt_at} RETURNING id"
+        assert len(await rows(mechanisms, state)) == 1
+        relay._poll_at = 0.0
+        await relay.run_once()
+        return relay._pause_seconds
+
+    await publish(mechanisms, dispatched())
+    assert await pause_after("now()", "now()") == 2.0
+    assert await pause_after("NULL", "now() + interval '1 hour'") == 4.0
+    assert await pause_after("NULL", "now() + interval '1 hour'") == 4.0
+    assert not await all_published(mechanisms)
+    assert await pause_after("NULL", "now()") == 1.0
+    assert await all_published(mechanisms)
+    async with consuming(mechanisms, bus, Notebook()):
+        await eventually(lambda: written(mechanisms, 1))
+
+
+async def test_a_refused_row_waits_and_the_lease_of_another_stays(mechanisms: Mechanisms, bus: Bus) -> None:
+    await (await bus._publishing_channel()).queue_delete("tests.orders")
+    refused, leased = (TicketOpened(ticket_id=new_id(), source="app", user_id=new_id()) for _ in range(2))
+    await publish(mechanisms, refused, leased)
+    lease = "UPDATE outbox SET next_attempt_at = now() + interval '1 hour' WHERE subject = $1 RETURNING next_attempt_at"
+    [[leased_until]] = await rows(mechanisms, lease, leased.subject)
+    [[before]] = await rows(mechanisms, "SELECT now()")
+    assert await relay_once(mechanisms.database, bus) == 1
+    next_attempts = dict(await rows(mechanisms, "SELECT subject, next_attempt_at FROM outbox"))
+    assert next_attempts[leased.subject] == leased_until
+    assert next_attempts[refused.subject] > before
 
 
 async def test_a_relay_that_ends_marks_what_it_has_published(

@@ -158,6 +158,7 @@ async def test_a_commit_hands_its_events_to_the_relay_as_they_are_stored(mechani
     )
     assert [astuple(row) for row in handed_over] == [tuple(row) for row in stored]
     assert [row.sequence for row in handed_over] == [1, 2, 1]
+    assert {row.source for row in handed_over} == {"/services/orders"}
 
 
 NOTE = Writes(

@@ -75,6 +75,7 @@ SCOPES: Final = {
                 "common/messaging/relay.py",
             ),
             (
+                "libs/common/tests/test_commits.py",
                 "libs/common/tests/test_consumer_batches.py",
                 "libs/common/tests/test_consumers.py",
                 "libs/common/tests/test_inbox.py",
