@@ -1,7 +1,8 @@
-"""The settings of PostgreSQL: `campusctl install` and the manifests of its clusters have them, `campusctl doctor`
-compares them.
+"""The settings of PostgreSQL: `campusctl install`, the manifests of its clusters and the container of Docker Compose
+have them, `campusctl doctor` compares them.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -69,6 +70,12 @@ DATABASE_SETTINGS: Final = (
 )  # fmt: skip
 """Settings of the server; data checksums are a property of its files."""
 
+_OF_CONTAINER: Final = (
+    DatabaseSetting("listen_addresses", "*", "the network of the containers has only programs of this system"),
+)
+# The memory of a small machine: the container has no limit.
+_CONTAINER_BYTES: Final = 2 * 1024 * _MIB
+
 STATEMENT_TIMEOUT: Final = "60s"
 """The limit of a statement of the services' logins. Migrations, the audit and operators have none."""
 
@@ -81,12 +88,26 @@ def cluster_parameters() -> dict[str, str]:
     return dict(sorted((table | SERVER_SETTINGS).items()))
 
 
+def container_file() -> str:
+    """Return the content of the configuration file of the container of Docker Compose."""
+    own = {setting.name: setting for setting in _OF_CONTAINER}
+    settings = [own.get(setting.name, setting) for setting in DATABASE_SETTINGS]
+    heading = "# Written by `make documents` from operations/src/operations/database_settings.py."
+    return "\n".join([heading, *_lines(settings, _CONTAINER_BYTES)]) + "\n"
+
+
+def _lines(settings: Iterable[DatabaseSetting], memory_bytes: int) -> Iterator[str]:
+    for setting in settings:
+        yield f"# {setting.reason}"
+        yield f"{setting.name} = '{setting.of_machine(memory_bytes)}'"
+
+
 def configuration_file(memory_bytes: int, *, archives: bool) -> str:
     """Return the content of PostgreSQL's configuration file. `archives`: WAL is kept for `campusctl backup`."""
-    lines = ["# Written by `campusctl install`; own settings go into another file of this folder."]
-    for setting in DATABASE_SETTINGS:
-        value = setting.of_machine(memory_bytes)
-        lines += [f"# {setting.reason}", f"{setting.name} = '{value}'"]
+    lines = [
+        "# Written by `campusctl install`; own settings go into another file of this folder.",
+        *_lines(DATABASE_SETTINGS, memory_bytes),
+    ]
     if archives:
         lines += ["# `campusctl backup init` sets the command", "archive_mode = 'on'"]
     return "\n".join(lines) + "\n"

@@ -16,9 +16,11 @@ from campus_tools.documents import (
     python_events,
 )
 from campus_tools.documents.requests_shown import requests_of
+from operations.database_settings import container_file
 
 ROOT: Final = Path(__file__).parents[4]
 ENDPOINTS: Final = Path("libs/common/src/contracts/endpoints.txt")
+DATABASE_CONTAINER: Final = Path("deploy/compose/postgresql.conf")
 PAGES: Final = Path("services/api-gateway/src/api_gateway/pages")
 # The folder also holds the client's hand-written modules.
 PYTHON_CLIENT: Final = Path("clients/python/src/campus_client")
@@ -29,12 +31,13 @@ _DEPTH: Final = 3
 
 
 def served_documents() -> dict[Path, str]:
-    """Return the table that the gateway reads and the documents that it serves, by their path below the root;
-    committed, because its image is built from them.
+    """Return the table that the gateway reads, the documents that it serves, and the settings of the database's
+    container, by their path below the root; committed, because images and containers are built from them.
     """
     reference = openapi.document()
     return {
         ENDPOINTS: endpoint_lines.text(reference),
+        DATABASE_CONTAINER: container_file(),
         PAGES / "openapi.json": as_lines(reference),
         PAGES / "arazzo.json": as_lines(arazzo.document(reference)),
         PAGES / "asyncapi.json": as_lines(asyncapi.document()),
