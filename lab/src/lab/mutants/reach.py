@@ -53,7 +53,7 @@ class _Recorder:
     def stop(self, test: str, seconds: float) -> None:
         sys.settrace(None)
         threading.settrace(None)
-        reached = (code for code in self._seen if code.co_filename.startswith(self._folder))
+        reached = (code for code in self._seen.copy() if code.co_filename.startswith(self._folder))
         self.tests[test] = seconds, sorted({f"{c.co_filename.removeprefix(self._folder)}:{_name(c)}" for c in reached})
 
     def _trace(self, frame: FrameType, _event: str, _argument: Any) -> None:

@@ -71,6 +71,11 @@ async def reconcile_payout(run: Run, payout: Payout) -> str:
     return str(prepared["kind"])
 
 
+@step("finance prepares a reconciliation of payout {payout}")
+async def prepare_reconciliation(run: Run, payout: Payout) -> str:
+    return str((await reconcile(run.market, payout))["kind"])
+
+
 @step("finance holds payout {payout}")
 async def hold_payout(run: Run, payout: Payout) -> str:
     return str((await HOLD_PAYOUT.post(run.market, MAKER, {"id": payout}))["status"])

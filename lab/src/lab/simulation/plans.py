@@ -5,14 +5,14 @@ between.
 from collections.abc import Sequence
 from functools import partial
 from random import Random
-from typing import Final, NamedTuple, TypeVar
+from typing import Final
 
 from lab.simulation import deliveries, payments, payouts, steps
+from lab.simulation.drawing import FOCUSES, Focus, at, delivered, failed_call, interleaved, weighted
 from lab.simulation.step import Step, StepKind
 from lab.simulation.stories import STORIES
 
 Plan = tuple[Step, ...]
-Item = TypeVar("Item")
 
 _ORDERS_MAX: Final = 3
 _PURCHASE_RATE: Final = 0.35
@@ -51,32 +51,6 @@ FIRST_STORY: Final = -len(STORIES)
 _STORY_RATE: Final = 0.3
 
 
-class Focus(NamedTuple):
-    """The rates of what a plan may have more of, and the weights of 0, 1 and 2 chargebacks of an order.
-
-    `hostile`: messages twice, lost connections and deaths, in each schedule. `unhappy`: cancellations, disputes and
-    returns.
-    """
-
-    refunds: float = 0.5
-    chargebacks: Sequence[int] = (12, 3, 1)
-    second_payments: float = 0.1
-    failed_calls: float = 0.2
-    payouts: int = 0
-    hostile: bool = False
-    unhappy: bool = False
-
-
-_FOCUSES: Final[Sequence[Focus]] = (
-    Focus(),
-    Focus(refunds=1.0, failed_calls=0.5),
-    Focus(refunds=1.0, chargebacks=(1, 3, 3)),
-    Focus(second_payments=0.7, refunds=0.7),
-    Focus(failed_calls=0.8, payouts=2),
-    Focus(hostile=True),
-    Focus(hostile=True, chargebacks=(2, 3, 1), payouts=1),
-    Focus(unhappy=True, refunds=0.8, chargebacks=(3, 2, 1)),
-)
 _WITHDRAWAL_RATE: Final = 0.3
 _ERASURE_RATE: Final = 0.4
 
@@ -88,7 +62,7 @@ def plan_of(seed: int, *, has_everyone: bool = False) -> Plan:
     if seed < 0:
         return tuple([*STORIES.values()][seed])
     random = Random(seed)
-    focus = random.choice(_FOCUSES)
+    focus = random.choice(FOCUSES)
     journeys = [_order(random, focus, number) for number in range(random.randint(1, _ORDERS_MAX))]
     if random.random() < _PURCHASE_RATE:
         journeys[-1] = _purchase(random, focus, len(journeys) - 1)
@@ -97,9 +71,9 @@ def plan_of(seed: int, *, has_everyone: bool = False) -> Plan:
         journeys[0] = [*random.choice([*STORIES.values()])]
     sent = [_payout(random, focus, number) for number in range(random.randint(focus.payouts, _PAYOUTS_MAX))]
     journey = (
-        [*_interleaved(random, journeys), *_interleaved(random, sent)]
+        [*interleaved(random, journeys), *interleaved(random, sent)]
         if random.random() < 0.7
-        else (_interleaved(random, [*journeys, *sent]))
+        else (interleaved(random, [*journeys, *sent]))
     )
     plan: list[Step] = []
     # Some schedules are calm, so that journeys reach their end; others are hostile.
@@ -107,14 +81,14 @@ def plan_of(seed: int, *, has_everyone: bool = False) -> Plan:
     everything_rate = random.choice((0.1, 0.5, 0.9))
     scheduled = (*_SCHEDULED, *_REPEATED) if focus.hostile else _SCHEDULED
     for step in journey:
-        plan += [_weighted(random, scheduled).draw(random) for _ in range(random.randint(0, _SCHEDULED_MAX))]
+        plan += [weighted(random, scheduled).draw(random) for _ in range(random.randint(0, _SCHEDULED_MAX))]
         # A fault meets the messages that follow the last step, or the next step.
         if random.random() < fault_rate:
-            plan.append(_weighted(random, _FAULTS).draw(random))
+            plan.append(weighted(random, _FAULTS).draw(random))
         if random.random() < everything_rate:
             plan.append(steps.deliver_everything())
         if random.random() < fault_rate:
-            plan.append(_weighted(random, _FAULTS).draw(random))
+            plan.append(weighted(random, _FAULTS).draw(random))
         plan.append(step)
     if has_everyone and random.random() < _ERASURE_RATE:
         plan.insert(random.randint(0, len(plan)), steps.request_erasure.draw(random))
@@ -123,7 +97,7 @@ def plan_of(seed: int, *, has_everyone: bool = False) -> Plan:
 
 def _order(random: Random, focus: Focus, number: int) -> list[Step]:
     """One order: paid, or not; delivered, or cancelled, disputed or forgotten; and what follows."""
-    journey = [*_checkout(random, number), *_payment(random, number), *_delivered(random)]
+    journey = [*_checkout(random, number), *_payment(random, number), *delivered(random)]
     return _followed(random, focus, number, [*journey, *_fulfilment(random, focus, number)])
 
 
@@ -133,15 +107,15 @@ def _purchase(random: Random, focus: Focus, number: int) -> list[Step]:
     cancel = steps.cancel.draw(random, order=other)
     journey = [
         payments.place_purchase.draw(random, order=number, other=other),
-        *_at(random, 0.9, [steps.deliver_everything()]),
-        *_at(random, 0.2, [cancel, *_delivered(random)]),
+        *at(random, 0.9, [steps.deliver_everything()]),
+        *at(random, 0.2, [cancel, *delivered(random)]),
         _opened(random, number),
-        *_at(random, 0.15, [cancel, *_at(random, 0.7, [steps.deliver_everything(), _opened(random, number)])]),
+        *at(random, 0.15, [cancel, *at(random, 0.7, [steps.deliver_everything(), _opened(random, number)])]),
         *_payment(random, number),
-        *_delivered(random),
+        *delivered(random),
     ]
-    follow = [_fulfilment(random, focus, number), [*_at(random, 0.3, [cancel]), *_fulfilment(random, focus, other)]]
-    return _followed(random, focus, random.choice((number, other)), [*journey, *_interleaved(random, follow)])
+    follow = [_fulfilment(random, focus, number), [*at(random, 0.3, [cancel]), *_fulfilment(random, focus, other)]]
+    return _followed(random, focus, random.choice((number, other)), [*journey, *interleaved(random, follow)])
 
 
 def _followed(random: Random, focus: Focus, number: int, journey: list[Step]) -> list[Step]:
@@ -151,12 +125,12 @@ def _followed(random: Random, focus: Focus, number: int, journey: list[Step]) ->
     if random.random() < focus.second_payments:
         place = random.randint(min(2, len(journey)), len(journey))
         journey[place:place] = _paid_again(random, number)
-    journey += _at(random, 0.8 if focus.unhappy else 0.3, _returned(random, number))
+    journey += at(random, 0.8 if focus.unhappy else 0.3, _returned(random, number))
     for _ in range(random.choices((0, 1, 2), focus.chargebacks)[0]):
         place = random.randint(min(3, len(journey)), len(journey))
         journey[place:place] = _charged_back(random, number)
-        journey += _at(random, 0.7, [steps.decide_chargeback.draw(random, order=number)])
-    journey += _at(random, focus.refunds, _refunded(random, focus, number))
+        journey += at(random, 0.7, [steps.decide_chargeback.draw(random, order=number)])
+    journey += at(random, focus.refunds, _refunded(random, focus, number))
     if random.random() < 0.3:
         journey.insert(random.randint(min(5, len(journey)), len(journey)), steps.pass_days.draw(random))
     # A step again, soon or at any later time.
@@ -171,12 +145,12 @@ def _checkout(random: Random, number: int) -> list[Step]:
     """Return an order with an open payment, sometimes cancelled, declined or forgotten before it is paid."""
     return [
         steps.place.draw(random, order=number),
-        *_at(random, 0.9, [steps.deliver_everything()]),
+        *at(random, 0.9, [steps.deliver_everything()]),
         _opened(random, number),
-        *_at(random, 0.3, [steps.deliver_everything(), _opened(random, number)]),
-        *_at(random, 0.1, [steps.cancel.draw(random, order=number, by="buyer")]),
-        *_at(random, 0.1, [steps.decline(number), _opened(random, number)]),
-        *_at(random, 0.1, [steps.pass_days.draw(random)]),
+        *at(random, 0.3, [steps.deliver_everything(), _opened(random, number)]),
+        *at(random, 0.1, [steps.cancel.draw(random, order=number, by="buyer")]),
+        *at(random, 0.1, [steps.decline(number), _opened(random, number)]),
+        *at(random, 0.1, [steps.pass_days.draw(random)]),
     ]
 
 
@@ -189,29 +163,29 @@ def _opened(random: Random, number: int) -> Step:
 
 def _payment(random: Random, number: int) -> list[Step]:
     terms = random.choices(("exactly", "too little", "too much", "twice", "not"), (14, 2, 2, 2, 2))[0]
-    sold_out = _at(random, 0.1, [steps.sell_out()])
+    sold_out = at(random, 0.1, [steps.sell_out()])
     if terms == "twice":
         again = [
-            *_at(random, 0.3, [payments.end_accounts()]),
+            *at(random, 0.3, [payments.end_accounts()]),
             _opened(random, number),
-            *_delivered(random),
+            *delivered(random),
         ]
         return [
-            *_at(random, 0.5, [steps.decline(number), *again]),
+            *at(random, 0.5, [steps.decline(number), *again]),
             payments.pay(number, 0, "exactly"),
-            *_at(random, 0.3, [steps.deliver_everything()]),
-            *_at(random, 0.5, again),
+            *at(random, 0.3, [steps.deliver_everything()]),
+            *at(random, 0.5, again),
             payments.pay.draw(random, order=number, attempt=random.choice((0, 1))),
         ]
     if terms == "not":
         return sold_out
     paid: list[Step] = [
-        *_at(random, 0.05, [payments.end_accounts()]),
+        *at(random, 0.05, [payments.end_accounts()]),
         *sold_out,
         payments.pay.draw(random, order=number, terms=terms),
     ]
     if terms == "too little":
-        paid += _at(random, 0.7, [steps.deliver_everything(), steps.decide_quarantined.draw(random)])
+        paid += at(random, 0.7, [steps.deliver_everything(), steps.decide_quarantined.draw(random)])
     return paid
 
 
@@ -219,20 +193,20 @@ def _paid_again(random: Random, number: int) -> list[Step]:
     """Return a further payment: declined, paid by another page, or a second transfer to the same account."""
     opened = payments.start_payment(number, random.choice(("none", "half")), random.choice(("page", "bank_transfer")))
     return [
-        *_at(random, 0.5, [opened]),
-        *_at(random, 0.4, [steps.decline(number)]),
-        *_at(random, 0.3, [steps.send_webhook.draw(random)]),
+        *at(random, 0.5, [opened]),
+        *at(random, 0.4, [steps.decline(number)]),
+        *at(random, 0.3, [steps.send_webhook.draw(random)]),
         payments.pay.draw(random, order=number),
-        *_at(random, 0.5, [payments.pay.draw(random, order=number)]),
+        *at(random, 0.5, [payments.pay.draw(random, order=number)]),
     ]
 
 
 def _fulfilment(random: Random, focus: Focus, number: int) -> list[Step]:
     """Return how a paid order ends, sometimes without one of its lines, and with goodwill."""
     return [
-        *_at(random, 0.15, [deliveries.cancel_line.draw(random, order=number), *_delivered(random)]),
+        *at(random, 0.15, [deliveries.cancel_line.draw(random, order=number), *delivered(random)]),
         *_ended(random, focus, number),
-        *_at(random, 0.15, [*_delivered(random), payments.give_goodwill.draw(random, order=number)]),
+        *at(random, 0.15, [*delivered(random), payments.give_goodwill.draw(random, order=number)]),
     ]
 
 
@@ -246,7 +220,7 @@ def _ended(random: Random, focus: Focus, number: int) -> list[Step]:
         _disputed(random, number),
         [steps.dispatch(number), *_disputed(random, number)],
         [steps.release.draw(random, order=number), steps.hand_over(number)],
-        [steps.dispatch(number), steps.release(number, "all"), *_at(random, 0.5, _disputed(random, number))],
+        [steps.dispatch(number), steps.release(number, "all"), *at(random, 0.5, _disputed(random, number))],
         [],
     )
     weights = (2, 1, 1, 4, 3, 4, 4, 1, 2, 1) if focus.unhappy else (9, 3, 3, 2, 1, 2, 2, 1, 1, 1)
@@ -256,26 +230,11 @@ def _ended(random: Random, focus: Focus, number: int) -> list[Step]:
 def _collected(random: Random, number: int) -> list[Step]:
     """Return the steps to the buyer's hands by the hub, with PINs that are locked or replaced."""
     return [
-        *_at(random, 0.7, [deliveries.arrive(number), *_delivered(random)]),
-        *_at(random, 0.3, [deliveries.reissue_pin(number)]),
-        *_at(random, 0.3, [deliveries.lock_pin(number), deliveries.decide_reissue.draw(random, order=number)]),
+        *at(random, 0.7, [deliveries.arrive(number), *delivered(random)]),
+        *at(random, 0.3, [deliveries.reissue_pin(number)]),
+        *at(random, 0.3, [deliveries.lock_pin(number), deliveries.decide_reissue.draw(random, order=number)]),
         random.choice((deliveries.hand_over_at_hub, steps.hand_over))(number),
     ]
-
-
-def _at(random: Random, rate: float, journey: list[Step]) -> list[Step]:
-    """Return the steps, in this part of the plans."""
-    return journey if random.random() < rate else []
-
-
-def _delivered(random: Random) -> list[Step]:
-    """Return the usual delivery: of all, with the time of delayed messages, or of what is due now; or none."""
-    return random.choices(([steps.deliver_everything()], [steps.deliver_present()], []), (6, 2, 2))[0]
-
-
-def _failed_call(random: Random) -> list[Step]:
-    """Return a fault of the next call, or of the next one that creates a refund or a transfer."""
-    return [random.choice((steps.fail_call, steps.fail_creation)).draw(random)]
 
 
 def _disputed(random: Random, number: int) -> list[Step]:
@@ -289,16 +248,16 @@ def _disputed(random: Random, number: int) -> list[Step]:
 def _returned(random: Random, number: int) -> list[Step]:
     """Return the steps of one return, or of two of them."""
     decide = [steps.return_piece.draw(random, order=number), steps.decide_return.draw(random, order=number)]
-    return [*decide, *_at(random, 0.4, random.choice((decide, decide[1:])))]
+    return [*decide, *at(random, 0.4, random.choice((decide, decide[1:])))]
 
 
 def _charged_back(random: Random, number: int) -> list[Step]:
     """Return the steps of a chargeback, sometimes with a response, a decision and its revision."""
     return [
         steps.open_chargeback.draw(random, order=number),
-        *_at(random, 0.3, [steps.deliver_everything(), steps.respond_to_chargeback.draw(random, order=number)]),
-        *_at(random, 0.4, [steps.deliver_everything(), steps.decide_chargeback.draw(random, order=number)]),
-        *_at(random, 0.2, _revised(random, number)),
+        *at(random, 0.3, [steps.deliver_everything(), steps.respond_to_chargeback.draw(random, order=number)]),
+        *at(random, 0.4, [steps.deliver_everything(), steps.decide_chargeback.draw(random, order=number)]),
+        *at(random, 0.2, _revised(random, number)),
     ]
 
 
@@ -310,19 +269,19 @@ def _revised(random: Random, number: int) -> list[Step]:
         steps.decide_chargeback(number, first),
         steps.deliver_everything(),
         steps.decide_chargeback(number, second),
-        *_at(random, 0.8, [query]),
+        *at(random, 0.8, [query]),
     ]
 
 
 def _refunded(random: Random, focus: Focus, number: int) -> list[Step]:
     """Return the steps of refunds at the bank, sometimes with a decision about the failed ones."""
-    settled = _at(random, focus.failed_calls, _failed_call(random)) + _at(random, 0.5, [steps.deliver_everything()])
+    settled = at(random, focus.failed_calls, failed_call(random)) + at(random, 0.5, [steps.deliver_everything()])
     settled += [steps.settle_refunds.draw(random, order=number)]
     for _ in range(random.choices((0, 1, 2), (3, 2, 1) if focus.refunds < 1 else (1, 2, 3))[0]):
-        settled += [*_delivered(random), steps.decide_refunds.draw(random, order=number)]
-        settled += [*_delivered(random), steps.settle_refunds.draw(random, order=number)]
-        settled += _at(random, 0.7, [steps.settle_refund_transfer.draw(random, order=number)])
-        settled += _at(random, 0.3, [steps.settle_refund_transfer.draw(random, order=number)])
+        settled += [*delivered(random), steps.decide_refunds.draw(random, order=number)]
+        settled += [*delivered(random), steps.settle_refunds.draw(random, order=number)]
+        settled += at(random, 0.7, [steps.settle_refund_transfer.draw(random, order=number)])
+        settled += at(random, 0.3, [steps.settle_refund_transfer.draw(random, order=number)])
     return settled
 
 
@@ -341,37 +300,37 @@ def _withdrawal(random: Random, focus: Focus, buyer: int) -> list[Step]:
     )
     return [
         steps.place.draw(random, order=number, buyer=buyer),
-        *_delivered(random),
+        *delivered(random),
         payments.start_payment(number, "none", "page"),
         payments.pay(number, 0, "exactly"),
         steps.deliver_everything(),
         steps.cancel(number, "buyer", "to the balance"),
-        *_delivered(random),
-        *_at(random, 0.8, [payments.withdraw.draw(random, buyer=buyer)]),
-        *_at(random, 0.8, [payments.decide_withdrawal.draw(random, buyer=buyer)]),
-        *_at(random, 0.3, [payments.decide_withdrawal.draw(random, buyer=buyer)]),
-        *_at(random, focus.failed_calls, _failed_call(random)),
-        *_delivered(random),
+        *delivered(random),
+        *at(random, 0.8, [payments.withdraw.draw(random, buyer=buyer)]),
+        *at(random, 0.8, [payments.decide_withdrawal.draw(random, buyer=buyer)]),
+        *at(random, 0.3, [payments.decide_withdrawal.draw(random, buyer=buyer)]),
+        *at(random, focus.failed_calls, failed_call(random)),
+        *delivered(random),
         *bank,
-        *_delivered(random),
-        *_at(random, 0.3, [payments.withdraw.draw(random, buyer=buyer)]),
+        *delivered(random),
+        *at(random, 0.3, [payments.withdraw.draw(random, buyer=buyer)]),
     ]
 
 
 def _payout(random: Random, focus: Focus, number: int) -> list[Step]:
     """One payout: sent, and what the bank does with it."""
     journey: list[Step] = [
-        *_delivered(random),
+        *delivered(random),
         payouts.request_payout.draw(random, payout=number),
     ]
     if random.random() < 0.1:
         return [*journey, payouts.cancel_payout(number)]
     journey += [
-        *_delivered(random),
-        *_at(random, 0.15, [payouts.hold_payout(number), *_at(random, 0.5, [payouts.release_payout(number)])]),
-        *_at(random, focus.failed_calls, _failed_call(random)),
+        *delivered(random),
+        *at(random, 0.15, [payouts.hold_payout(number), *at(random, 0.5, [payouts.release_payout(number)])]),
+        *at(random, focus.failed_calls, failed_call(random)),
         payouts.dispatch_payout(number),
-        *_delivered(random),
+        *delivered(random),
     ]
     bank = partial(_at_bank, random, number)
     reset, reconcile = payouts.reset_payout(number), payouts.reconcile_payout(number)
@@ -396,24 +355,4 @@ def _at_bank(random: Random, number: int, action: str | None = None) -> list[Ste
     """Return what the bank does with an attempt of the payout, usually with its messages."""
     given = {} if action is None else {"action": action}
     step = payouts.settle_transfer.draw(random, payout=number, **given)
-    return [step, *_delivered(random)]
-
-
-def _interleaved(random: Random, sequences: Sequence[Sequence[Step]]) -> list[Step]:
-    """All steps, each sequence in its own order. Some plans mostly stay with one sequence, so that fewer orders
-    expire.
-    """
-    left = [list(sequence) for sequence in sequences if sequence]
-    merged: list[Step] = []
-    stay_rate = random.choice((0.0, 0.8, 0.95))
-    chosen: list[Step] = []
-    while left:
-        if not chosen or random.random() >= stay_rate:
-            chosen = random.choice(left)
-        merged.append(chosen.pop(0))
-        left = [sequence for sequence in left if sequence]
-    return merged
-
-
-def _weighted(random: Random, among: Sequence[tuple[Item, int]]) -> Item:
-    return random.choices([item for item, _ in among], [weight for _, weight in among])[0]
+    return [step, *delivered(random)]

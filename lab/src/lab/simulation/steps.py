@@ -247,6 +247,16 @@ async def hold_queue(run: Run, pick: Pick, minutes: Literal[1, 20, 600]) -> str:
     return queue
 
 
+@step("{service} consumes nothing for {minutes} minutes")
+async def hold_service(
+    run: Run, service: Literal["orders", "payments", "payouts"], minutes: Literal[1, 20, 600]
+) -> str:
+    queues = [queue for queue in sorted(run.market.broker.consumed) if queue.startswith(f"{service}.")]
+    for queue in queues:
+        run.market.broker.hold(queue, run.market.clock.now() + timedelta(minutes=minutes))
+    return ", ".join(queues)
+
+
 @step("everything is published, and every message is in its queue twice")
 async def duplicate_everything(run: Run) -> str:
     for name in run.market.relays():

@@ -108,6 +108,41 @@ def _with_chargeback(way: Way) -> Mapping[str, Journey]:
     }  # fmt: skip
 
 
+def _each(journey: Journey, *before: Step) -> Journey:
+    """Return the journey with these steps before each delivery."""
+    return tuple(one for step in journey for one in ((*before, step) if step is _D else (step,)))
+
+
+def _everywhere(way: str, *before: Step) -> Mapping[str, Journey]:
+    """Return journeys that publish each event of money, with these steps before each delivery."""
+    journeys = {
+        "of a purchase": (
+            payments.place_purchase(0, 1, 0, 1), _D, payments.start_payment(0, "none", "page"),
+            payments.pay(0, 0, "exactly"), _D, steps.dispatch(0), steps.hand_over(0), _D,
+            steps.cancel(1, "buyer", "back"), _D, *_refunds(0, "process"), steps.pass_days(15), _D, steps.pass_days(15),
+            steps.pass_days(15), _D,
+        ),
+        "of a dispute": (*_paid(0), *_disputed(0, "split"), *_approved(0), *_refunds(0, "fail")),
+        "of a failed refund": (
+            *_delivered(0), *_return(0), *_returned(0), *_refunds(0, "fail"), steps.decide_refunds(0, "retry"), _D,
+            *_refunds(0, "process"), *_opened(0), *_decided(0, "lose"),
+        ),
+        "of an order that ends": (
+            *_placed(0), steps.pass_days(1), _D, payments.pay(0, 0, "exactly"), _D, steps.place(1, 0, 1, "one line",
+            "the vendor's"), _D, payments.start_payment(1, "none", "page"), steps.cancel(1, "buyer", "back"), _D,
+        ),
+        "of a quarantined payment": (*_placed(0), payments.pay(0, 0, "too little"), _D),
+        "of payouts": (
+            *_delivered(0), payouts.request_payout(0, 30), _D, *_transfer("fail"), *_RESET,
+            *_transfer("succeed", "reverse"),
+        ),
+    }  # fmt: skip
+    return {f"{name}, {way}": _each(journey, *before) for name, journey in journeys.items()}
+
+
+_RESET: Final[Journey] = (payouts.reset_payout(0), _D)
+
+
 def _transfer(*actions: Literal["succeed", "fail", "reverse"]) -> Journey:
     settled = ((payouts.settle_transfer(0, 0, action, "Declined"), _D) for action in actions)
     return (payouts.dispatch_payout(0), _D, *(one for pair in settled for one in pair))
@@ -117,7 +152,6 @@ _WITHDRAWABLE: Final[Journey] = (
     *_paid(0), steps.cancel(0, "buyer", "to the balance"), _D, payments.withdraw(0, "all"), _D,
 )  # fmt: skip
 _PAYOUT: Final[Journey] = (*_delivered(0), payouts.request_payout(0, 100), _D)
-_RESET: Final[Journey] = (payouts.reset_payout(0), _D)
 _RECONCILED: Final[Journey] = (payouts.reconcile_payout(0), _D)
 
 
@@ -205,6 +239,45 @@ STORIES: Final[Mapping[str, Journey]] = {
     "a payout is held, and released": (
         *_PAYOUT, payouts.hold_payout(0), payouts.dispatch_payout(0), _D, payouts.release_payout(0),
         *_transfer("succeed"),
+    ),
+    **_everywhere("each message twice", steps.duplicate_everything()),
+    **_everywhere("acknowledgements lost", steps.lose_acknowledgements()),
+    **_everywhere("the newest message first", *(steps.deliver_newest(),) * 4),
+    **{
+        f"a refund ends before the response: {fault}": (
+            *_paid(0), steps.fail_creation(fault), steps.cancel(0, "buyer", "back"), _D,
+        )
+        for fault in ("success", "failure", "success and no response", "failure and no response")
+    },
+    "a release before a chargeback arrives": (
+        *_paid(0), steps.dispatch(0), _D, steps.hold_service("orders", 20), steps.release(0, "all"),
+        steps.open_chargeback(0, "a third"), steps.deliver_present(), _D, *_decided(0, "lose"),
+    ),
+    "of two refunds the second fails": (
+        *_delivered(0), *_return(0), *_returned(0), *_refunds(0, "process"), *_return(0), *_returned(0),
+        *_refunds(0, "fail"),
+    ),
+    "of two refunds the first fails": (
+        *_delivered(0), *_return(0), *_returned(0), *_refunds(0, "fail"), *_return(0), *_returned(0),
+        *_refunds(0, "process"),
+    ),
+    "of two refunds under way one fails": (
+        *_delivered(0), *_return(0), *_returned(0), *_return(0), steps.fail_creation("failure"), *_returned(0),
+        *_refunds(0, "process"),
+    ),
+    "a refund beside a quarantined payment": (
+        *_placed(0), payments.pay(0, 0, "too little"), _D, payments.start_payment(0, "none", "page"),
+        payments.pay(0, 1, "exactly"), _D, steps.cancel(0, "buyer", "back"), _D, *_refunds(0, "process"),
+    ),
+    "a payout is reversed while two people decide": (
+        *_PAYOUT, *_transfer("succeed", "reverse"), payouts.prepare_reconciliation(0),
+        payouts.settle_transfer(0, 0, "succeed", "Declined"), _D, payouts.settle_transfer(0, 0, "reverse", "Declined"),
+        _D,
+    ),
+    "a reset payout is reversed twice": (
+        *_PAYOUT, *_transfer("fail"), *_RESET, *_transfer("succeed", "reverse"),
+        payouts.settle_transfer(0, 1, "succeed", "Declined"), _D,
+        payouts.settle_transfer(0, 1, "reverse", "Declined"), _D,
     ),
     "a parcel is collected at the hub with a reissued PIN": (
         *_paid(0, place="a hub"), steps.dispatch(0), deliveries.arrive(0), _D, deliveries.lock_pin(0),

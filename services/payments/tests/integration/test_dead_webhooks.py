@@ -77,6 +77,7 @@ BODIES: Mapping[str, Callable[[PaymentsApp], Awaitable[Body]]] = {
     "refund.needs-attention": _refund("needs-attention", "attention"),
     **{f"transfer.{status}": _transfer(status) for status in ("success", "failed", "reversed")},
 }
+OUTCOME = "SELECT outcome FROM processed_webhook_events WHERE event_type = $1"
 # The refund is as it was: the gateway has accepted it already.
 UNCHANGED = {"refund.pending", "refund.processing"}
 
@@ -98,7 +99,8 @@ async def test_a_dead_webhook_changes_nothing_and_its_replay_has_the_effect_once
     dead_letter_id = await exhaust_webhook(app, "crash")
     assert (await replay_dead_webhook(app, dead_letter_id)).status_code == 200
     assert await app.work("payments.webhooks") == 1
-    assert (await app.outcomes())[-1] == ("ignored" if event_type in UNCHANGED else "done")
+    [processed] = await app.fetch(OUTCOME, event_type)
+    assert processed["outcome"] == ("ignored" if event_type in UNCHANGED else "done")
     [alert], [cleared] = [
         [one for one in await app.published(f"operations.alert_{word}.v1") if "webhook" in one["dedupKey"]]
         for word in ("raised", "cleared")
@@ -109,3 +111,24 @@ async def test_a_dead_webhook_changes_nothing_and_its_replay_has_the_effect_once
     await app.process_webhook(body)
     assert await app.snapshot() == after
     await app.check_ledger()
+
+
+async def test_a_reminder_after_the_decision_changes_nothing(app: PaymentsApp) -> None:
+    resolved = await _dispute_after_opening(app, RESOLVE, resolution=LOST)
+    await app.process_webhook(resolved)
+    before = await app.balances()
+    reference = resolved["data"]["transaction"]["reference"]
+    await app.process_webhook(dispute(resolved["data"]["id"], REMIND, reference))
+    assert [row["outcome"] for row in await app.fetch(OUTCOME, REMIND)] == ["ignored"]
+    assert await app.balances() == before
+
+
+async def test_a_request_for_an_account_after_the_payment_changes_nothing(app: PaymentsApp) -> None:
+    paid_out = await _refund("processed", "process")(app)
+    await app.process_webhook(paid_out)
+    assert await app.balances() == {}
+    requested = {**paid_out["data"], "status": "needs-attention"}
+    await app.process_webhook({"event": "refund.needs-attention", "data": requested})
+    rows = await app.fetch(OUTCOME, "refund.needs-attention")
+    assert [row["outcome"] for row in rows] == ["ignored"]
+    assert await app.balances() == {}

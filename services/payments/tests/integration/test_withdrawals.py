@@ -206,6 +206,18 @@ async def test_a_paid_withdrawal_that_the_bank_reverses_returns_the_money(app: P
     await check_audit(app)
 
 
+@pytest.mark.parametrize("status", ["failed", "reversed"])
+async def test_another_report_of_the_failure_returns_the_money_once(app: PaymentsApp, status: str) -> None:
+    await credit_refund(app, 500_000)
+    withdrawal_id, transfer = await _sent(app)
+    await _move(app, transfer, "fail")
+    await app.process_webhook({"event": f"transfer.{status}", "data": {**transfer, "id": 9, "status": status}})
+    [again] = await app.fetch("SELECT outcome FROM processed_webhook_events WHERE id = $1", f"transfer.{status}:9")
+    assert again["outcome"] == "ignored"
+    assert ((await _own(app, withdrawal_id))["status"], await _available(app)) == ("failed", 500_000)
+    await check_audit(app)
+
+
 @pytest.mark.parametrize(("spent_minor", "loss_minor"), [(0, 0), (400_000, 200_000)])
 async def test_a_success_after_the_return_debits_the_balance_again(
     app: PaymentsApp, spent_minor: int, loss_minor: int
