@@ -1,7 +1,8 @@
 """Record which situations the services' own tests reach, and write the list that `unreachable.toml` refers to.
 
 `.venv/bin/python -m lab.simulation.reached_by_tests` runs the integration tests of the services of money, and the unit
-tests of their lifecycles, with this module as their plugin. It counts decisions, and reads the rows and changes of
+tests of their lifecycles, with this module as their plugin. With paths it runs these tests, and adds what the list has
+not. It counts decisions, and reads the rows and changes of
 state of each lent database after a test.
 """
 
@@ -23,7 +24,7 @@ import pytest
 from campus_tools.documents.lifecycles import LIFECYCLES
 from common.messaging.faults import NotYetKnown
 from contracts.event import Event
-from lab.simulation.situations import EXPECTED, MONEY, REACHED_BY_TESTS, explained, record_rows
+from lab.simulation.situations import EXPECTED, MONEY, REACHED_BY_TESTS, explained, reaching_tests, record_rows
 from lab.simulation.state_changes import MarketStateChanges
 from lab.stepped.reached import REACHED, observe_decisions
 from testkit import databases
@@ -122,13 +123,14 @@ def _service_of(admin_url: str) -> str | None:
 def main() -> None:
     """Run the tests of the folders, and write the list. Tests that record changes of state themselves fail."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("paths", nargs="*", default=_TESTS)
+    parser.add_argument("paths", nargs="*")
     options = parser.parse_args()
     with tempfile.NamedTemporaryFile("r", encoding="utf-8") as file:
         command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "no:randomly", "-p", __spec__.name]
-        subprocess.run([*command, *options.paths], env={**os.environ, _FILE: file.name}, check=False)
+        subprocess.run([*command, *(options.paths or _TESTS)], env={**os.environ, _FILE: file.name}, check=False)
         found = dict(line.rstrip("\n").split("\t") for line in sorted(file, reverse=True))
     found = {name: test for name, test in found.items() if name not in explained("excluded") or "/unit/" not in test}
+    found |= reaching_tests() if options.paths else {}
     REACHED_BY_TESTS.write_text(document_of(found), encoding="utf-8")
     print(f"{len(found)} situations are reached by {len(set(found.values()))} tests.")
 

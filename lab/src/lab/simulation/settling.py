@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import Final
+from uuid import UUID
 
 from lab.simulation.messages import send_messages
 from lab.simulation.run import OrderRecord, Run
@@ -11,6 +12,7 @@ from lab.stepped.actions import (
     CANCEL_PAYOUT,
     DISPATCH_PAYOUTS,
     REASON,
+    REJECT_RECONCILIATION,
     RELEASE_PAYOUT,
     Facts,
     prepare_and_approve,
@@ -40,6 +42,7 @@ _WAITS_MIN: Final = 3
 _WAITS_MIN_OF_LOST_TRANSFERS: Final = 6
 
 _WITH_GATEWAY: Final = ("payments", "payouts")
+_PREPARED: Final = "SELECT id FROM reconciliations WHERE payout_id = $1 AND status = 'prepared'"
 _OUTAGE: Final = "GatewayUnavailable"
 
 
@@ -189,6 +192,8 @@ async def _decide_payout(run: Run, payout_id: str) -> bool:
 
 async def _resolve_exception(run: Run, payout: Facts) -> None:
     exception = f"/api/payout-exceptions/{payout['openException']['id']}"
+    for prepared in await run.market.databases["payouts"].fetch(_PREPARED, UUID(payout["id"])):
+        await REJECT_RECONCILIATION.post(run.market, CHECKER, {"reconciliation": prepared["id"]})
     for attempt in (
         lambda: run.market.post(f"{exception}/query", OPS),
         lambda: _reconcile(run, payout["id"]),

@@ -42,7 +42,6 @@ from orders.timers import (
     fire_timers_once,
     publish_saved_product_changes_once,
 )
-from orders.use_cases.delivery.check_pin_key import check_pin_key
 from orders.use_cases.delivery.issue_delivery_pin import PinIssuer
 
 
@@ -82,7 +81,6 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             media=media,
             media_url=(settings.media_url or f"{settings.base_url}/media").rstrip("/"),
         )
-        await check_pin_key(runtime.database, dependencies.pins)
         yield dependencies
 
 
@@ -113,7 +111,8 @@ def _contact_encryption(settings: Settings) -> ContactEncryption:
 
 def _hash_key(settings: Settings) -> Encryptor:
     """Load the key of the keyed hashes, which is stored encrypted; a rotation of `PIN_KEY` encrypts it again and
-    changes no hash.
+    changes no hash. A process with another `PIN_KEY` cannot decrypt it and does not start: it would count each correct
+    PIN as a wrong attempt.
     """
     return Encryptor("orders: hash key", settings.pin_key, settings.pin_key_previous, counted_as="pin-key")
 

@@ -30,7 +30,6 @@ WITH recorded AS (
 )
 {_INSERT_PIN}
 """
-_NEWEST_PIN: Final = "SELECT order_id, issue, sealed FROM delivery_pins ORDER BY issued_at DESC LIMIT 1"
 _COUNT_WRONG_ATTEMPT: Final = """
 WITH recorded AS (
     INSERT INTO order_history (order_id, event, occurred_at) VALUES ($1, $2, $3)
@@ -79,12 +78,6 @@ def first_pin(order: Order, issue: int, *, digest: bytes, encrypted: str, now: d
     """Return the same writes, to be made with a transition."""
     values = (order.id, order.buyer_id, issue, digest, encrypted, now)
     return Companion(_INSERT_PIN, values, StateChanged(f"no PIN of order {order.id} was saved"), "pin_issued")
-
-
-async def find_newest_pin(uow: UnitOfWork) -> tuple[UUID, int, str] | None:
-    """Order, issue and encrypted PIN of the newest issue."""
-    row = await uow.fetch_row(_NEWEST_PIN)
-    return None if row is None else tuple(row)
 
 
 async def count_wrong_attempt(uow: UnitOfWork, order_id: UUID, event: PinEvent, now: datetime) -> None:

@@ -13,7 +13,6 @@ staff never see it. An order has at most ten PINs. A second approved reissue of 
 
 __all__ = [
     "approve_pin_reissue",
-    "check_pin_key",
     "explain_missing_pin",
     "issue_delivery_pin",
     "prepare_pin_reissue",
