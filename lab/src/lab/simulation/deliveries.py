@@ -50,8 +50,10 @@ async def reissue_pin(run: Run, order: Order) -> str:
 
 
 @step("two of staff {decision} a new PIN of order {order}")
-async def decide_reissue(run: Run, order: Order, decision: Literal["approve", "reject"]) -> str:
+async def decide_reissue(run: Run, order: Order, decision: Literal["approve", "reject", "prepare"]) -> str:
     body = {"orderId": order.id, "reason": _IDENTIFIED}
     prepared = await run.market.post("/api/pin-reissues", SUPPORT, body)
+    if decision == "prepare":
+        return str(prepared["status"])
     decided = {"hash": prepared["hash"]} if decision == "approve" else REASON
     return str((await run.market.post(f"/api/pin-reissues/{prepared['id']}/{decision}", CHECKER, decided))["status"])

@@ -1,4 +1,4 @@
-"""What all journeys of a plan draw from its seed: a focus, deliveries, faults, and the sequence of steps."""
+"""Draws of all journeys of a plan from its seed: a focus, deliveries, faults, and the sequence of steps."""
 
 from collections.abc import Sequence
 from random import Random

@@ -32,7 +32,7 @@ _REPEATED: Final[Sequence[tuple[StepKind, int]]] = (
     (steps.duplicate_message, 6),
     (steps.duplicate_everything, 12),
     (steps.deliver_newest, 4),
-    (steps.lose_acknowledgements, 4),
+    (steps.drop_acknowledgements, 4),
     (steps.deliver_present, 6),
     (steps.drop_connection, 4),
     (steps.kill_at_effect, 4),

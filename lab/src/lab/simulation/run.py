@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, Literal
 from uuid import UUID
 
 import asyncpg
@@ -23,7 +23,7 @@ _REWARD_MINOR: Final = 60_000
 _LEGAL_NAME: Final = "Simulated Ventures"
 _FAILED_REFUNDS: Final = """
 SELECT r.id, r.needs_account_at IS NOT NULL AS needs_account FROM refunds r JOIN charges c ON c.id = r.charge_id
-WHERE c.reference = ANY ($1) AND r.status = 'failed' ORDER BY r.created_at, r.id
+WHERE c.reference = ANY ($1) AND r.status = $2 ORDER BY r.created_at, r.id
 """
 _QUARANTINED: Final = (
     "SELECT id FROM quarantined_charges WHERE reference = ANY ($1) AND status = 'quarantined' ORDER BY id"
@@ -184,9 +184,14 @@ class Run:
         found = [await self.market.find_at_gateway(f"transfer/verify/{name}") for name in order.refund_transfers]
         return [transfer for transfer in found if transfer is not None]
 
-    async def failed_refunds_of(self, order: OrderRecord) -> list[asyncpg.Record]:
-        """Return the failed refunds of an order's charges, with whether the gateway waits for an account."""
-        return list(await self.market.databases["payments"].fetch(_FAILED_REFUNDS, await self.references_of(order)))
+    async def failed_refunds_of(
+        self, order: OrderRecord, status: Literal["failed", "prepared"] = "failed"
+    ) -> list[asyncpg.Record]:
+        """Return the failed refunds of an order's charges, with whether the gateway waits for an account: without a
+        decision, or with a prepared one.
+        """
+        references = await self.references_of(order)
+        return list(await self.market.databases["payments"].fetch(_FAILED_REFUNDS, references, status))
 
     async def quarantined(self) -> list[asyncpg.Record]:
         """Return the quarantined charges of the run."""

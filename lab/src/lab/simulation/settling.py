@@ -119,16 +119,25 @@ async def _decide_order(run: Run, order: OrderRecord, state: str) -> bool:
             await market.act(f"transfers/{transfer['reference']}/succeed")
             decided = True
     await market.run_until_idle()
+    decided |= await _decide_failed_refunds(run, order)
+    if state == "disputed":
+        decided = True
+        if not order.resolutions or not await _is_approved(run, order.resolutions[-1]):
+            await _is_approved(run, await resolve(market, order.id, "buyer"))
+    return decided
+
+
+async def _decide_failed_refunds(run: Run, order: OrderRecord) -> bool:
+    """Reject what is prepared, and send what failed again."""
+    market, decided = run.market, False
+    for prepared in await run.failed_refunds_of(order, "prepared"):
+        await market.post(f"/api/refunds/{prepared['id']}/reject", CHECKER, REASON)
     for failed in await run.failed_refunds_of(order):
         if failed["needs_account"]:
             order.refund_transfers.append(await refund_to_account(market, failed["id"]))
         else:
             await prepare_and_approve(market, f"/api/refunds/{failed['id']}", {"action": "retry"})
         decided = True
-    if state == "disputed":
-        decided = True
-        if not order.resolutions or not await _is_approved(run, order.resolutions[-1]):
-            await _is_approved(run, await resolve(market, order.id, "buyer"))
     return decided
 
 

@@ -144,7 +144,9 @@ async def sell_out(run: Run) -> str:
 
 
 @step("two of finance {decision} the failed refunds of order {order}")
-async def decide_refunds(run: Run, order: Order, decision: Literal["retry", "pay to an account", "reject"]) -> str:
+async def decide_refunds(
+    run: Run, order: Order, decision: Literal["retry", "pay to an account", "reject", "prepare"]
+) -> str:
     failed = await run.failed_refunds_of(order)
     if not failed:
         raise Absent
@@ -156,6 +158,7 @@ async def decide_refunds(run: Run, order: Order, decision: Literal["retry", "pay
             await prepare_and_approve(run.market, path, {"action": "retry"})
         else:
             await run.market.post(f"{path}/prepare", MAKER, {**REASON, "action": "retry"})
+        if decision == "reject":
             await run.market.post(f"{path}/reject", CHECKER, REASON)
     return f"{len(failed)} refunds"
 
@@ -263,8 +266,7 @@ async def duplicate_everything(run: Run) -> str:
         await run.market.relay(name)
     queues = run.market.waiting_queues()
     for queue in queues:
-        for position in range(len(run.market.broker.ready[queue])):
-            run.market.broker.duplicate(queue, position)
+        run.market.broker.duplicate_all(queue)
     return str(len(queues))
 
 
@@ -383,7 +385,7 @@ async def drop_connection(run: Run, pick: Pick, loss: Loss) -> str:
 
 
 @step("the broker's connection of each process ends at its next acknowledgement")
-async def lose_acknowledgements(run: Run) -> str:
+async def drop_acknowledgements(run: Run) -> str:
     for process in run.market.processes.values():
         cast("SimulatedBus", process.bus).losses.add("acknowledgement")
     return "ok"

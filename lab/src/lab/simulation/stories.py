@@ -3,11 +3,12 @@ seeds above it have them among other journeys, with faults.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from lab.simulation import deliveries, payments, payouts, steps
 from lab.simulation.step import Step
 from lab.simulation.steps import ChargebackAction, Part
+from lab.stepped.simulated_gateway import CallFault
 
 _D: Final = steps.deliver_everything()
 Journey = Sequence[Step]
@@ -74,6 +75,9 @@ def _with_chargeback(way: Way) -> Mapping[str, Journey]:
         f"a resolution is approved during a chargeback, {way}": (
             *_paid(0), *_disputed(0, "buyer"), *_opened(0, "a third"), *_approved(0), *_decided(0, way),
             *_refunds(0, "process"),
+        ),
+        f"a resolution for the vendor during a chargeback, {way}": (
+            *_paid(0), *_disputed(0, "vendor"), *_opened(0, "a third"), *_approved(0), *_decided(0, way),
         ),
         f"a cancelled order is charged back, {way}": (
             *_paid(0), steps.cancel(0, "buyer", "back"), _D, *_opened(0, "a third"), *_decided(0, way),
@@ -149,7 +153,8 @@ def _transfer(*actions: Literal["succeed", "fail", "reverse"]) -> Journey:
 
 
 _WITHDRAWABLE: Final[Journey] = (
-    *_paid(0), steps.cancel(0, "buyer", "to the balance"), _D, payments.withdraw(0, "all"), _D,
+    *_paid(0), steps.cancel(0, "buyer", "to the balance"), _D, payments.withdraw(0, "all"),
+    payments.decide_withdrawal(0, "pay"), _D,
 )  # fmt: skip
 _PAYOUT: Final[Journey] = (*_delivered(0), payouts.request_payout(0, 100), _D)
 _RECONCILED: Final[Journey] = (payouts.reconcile_payout(0), _D)
@@ -158,6 +163,30 @@ _RECONCILED: Final[Journey] = (payouts.reconcile_payout(0), _D)
 def _bank(*actions: Literal["succeed", "fail", "reverse"]) -> Journey:
     settled = ((payments.settle_withdrawal(0, 0, action), _D) for action in actions)
     return tuple(one for pair in settled for one in pair)
+
+
+def _with_fault(fault: CallFault) -> Mapping[str, Journey]:
+    """Return journeys whose next call to each operation of the gateway has this fault."""
+    fails, lost = steps.fail_call(fault), (steps.drop_webhook(0), steps.wait(120))
+    journeys = {
+        "a payment is opened": (*_placed(0)[:-1], fails, _placed(0)[-1], payments.pay(0, 0, "exactly"), _D),
+        "a payment is queried": (*_placed(0), payments.pay(0, 0, "exactly"), *lost, fails, steps.pass_days(1), _D),
+        "a refund is created": (*_paid(0), steps.fail_creation(fault), steps.cancel(0, "buyer", "back"), _D),
+        "a refund is queried": (
+            *_paid(0), steps.cancel(0, "buyer", "back"), _D, steps.settle_refunds(0, "process"), *lost, fails,
+            steps.pass_days(1), _D,
+        ),
+        "a transfer is created": (*_PAYOUT, steps.fail_creation(fault), payouts.dispatch_payout(0), _D),
+        "a transfer is queried": (
+            *_PAYOUT, payouts.dispatch_payout(0), _D, payouts.settle_transfer(0, 0, "succeed", "Declined"), *lost,
+            fails, steps.pass_days(1), _D,
+        ),
+        "a dispute is queried": (
+            *_delivered(0), *_opened(0), *_decided(0, "lose"), steps.decide_chargeback(0, "overturn"),
+            steps.send_webhook(0, "once"), fails, _D, fails, steps.pass_days(1), _D,
+        ),
+    }  # fmt: skip
+    return {f"{name}, with {fault}": journey for name, journey in journeys.items()}
 
 
 STORIES: Final[Mapping[str, Journey]] = {
@@ -171,6 +200,9 @@ STORIES: Final[Mapping[str, Journey]] = {
     ),
     "an order is paid after its end, and charged back": (
         *_overdue(0, ending=(steps.pass_days(1),)), *_opened(0),
+    ),
+    "an order ends, is paid too little, and charged back": (
+        *_placed(0), steps.pass_days(1), _D, payments.pay(0, 0, "too little"), _D, *_opened(0),
     ),
     "an order that has ended is paid without stock": (
         *_overdue(0, ending=(steps.cancel(0, "buyer", "back"), _D, steps.sell_out(), _D)),
@@ -240,14 +272,31 @@ STORIES: Final[Mapping[str, Journey]] = {
         *_PAYOUT, payouts.hold_payout(0), payouts.dispatch_payout(0), _D, payouts.release_payout(0),
         *_transfer("succeed"),
     ),
-    **_everywhere("each message twice", steps.duplicate_everything()),
-    **_everywhere("acknowledgements lost", steps.lose_acknowledgements()),
+    # What payments publish follows a webhook, or a message of orders.
+    **_everywhere(
+        "each message twice",
+        steps.send_webhook(0, "once"),
+        *(steps.deliver_newest(), steps.duplicate_everything()) * 2,
+    ),
+    **_everywhere("acknowledgements lost", steps.drop_acknowledgements()),
     **_everywhere("the newest message first", *(steps.deliver_newest(),) * 4),
     **{
         f"a refund ends before the response: {fault}": (
             *_paid(0), steps.fail_creation(fault), steps.cancel(0, "buyer", "back"), _D,
         )
         for fault in ("success", "failure", "success and no response", "failure and no response")
+    },
+    "a cancellation arrives before its order": (
+        *_placed(0)[:1], steps.cancel(0, "buyer", "back"), steps.deliver_newest(), _D,
+    ),
+    "an expiry arrives before its order": (*_placed(0)[:1], steps.pass_days(1), steps.deliver_newest(), _D),
+    **{
+        f"the end of a refund arrives before the refund: {action}": (
+            *_paid(0), steps.hold_service("orders", 20), steps.cancel(0, "buyer", "back"), steps.deliver_present(),
+            steps.settle_refunds(0, action), steps.deliver_present(), steps.wait(30),
+            *(steps.deliver_newest(),) * 4, _D,
+        )
+        for action in ("process", "fail")
     },
     "a release before a chargeback arrives": (
         *_paid(0), steps.dispatch(0), _D, steps.hold_service("orders", 20), steps.release(0, "all"),
@@ -278,6 +327,16 @@ STORIES: Final[Mapping[str, Journey]] = {
         *_PAYOUT, *_transfer("fail"), *_RESET, *_transfer("succeed", "reverse"),
         payouts.settle_transfer(0, 1, "succeed", "Declined"), _D,
         payouts.settle_transfer(0, 1, "reverse", "Declined"), _D,
+    ),
+    **{story: journey for fault in get_args(CallFault) for story, journey in _with_fault(fault).items()},
+    "a decision about a refund is overtaken": (
+        *_delivered(0), *_return(0), *_returned(0), *_refunds(0, "fail"),
+        steps.decide_refunds(0, "pay to an account"), _D, steps.settle_refund_transfer(0, "reverse"), _D,
+        steps.decide_refunds(0, "prepare"), steps.settle_refund_transfer(0, "succeed"), _D, steps.pass_days(1), _D,
+    ),
+    "a decision about a PIN expires": (
+        *_paid(0), deliveries.lock_pin(0), deliveries.decide_reissue(0, "prepare"), steps.pass_days(1),
+        deliveries.decide_reissue(0, "approve"), _D,
     ),
     "a parcel is collected at the hub with a reissued PIN": (
         *_paid(0, place="a hub"), steps.dispatch(0), deliveries.arrive(0), _D, deliveries.lock_pin(0),

@@ -110,6 +110,12 @@ class Broker:
         messages = self.ready[queue]
         messages.append(replace(messages[position % len(messages)], number=next(self._numbers)))
 
+    def duplicate_all(self, queue: str) -> None:
+        """Deliver each waiting message twice, one after the other."""
+        self.ready[queue] = [
+            one for message in self.ready[queue] for one in (message, replace(message, number=next(self._numbers)))
+        ]
+
     def give_back(self, queue: str, message: Stored) -> None:
         """Return an unacknowledged message to its place; after too many deliveries it is dead-lettered."""
         again = replace(message, deliveries=message.deliveries + 1)

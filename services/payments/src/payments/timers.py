@@ -29,6 +29,7 @@ from payments.store import (
 )
 from payments.use_cases.balances.sweep_holds import sweep_holds
 from payments.use_cases.chargebacks.check_due_chargeback import check_due_chargeback
+from payments.use_cases.chargebacks.query_decided_disputes import query_decided_disputes
 from payments.use_cases.chargebacks.query_disputes import query_disputes
 from payments.use_cases.chargebacks.submit_response import submit_response
 from payments.use_cases.gateways.recheck_rejected_keys import recheck_rejected_keys
@@ -160,8 +161,8 @@ async def alert_due_chargebacks_once(dependencies: Dependencies) -> int:
 
 
 async def reconcile_once(dependencies: Dependencies) -> bool:
-    """Reconcile the last days once a day, in one of the workers; recheck the open cases in between. Whether it
-    reconciled.
+    """Reconcile the last days once a day, in one of the workers, and query the disputes that they decided; recheck the
+    open cases in between. Whether it reconciled.
     """
     database, gateways, clock = dependencies.database, dependencies.gateways, dependencies.clock
     now = clock.now()
@@ -174,6 +175,8 @@ async def reconcile_once(dependencies: Dependencies) -> bool:
     await reconcile(database, gateways, clock, now - LOOKBACK_PERIOD, now - WEBHOOK_GRACE_PERIOD)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await reconciliation.save_next_run(uow, now + DAILY)
+    for gateway in gateways.all():
+        await query_decided_disputes(database, gateway, now - LOOKBACK_PERIOD)
     return True
 
 

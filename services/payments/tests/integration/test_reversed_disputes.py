@@ -1,8 +1,9 @@
 """Disputes that the gateway decides again, and disputes that name no charge (contract section 7.7)."""
 
+from datetime import timedelta
 from typing import Any
 
-from payments.timers import query_disputes_once
+from payments.timers import query_disputes_once, reconcile_once
 
 from .conftest import PaymentsApp
 from .disputes import CREATE, LOST, RESOLVE, WON, dispute, numbers, paid
@@ -67,6 +68,24 @@ async def test_a_late_webhook_never_reverses_a_decision(app: PaymentsApp) -> Non
     assert await _statuses(app) == ["won"]
     assert (await app.balances())["gateway_cash"] == 500_000
     assert await app.outcomes() == ["done", "done", "done", "ignored"]
+
+
+async def test_a_reversed_decision_is_booked_although_its_webhook_is_lost(app: PaymentsApp) -> None:
+    _, reference = await paid(app)
+    number = next(numbers)
+    await app.process_webhook(dispute(number, CREATE, reference, 500_000))
+    await app.decide_dispute(dispute(number, RESOLVE, reference, 500_000, resolution=WON))
+    await _gateway_reports(app, dispute(number, RESOLVE, reference, 500_000, resolution=LOST))
+    app.clock.advance(timedelta(days=1))
+    assert await reconcile_once(app.dependencies)
+    await app.work("payments.webhooks")
+    assert await _statuses(app) == ["lost"]
+    assert await app.balances() == {}
+    assert len(await _alerts(app, "Dispute reported won, and now lost")) == 1
+    app.clock.advance(timedelta(days=1))
+    assert await reconcile_once(app.dependencies)
+    assert await app.work("payments.webhooks") == 0
+    await app.check_ledger()
 
 
 async def test_a_dispute_without_a_charge_is_queried_at_the_gateway(app: PaymentsApp) -> None:

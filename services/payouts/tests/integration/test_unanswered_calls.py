@@ -234,10 +234,10 @@ async def test_a_success_webhook_before_the_calls_response_is_accepted(scenario:
         (TransferReversed, "immediate", "late_success"),
     ],
 )
-async def test_a_response_after_the_end_is_compared_with_it_and_ends_as_the_gateway_says(
+async def test_a_response_after_the_end_is_compared_with_it_until_a_query_decides(
     scenario: Scenario, sandbox: Sandbox, event: Any, settlement: str, verdict: str
 ) -> None:
-    """Of an end by webhook and another one by response neither is believed before a query."""
+    """Neither of two different ends, by webhook and by response, counts before a query."""
     await sandbox.configure(transfer_settlement=settlement)
     payout_id = await dispatch_after_webhook(scenario, event)
     reports = await scenario.fetch("SELECT verdict FROM transfer_observations WHERE update_source = 'call'")

@@ -108,11 +108,12 @@ SELECT identity FROM unnest($1::text[]) AS listed (identity)
 WHERE NOT EXISTS (SELECT FROM chargebacks b WHERE b.identity = listed.identity)
 """
 # A dispute without an id of its own cannot be queried, and a part of a dispute has none.
-_LIST_OPENED: Final = """
+_QUERIED: Final = """
 SELECT b.identity FROM chargebacks b JOIN charges c ON c.id = b.charge_id
-WHERE b.status = 'opened' AND b.part_of IS NULL AND b.identity NOT LIKE 'transaction:%' AND c.gateway = $1
-ORDER BY b.opened_at LIMIT 500
+WHERE b.part_of IS NULL AND b.identity NOT LIKE 'transaction:%' AND c.gateway = $1
 """
+_LIST_OPENED: Final = f"{_QUERIED} AND b.status = 'opened' ORDER BY b.opened_at LIMIT 500"
+_LIST_DECIDED: Final = f"{_QUERIED} AND b.decided_at >= $2 ORDER BY b.decided_at DESC LIMIT 500"
 _OPEN_OF_ORDER: Final = "SELECT EXISTS (SELECT FROM chargebacks WHERE order_id = $1 AND status = 'opened')"
 _CHARGED_BACK: Final = "SELECT EXISTS (SELECT FROM escrows WHERE order_id = $1 AND charged_back_minor > 0)"
 _LOCK_CHARGE: Final = "SELECT FROM charges WHERE id = $1 FOR NO KEY UPDATE"
@@ -229,6 +230,11 @@ async def list_unknown_identities(uow: UnitOfWork, identities: Sequence[str]) ->
 async def list_opened_identities(uow: UnitOfWork, gateway: GatewayName) -> list[str]:
     """Return the disputes at one gateway that are recorded as open."""
     return [row["identity"] for row in await uow.fetch(_LIST_OPENED, gateway)]
+
+
+async def list_decided_identities(uow: UnitOfWork, gateway: GatewayName, since: datetime) -> list[str]:
+    """Return at most 500 disputes at one gateway that were decided since then, the newest first."""
+    return [row["identity"] for row in await uow.fetch(_LIST_DECIDED, gateway, since)]
 
 
 async def chargeback_is_open(uow: UnitOfWork, order_id: UUID) -> bool:

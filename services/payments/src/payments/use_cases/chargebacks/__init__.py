@@ -41,6 +41,7 @@ completed.
 __all__ = [
     "add_evidence",
     "check_due_chargeback",
+    "query_decided_disputes",
     "query_disputes",
     "resolve_chargeback",
     "submit_response",
