@@ -37,7 +37,7 @@ async def listed(staff: StaffAdministration, by: str = "CAMPUS", query: str = ""
     return [view["name"] for view in data_of(await staff.app.client.get(f"{VIEWS}{query}", headers=headers))]
 
 
-async def test_a_view_is_saved_renamed_and_deleted_by_its_person_only(staff: StaffAdministration) -> None:
+async def test_a_view_is_saved_renamed_and_deleted_by_its_user_only(staff: StaffAdministration) -> None:
     view = data_of(await save(staff), 201)
     assert {name: view[name] for name in VIEW} == VIEW
     await save(staff, path="/refunds")
@@ -52,7 +52,7 @@ async def test_a_view_is_saved_renamed_and_deleted_by_its_person_only(staff: Sta
     assert await listed(staff) == [VIEW["name"]]
 
 
-async def test_a_name_is_taken_once_for_a_list(staff: StaffAdministration) -> None:
+async def test_a_name_is_used_once_for_a_list(staff: StaffAdministration) -> None:
     await save(staff)
     assert error_of(await save(staff, query="")) == CONFLICT
     other = data_of(await save(staff, name="Waiting"), 201)
@@ -61,7 +61,7 @@ async def test_a_name_is_taken_once_for_a_list(staff: StaffAdministration) -> No
     assert (await save(staff, by="BUYER")).status_code == 201
 
 
-async def test_a_person_has_so_many_views_also_when_they_are_saved_together(staff: StaffAdministration) -> None:
+async def test_a_user_saves_a_bounded_number_of_views(staff: StaffAdministration) -> None:
     for number in range(VIEWS_MAX - 1):
         assert (await save(staff, name=f"View {number}")).status_code == 201
     responses = await asyncio.gather(*(save(staff, name=f"Last {number}") for number in range(3)))
@@ -80,5 +80,5 @@ async def test_a_person_has_so_many_views_also_when_they_are_saved_together(staf
         {"name": "a" * 61},
     ],
 )
-async def test_a_view_leads_to_a_list_of_the_console_only(staff: StaffAdministration, changed: dict[str, str]) -> None:
+async def test_a_view_links_to_a_list_of_the_console_only(staff: StaffAdministration, changed: dict[str, str]) -> None:
     assert error_of(await save(staff, **changed)) == INVALID

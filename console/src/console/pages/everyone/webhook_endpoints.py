@@ -4,10 +4,10 @@ from typing import Final
 
 from starlette.responses import Response
 
-from console.api import ApiProblem, Json
+from console.api import Json
 from console.families import Screens
 from console.lists import Column, Filter, ListView, choices, load_list, show_list
-from console.parts import all_rows, lagos_instant
+from console.parts import lagos_instant
 from console.visit import InvalidField, Visit
 from contracts.webhook_types import EVENT_TYPES, VENDOR_TYPES
 
@@ -76,7 +76,7 @@ async def create_endpoint(visit: Visit) -> Response:
 
 @SCREENS.page("/webhook-endpoints/{id:uuid}", title="Webhook endpoint", any_of=OWNERS)
 async def endpoint_page(visit: Visit) -> Response:
-    endpoint = await _endpoint(visit)
+    endpoint: Json = await visit.api.get(f"{_PATH}/{visit['id']}")
     deliveries = ListView(
         f"{_PATH}/{endpoint['id']}/deliveries",
         _DELIVERIES,
@@ -127,14 +127,6 @@ async def change_status(visit: Visit) -> Response:
 async def remove_endpoint(visit: Visit) -> Response:
     await visit.api.delete(f"{_PATH}/{visit['id']}")
     return visit.go("/webhook-endpoints", "The endpoint is removed with its deliveries.")
-
-
-async def _endpoint(visit: Visit) -> Json:
-    """Return the endpoint of the address. The API has no read of one; an owner has at most ten."""
-    found = [one for one in await all_rows(visit, _PATH) if one["id"] == str(visit["id"])]
-    if not found:
-        raise ApiProblem(404, {"code": "RESOURCE_NOT_FOUND", "title": "There is no such webhook endpoint"})
-    return found[0]
 
 
 def _own_path(visit: Visit) -> str:

@@ -394,5 +394,5 @@ class TooManySavedViews(Conflict):
     detail = f"You have {VIEWS_MAX} saved views. Delete one that you do not use, then save the new one."
 
 
-class ViewNameTaken(Conflict):
+class DuplicateViewName(Conflict):
     detail = "You have a saved view of this name for the same list. Choose another name, or delete the other view."

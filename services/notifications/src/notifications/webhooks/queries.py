@@ -11,9 +11,12 @@ from common.web.pages import CursorPage, CursorRequest, created_position, cursor
 from notifications.webhooks import responses
 from notifications.webhooks.domain.webhooks import DeliveryStatus, WebhookEndpoint
 
-_ENDPOINTS: Final = """
-SELECT id, vendor_id, url, event_types, description, status, disabled_reason, created_at
-FROM webhook_endpoints
+_SHOWN: Final = """
+SELECT id, vendor_id, url, event_types, description, status, disabled_reason, created_at FROM webhook_endpoints
+"""
+_ENDPOINT: Final = f"{_SHOWN} WHERE id = $1"
+_ENDPOINTS: Final = f"""
+{_SHOWN}
 WHERE $1::timestamptz IS NULL OR (created_at, id) < ($1, $2)
 ORDER BY created_at DESC, id DESC LIMIT $3
 """
@@ -57,6 +60,12 @@ async def page_of_webhook_endpoints(
     at, last_id = requested.time_position(scope) or (None, None)
     rows = [WebhookEndpoint(*row) for row in await uow.fetch(_ENDPOINTS, at, last_id, requested.limit + 1)]
     return cursor_page(requested, scope, rows, position_of=created_position, item_of=webhook_endpoint_response)
+
+
+async def find_webhook_endpoint(uow: UnitOfWork, endpoint_id: UUID) -> responses.WebhookEndpoint | None:
+    """Return the endpoint; None for one that the caller does not see."""
+    row = await uow.fetch_row(_ENDPOINT, endpoint_id)
+    return None if row is None else webhook_endpoint_response(WebhookEndpoint(*row))
 
 
 async def is_webhook_endpoint_visible(uow: UnitOfWork, endpoint_id: UUID) -> bool:

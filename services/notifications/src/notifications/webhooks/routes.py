@@ -11,7 +11,7 @@ from common.auth.guards import one_of
 from common.primitives.problems import NotFound, ValidationFailed
 from common.web.endpoint_table import Idempotency, Quota
 from common.web.endpoints import Endpoints
-from common.web.http import CurrentCaller, dependencies_of, ok
+from common.web.http import CurrentCaller, dependencies_of, ok, or_not_found
 from common.web.pages import RequestedPage, respond_page
 from notifications.dependencies import Dependencies
 from notifications.webhooks import queries
@@ -72,6 +72,14 @@ async def create_webhook_endpoint(
             now=dependencies.clock.now(),
         )
     return ok(request, WebhookEndpointWithSecret.from_record(endpoint, secret=secret), status=201)
+
+
+@endpoint("GET", ENDPOINT, id="webhookEndpoints.get", returns=WebhookEndpoint, allow=one_of(*_OWNERS))
+async def get_webhook_endpoint(request: Request, caller: CurrentCaller, endpoint_id: UUID) -> Response:
+    """Return an endpoint of the caller without its secret; a platform_admin sees each."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        return ok(request, or_not_found(await queries.find_webhook_endpoint(uow, endpoint_id)))
 
 
 @endpoint("PATCH", ENDPOINT, id="webhookEndpoints.update", returns=WebhookEndpoint, allow=one_of(*_OWNERS))

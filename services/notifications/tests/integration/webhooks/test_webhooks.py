@@ -111,6 +111,8 @@ async def test_a_secret_is_shown_at_creation_only(scenario: Scenario, receiver: 
     assert created["secret"].startswith("whsec_")
     [listed] = (await scenario.client.get(ENDPOINTS, headers=vendor(scenario))).json()["data"]
     assert listed == {name: value for name, value in created.items() if name != "secret"}
+    one = await scenario.client.get(f"{ENDPOINTS}/{created['id']}", headers=vendor(scenario))
+    assert one.json()["data"] == listed
     [row] = await scenario.fetch("SELECT * FROM webhook_endpoints")
     assert created["secret"] not in str(dict(row))
 
@@ -191,6 +193,7 @@ async def test_a_foreign_endpoint_does_not_exist(scenario: Scenario, receiver: R
     outsider, path = vendor(scenario, new_id()), f"{ENDPOINTS}/{endpoint['id']}"
     assert (await scenario.client.get(ENDPOINTS, headers=outsider)).json()["data"] == []
     for method, target, content in (
+        ("GET", path, None),
         ("PATCH", path, {"status": "disabled"}),
         ("DELETE", path, None),
         ("POST", f"{path}/rotate-secret", None),
