@@ -72,6 +72,7 @@ async def test_concurrent_relays_publish_each_message_once(mechanisms: Mechanism
 async def test_other_relays_publish_a_committed_row_only_after_its_lease(mechanisms: Mechanisms, bus: Bus) -> None:
     with mechanisms.database.handover.to_relay():
         await publish(mechanisms, dispatched())
+    assert mechanisms.database.handover.is_empty
     assert await relay_once(mechanisms.database, bus) == 0
     await rows(mechanisms, "UPDATE outbox SET next_attempt_at = now() RETURNING id")
     assert await relay_once(mechanisms.database, bus) == 1

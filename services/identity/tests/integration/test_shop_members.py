@@ -62,7 +62,7 @@ async def listed(staff: StaffAdministration, path: str, by: str) -> list[Any]:
     return [one["email"] for one in data_of(await send(staff, "GET", path, by))]
 
 
-async def test_an_invited_person_joins_the_shop(staff: StaffAdministration) -> None:
+async def test_an_invited_user_joins_the_shop(staff: StaffAdministration) -> None:
     invitation = data_of(await invite(staff, "BUYER"), 201)
     assert (invitation["businessName"], invitation["role"], invitation["isForCaller"]) == (
         demo.ADA.business_name,
@@ -193,7 +193,7 @@ async def test_an_application_of_a_member_is_not_approved(staff: StaffAdministra
     assert rows == []
 
 
-async def test_a_removed_member_loses_access_at_once(staff: StaffAdministration) -> None:
+async def test_a_removed_member_has_no_access_at_once(staff: StaffAdministration) -> None:
     await join(staff)
     live, _ = await staff.sign_in("BUYER")
     path = f"{MEMBERS}/{USERS['BUYER'].id}"
@@ -221,7 +221,7 @@ async def test_a_changed_role_ends_the_sessions_of_the_earlier_one(staff: StaffA
     assert (await caller_after(staff, "BUYER")).vendor_id == demo.ADA.id
 
 
-async def test_a_member_leaves(staff: StaffAdministration) -> None:
+async def test_a_member_ends_their_membership(staff: StaffAdministration) -> None:
     await join(staff)
     assert (await send(staff, "DELETE", f"{MEMBERS}/{USERS['BUYER'].id}", "BUYER")).status_code == 204
     assert await listed(staff, MEMBERS, "VENDOR") == []
