@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import signal
+import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,8 @@ from common.web.http_protocol import JoinedProtocol
 
 # Running requests have this long to end after the drain; Kubernetes kills after thirty seconds.
 DRAIN_SECONDS: Final = 8
+# Over TLS the end of a connection is announced, and an idle client of httpx never answers.
+CLOSE_SECONDS_MAX: Final = 1.0
 
 
 class _ServerState(ServerState):
@@ -57,6 +60,22 @@ class QuietServer(uvicorn.Server):
 
     async def main_loop(self) -> None:
         await self._exiting.wait()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        ending = asyncio.create_task(self._end_closing())
+        try:
+            await super().shutdown(sockets)
+        finally:
+            ending.cancel()
+
+    async def _end_closing(self) -> None:
+        """End each connection that is closed on this side and has sent everything."""
+        while True:
+            await asyncio.sleep(CLOSE_SECONDS_MAX)
+            for connection in list(self.server_state.connections):
+                transport = connection.transport
+                if transport.is_closing() and not transport.get_write_buffer_size():
+                    transport.abort()
 
 
 class Server(QuietServer):

@@ -19,6 +19,7 @@ class JoinedWrites:
         "_transport",
         "abort",
         "get_extra_info",
+        "get_write_buffer_size",
         "is_closing",
         "pause_reading",
         "resume_reading",
@@ -28,6 +29,7 @@ class JoinedWrites:
         self._transport, self._loop = transport, loop
         self._pieces: list[bytes] = []
         self.get_extra_info = transport.get_extra_info
+        self.get_write_buffer_size = transport.get_write_buffer_size
         self.is_closing = transport.is_closing
         self.abort = transport.abort
         self.pause_reading = transport.pause_reading
