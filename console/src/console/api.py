@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import ssl
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -16,6 +15,7 @@ from common.observability.logging import REQUEST_ID, get_logger
 from common.observability.telemetry import trace_headers
 from console.formats import plain_message
 from console.session import Session, SessionCookies, Tokens
+from console.settings import Settings
 
 log = get_logger(__name__)
 
@@ -94,16 +94,19 @@ class Document:
 class ApiConnection:
     """The connections of the process to the gateway, and the running exchanges of refresh tokens."""
 
-    def __init__(self, address: str, cookies: SessionCookies, tls: ssl.SSLContext, source_address: str = "") -> None:
-        """`tls` verifies the gateway. `source_address` is the local address of the connections; empty: the system
-        chooses it.
-        """
-        limits = httpx.Limits(max_connections=CONNECTIONS_MAX, max_keepalive_connections=CONNECTIONS_MAX)
+    def __init__(self, settings: Settings, cookies: SessionCookies) -> None:
         transport = httpx.AsyncHTTPTransport(
-            verify=tls, limits=limits, trust_env=False, local_address=source_address or None
+            verify=settings.api_tls,
+            limits=httpx.Limits(max_connections=CONNECTIONS_MAX, max_keepalive_connections=CONNECTIONS_MAX),
+            trust_env=False,
+            local_address=settings.api_source_address or None,
         )
         self._http = httpx.AsyncClient(
-            base_url=address, timeout=CALL_SECONDS_MAX, transport=transport, trust_env=False, follow_redirects=False
+            base_url=settings.api_address,
+            timeout=CALL_SECONDS_MAX,
+            transport=transport,
+            trust_env=False,
+            follow_redirects=False,
         )
         self._cookies = cookies
         self._flights: dict[str, asyncio.Task[Tokens | None]] = {}

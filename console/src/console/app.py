@@ -71,9 +71,7 @@ class Console:
         self.held = HeldForms(settings.console_key, settings.console_key_previous)
         self._refused = RefusedFormCookie(is_secure=settings.is_secure)
         self._console_url = settings.console_url
-        self._connection = ApiConnection(
-            settings.api_address, self._cookies, settings.api_tls, settings.api_source_address
-        )
+        self._connection = ApiConnection(settings, self._cookies)
         self._profiles = Profiles()
         self._assets = Assets()
         self._renderer = DocumentRenderer()
