@@ -85,11 +85,11 @@ async def check(visit: Visit, url: str, bytes_max: int) -> None:
     assert [error for error in visit.errors if f"{response.status}" not in error] == [], url
     assert "unsafe" not in response.headers["content-security-policy"]
     assert await visit.page.locator("script:not([src]), style:not([data-emotion])").count() == 0, url
+    await visit.page.evaluate(AXE)
     for size in (WIDE, NARROW):
         await visit.page.set_viewport_size(size)
         overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert await visit.page.evaluate(overflow) <= 0, f"{url} scrolls sideways at {size['width']} px"
-        await visit.page.evaluate(AXE)
         found = await visit.page.evaluate("axe.run({resultTypes: ['violations']})")
         serious = [
             (one["id"], node["html"], node["failureSummary"])

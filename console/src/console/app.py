@@ -357,8 +357,7 @@ _NO_PAGE: Final = "The address may be incomplete, or the row is outside what you
 
 
 async def _read_form(request: Request) -> Form:
-    data = await request.form(max_fields=FORM_FIELDS_MAX, max_part_size=FILE_BYTES_MAX)
-    return Form.of(data)
+    return Form.of(await request.form(max_fields=FORM_FIELDS_MAX, max_part_size=FILE_BYTES_MAX))
 
 
 async def _step_up(visit: Visit) -> None:
