@@ -86,6 +86,11 @@ async def with_body(request: Request, body: Named) -> Response:
     return ok(request, body.name)
 
 
+@endpoint("POST", "/api/optional-body", allow=SIGNED_IN)
+async def with_optional_body(request: Request, body: Named | None = None) -> Response:
+    return ok(request, body and body.name)
+
+
 @pytest_asyncio.fixture(loop_scope="session")
 async def client() -> AsyncIterator[httpx.AsyncClient]:
     clock = SystemClock()
@@ -216,3 +221,8 @@ async def test_the_length_of_an_error_response_is_bounded(client: httpx.AsyncCli
     assert len(response.json()["invalid_params"]) == INVALID_PARAMS_MAX
     assert len(response.content) < 16 * 1024
     assert len((await client.post("/api/body", content=f'{{"{"x" * 50_000}": 1}}')).content) < 16 * 1024
+
+
+@pytest.mark.parametrize(("body", "status"), [(b"", 200), (b'{"name": "Ada"}', 200), (b"null", 422), (b" null\n", 422)])
+async def test_null_is_no_absent_body(client: httpx.AsyncClient, body: bytes, status: int) -> None:
+    assert (await client.post("/api/optional-body", content=body)).status_code == status

@@ -28,6 +28,7 @@ from common.web.strict_requests import (
     ONE_ORDER_SHOWN,
     names_in_query,
     refuse_fields,
+    refuse_null,
     refuse_other_encodings,
     refuse_other_orders,
     refuse_unknown_parameters,
@@ -200,6 +201,7 @@ class EndpointRoute(APIRoute):
             if (has_no_body or reads_json) and "json" in request.headers.get("content-type", ""):
                 body = await request.body()
                 refuse_other_encodings(body)
+                refuse_null(body)
                 if has_no_body:
                     refuse_fields(body)
             try:

@@ -62,6 +62,12 @@ def refuse_other_encodings(body: bytes) -> None:
         raise ValidationFailed.of("body", "must be JSON in UTF-8")
 
 
+def refuse_null(body: bytes) -> None:
+    """Raise ValidationFailed (422) for `null`, which the framework reads as an absent body."""
+    if body.strip() == b"null":
+        raise ValidationFailed.of("body", "must be an object")
+
+
 def refuse_fields(body: bytes) -> None:
     """Raise ValidationFailed (422) for a body other than an empty object, where the operation declares no body."""
     if not body:
