@@ -79,7 +79,8 @@ def _differences(values: Mapping[str, str]) -> list[Finding]:
     advice = "campusctl install, or docs/reference/database-settings.md"
     found = []
     if values.get("data_checksums") != "on":
-        found.append(fault("data_checksums", "are off: a damaged page would be served", "pg_checksums --enable"))
+        action = "stop PostgreSQL, run pg_checksums --enable -D DATA_DIRECTORY as its user, start it again"
+        found.append(fault("data_checksums", "are off: a damaged page would be served", action))
     for setting in DATABASE_SETTINGS:
         seen = values.get(setting.name, "unknown")
         if setting.is_required and not _is_equal(setting.name, setting.value, seen):

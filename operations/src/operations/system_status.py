@@ -112,7 +112,12 @@ async def _services(machine: Machine) -> list[Finding]:
     services = response.json()["data"]["services"]
     down = sorted(f"{name} {state['status']}" for name, state in services.items() if state["status"] != "ready")
     if down:
-        return [fault("services", f"not ready: {', '.join(down)}", "see the logs of these processes")]
+        name = down[0].partition(" ")[0]
+        file = machine.state_dir / "logs" / f"{name}.log"
+        log_of = str(file) if file.exists() else f"docker compose logs --since 15m {name}"
+        if machine.units:
+            log_of = f"journalctl -u campus-{name} -n 50"
+        return [fault("services", f"not ready: {', '.join(down)}", f"{log_of}, then docs/runbooks/service-down.md")]
     return [ok("services", f"{len(services)} ready behind the gateway {machine.base_url}")]
 
 

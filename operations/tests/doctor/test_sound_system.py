@@ -41,3 +41,12 @@ async def test_doctor_sends_no_message_and_transfers_no_money(sandbox: Sandbox, 
     for check in CHECKS:
         await findings_of_sandbox(check, sandbox)
     assert await seen() == before
+
+
+async def test_the_sender_is_named_after_the_greeting_where_no_user_is_set(sandbox: Sandbox) -> None:
+    """A server that is strict refuses the sender before EHLO; the sign-in would have sent it."""
+    findings = await findings_of_sandbox(
+        "mail", sandbox, SMTP_URL=f"smtp+starttls://localhost:{sandbox.submission_port}"
+    )
+    [sender] = [finding for finding in findings if finding.subject == "mail sender"]
+    assert "HELO" not in sender.found

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -133,6 +134,11 @@ async def verify_backups(settings: BackupSettings, identity: str = "") -> dict[s
 
 async def list_backups(settings: BackupSettings) -> StoredBackups:
     """Return what the repository has. Raises BackupFailed, also where it has no base backup."""
+    with suppress(PermissionError):
+        if not settings.configuration.exists():
+            raise BackupFailed(
+                f"No backup is set up: {settings.configuration} does not exist.", "campusctl backup init"
+            )
     account = Account.owner_of(settings.configuration)
     databases = PgBackRest(settings.configuration, account).backups()
     async with open_objects(settings.repository) as repository:

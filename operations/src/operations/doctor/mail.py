@@ -61,6 +61,7 @@ def _encryption(client: smtplib.SMTP) -> Finding:
 
 def _sender(client: smtplib.SMTP, sender: str) -> Finding:
     """Names the sender of a mail, and withdraws it."""
+    client.ehlo_or_helo_if_needed()
     code, words = client.mail(sender)
     client.rset()
     if code == SMTP_OK:
