@@ -97,7 +97,7 @@ async def decline(visit: Visit) -> Response:
 
 
 @SCREENS.action("/shop-invitations/leave", page=invitations_page)
-async def leave(visit: Visit) -> Response:
+async def end_membership(visit: Visit) -> Response:
     await visit.api.delete(f"/api/shop-members/{visit.user.id}")
     visit.session.end()
     return visit.go("/sign-in", "You no longer work for the shop.")

@@ -19,7 +19,7 @@ class ShopMember(ResponseModel):
     full_name: str | None
     email: str
     added_by: Annotated[UUID, Meta(description="The owner who invited them.")]
-    joined_at: Timestamp
+    joined_at: Annotated[Timestamp, Meta(description="When they accepted the invitation.")]
 
 
 class ShopInvitation(ResponseModel):

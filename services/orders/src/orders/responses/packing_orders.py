@@ -25,7 +25,7 @@ class PackingOrder(ResponseModel):
     status: PackingStatus
     buyer_name: Annotated[str | None, Meta(description="First name and initial; null for an erased buyer.")]
     hub_id: Annotated[UUID | None, Meta(description="Null for a delivery without a hub.")]
-    hub_name: str | None
+    hub_name: Annotated[str | None, Meta(description="Where the buyer collects it.")]
     delivery_note: Annotated[str | None, Meta(description="The buyer's note.")]
     items: Annotated[list[ItemToPack], Meta(description="Without the cancelled ones.")]
     created_at: Timestamp
