@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Match
 
 from common.auth.guards import (
     CREDENTIALS,
@@ -110,3 +111,27 @@ def test_an_upload_has_room_for_the_image_and_is_documented() -> None:
 def test_ids_have_one_name_in_the_table_and_months_theirs() -> None:
     route = declared("GET", "/api/things/{thing_id}/months/{month}", SIGNED_IN)
     assert route.declared.path == "/api/things/:id/months/:month"
+
+
+@pytest.mark.parametrize(
+    ("template", "method", "path", "match"),
+    [
+        ("/api/things", "GET", "/api/things", Match.FULL),
+        ("/api/things", "POST", "/api/things", Match.PARTIAL),
+        ("/api/things", "GET", "/api/things/", Match.NONE),
+        ("/api/things/{thing_id}", "GET", "/api/things/1", Match.FULL),
+        ("/api/things/{thing_id}", "GET", "/api/things/", Match.NONE),
+        ("/api/things/{thing_id}", "GET", "/api/things/1/parts", Match.NONE),
+        ("/api/things/{thing_id}/parts/{part}.csv", "GET", "/api/things/1/parts/2.csv", Match.FULL),
+        ("/api/things/{thing_id}/parts/{part}.csv", "GET", "/api/things/1/parts/2.txt", Match.NONE),
+        ("/api/things/{thing_id}/parts/{part}.csv", "GET", "/api/things/1/others/2.csv", Match.NONE),
+    ],
+)
+def test_a_route_matches_its_template_only(template: str, method: str, path: str, match: Match) -> None:
+    route = declared("GET", template, PUBLIC, id="test.get")
+    assert route.matches({"type": "http", "method": method, "path": path})[0] == match
+
+
+def test_a_parameter_of_several_segments_is_refused() -> None:
+    with pytest.raises(TypeError, match="one segment"):
+        declared("GET", "/api/things/{rest:path}", PUBLIC, id="test.get")

@@ -55,10 +55,14 @@ class Topology:
     bindings: Mapping[str, Sequence[str]]
     public_types: Sequence[str] = ()
     ladder: RetryLadder = field(default_factory=RetryLadder)
+    _bound_types: frozenset[str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_bound_types", frozenset(one for types in self.bindings.values() for one in types))
 
     def listeners_of(self, event_type: str) -> bool:
         """Return whether any queue must receive this type, so that an unroutable message is a fault."""
-        return any(event_type in types for types in self.bindings.values())
+        return event_type in self._bound_types
 
     @property
     def marker(self) -> str:
