@@ -2,11 +2,7 @@
 is resolved.
 """
 
-import asyncio
 import json
-import os
-import subprocess
-import sys
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -15,6 +11,7 @@ import aio_pika
 from campus_tools.launcher.system import System
 from operations.audit import findings_of
 from operations.journey import Marketplace
+from tests.end_to_end.command_line import cli_of_the_machine
 from tests.end_to_end.steps import delivered_order
 
 from .conftest import Users
@@ -43,20 +40,6 @@ async def publish(url: str, event_type: str, subject: str, data: dict[str, objec
             json.dumps(event).encode(), message_id=str(event["id"]), content_type="application/cloudevents+json"
         )
         await exchange.publish(message, event_type)
-
-
-def correct_wallet(system: System, vendor_id: str) -> subprocess.CompletedProcess[str]:
-    """Return what an operator types on the machine."""
-    command = ("service", "payouts", "correct-wallet", vendor_id, str(SURPLUS), "a forged event of the end-to-end test")
-    return subprocess.run(
-        [sys.executable, "-m", "operations.campusctl.app", *command, "--json"],
-        env={**os.environ, "STATE_DIR": str(system.state_dir), "PORT_BASE": str(system.port_base)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
 
 
 async def test_a_release_payments_never_made_is_not_sent_until_the_wallet_is_corrected(
@@ -94,8 +77,8 @@ async def test_a_release_payments_never_made_is_not_sent_until_the_wallet_is_cor
     assert kind == "broken"
     assert any(release_id in row for row in rows)
 
-    corrected = await asyncio.to_thread(correct_wallet, system, order["vendorId"])
-    assert corrected.returncode == 0, corrected.stdout + corrected.stderr
+    correction = ("correct-wallet", order["vendorId"], str(SURPLUS), "a forged event of the end-to-end test")
+    await cli_of_the_machine(system).done("service", "payouts", *correction)
     assert await market.get("/api/payout-exceptions", users.auditor, params=params) == []
     batch = await market.dispatch_payouts(users.maker, [payout["id"]])
     assert batch["submitted"] == 1
