@@ -72,8 +72,18 @@ def _with_patch(folder: Path, patch: dict[str, Any], resources: list[Resource]) 
     return [_patched(it, change) if _meant(patch["target"], it) else it for it in resources]
 
 
+class _Strict(yaml.CSafeLoader):
+    """Refuses a key that a mapping has twice, as kubectl does."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        names = [key.value for key, _ in node.value]
+        if repeated := {name for name in names if names.count(name) > 1}:
+            raise ValueError(f"{sorted(repeated)} is there twice {node.start_mark}")
+        return super().construct_mapping(node, deep)
+
+
 def _documents(path: Path) -> list[Resource]:
-    return [copy.deepcopy(document) for document in yaml.load_all(path.read_text(), yaml.CSafeLoader) if document]
+    return [copy.deepcopy(document) for document in yaml.load_all(path.read_text(), _Strict) if document]
 
 
 def _generate(folder: Path, generator: dict[str, Any], resources: list[Resource]) -> None:

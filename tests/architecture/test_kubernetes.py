@@ -83,6 +83,7 @@ def test_every_process_has_health_probes_on_its_internal_port(overlay) -> None:
         (container,) = pod_of(process)["spec"]["containers"]
         ports = {it["name"]: it["containerPort"] for it in container["ports"]}
         given = environment_of(overlay, process)
+        assert "/etc/campus/tls" in {it["mountPath"] for it in container["volumeMounts"]}, name_of(process)
         # The API of a service serves while the broker is away; the gateway's own readiness knows that.
         is_api = container["args"][0] == "api" and service_of(process) != "api-gateway"
         for probe, path in (

@@ -142,7 +142,8 @@ def _name_of(certificate: Any) -> str:
         names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:
         return str(certificate.subject.rfc4514_string())
-    return str(next(iter(names.get_values_for_type(x509.DNSName)), certificate.subject.rfc4514_string()))
+    hosts = [names.get_values_for_type(kind) for kind in (x509.DNSName, x509.IPAddress)]
+    return str(next((host for of_kind in hosts for host in of_kind), certificate.subject.rfc4514_string()))
 
 
 def _read(file: Path) -> bytes:
