@@ -54,7 +54,7 @@ async def test_support_and_a_checker_give_goodwill_with_its_posting_shown(
     (goodwill,) = await market.get("/api/goodwill-refunds", users.support, params={"orderId": order["id"]})
     await checker.open(f"/goodwill-refunds/{goodwill['id']}")
     shown = await checker.page.get_by_role("region", name="Posting of the goodwill refund").inner_text()
-    assert ("goodwill_expense" in shown, shown.count("₦12.50")) == (True, 2)
+    assert ("goodwill expense" in shown, shown.count("₦12.50")) == (True, 2)
     await checker.check_page()
     await checker.open_section("Approve…")
     await checker.click("Approve")
