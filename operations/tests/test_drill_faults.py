@@ -16,18 +16,18 @@ SECONDS = 0.2
 
 
 @pytest.fixture
-def silent_port() -> Iterator[int]:
+def unresponsive_port() -> Iterator[int]:
     """Return the port of a server that accepts connections and sends nothing."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
 
 
 @pytest.fixture
-def scene(silent_port: int, tmp_path: Path) -> Scene:
+def scene(unresponsive_port: int, tmp_path: Path) -> Scene:
     own = SimpleNamespace(
-        state_dir=tmp_path, broker_administrator=lambda: f"amqp://admin:secret@127.0.0.1:{silent_port}/"
+        state_dir=tmp_path, broker_administrator=lambda: f"amqp://admin:secret@127.0.0.1:{unresponsive_port}/"
     )
-    return Scene(cast("Any", SimpleNamespace(own=own, base_url=f"http://127.0.0.1:{silent_port}")))
+    return Scene(cast("Any", SimpleNamespace(own=own, base_url=f"http://127.0.0.1:{unresponsive_port}")))
 
 
 def test_a_broker_that_never_responds_ends_the_drill(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
