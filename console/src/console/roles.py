@@ -5,7 +5,12 @@ from typing import Final
 from console.formats import spoken
 from contracts.permissions import PERMISSIONS_BY_ROLE
 
-_WORDS: Final = {"merchant": "vendor", "ops_oncall": "staff on call"}
+_WORDS: Final = {
+    "merchant": "vendor",
+    "ops_oncall": "staff on call",
+    "shop_manager": "manager of a shop",
+    "shop_packer": "packer",
+}
 
 
 def who_may(*permissions: str) -> str:
