@@ -62,7 +62,9 @@ _VALUES: Final[Sequence[tuple[str, str, str, Sequence[Iterable[str]]]]] = (
     (
         "payments",
         "webhook",
-        "SELECT event_type, outcome FROM processed_webhook_events",
+        # A replayed one has another outcome.
+        "SELECT event_type, outcome FROM processed_webhook_events "
+        "UNION SELECT event_type, 'dead' FROM dead_letter_webhooks",
         [KNOWN_EVENTS, ("done", "ignored", "dead")],
     ),
     (

@@ -276,6 +276,7 @@ STORIES: Final[Mapping[str, Journey]] = {
     **_everywhere(
         "each message twice",
         steps.send_webhook(0, "once"),
+        steps.duplicate_everything(),
         *(steps.deliver_newest(), steps.duplicate_everything()) * 2,
     ),
     **_everywhere("acknowledgements lost", steps.drop_acknowledgements()),
@@ -325,8 +326,8 @@ STORIES: Final[Mapping[str, Journey]] = {
     ),
     "a reset payout is reversed twice": (
         *_PAYOUT, *_transfer("fail"), *_RESET, *_transfer("succeed", "reverse"),
-        payouts.settle_transfer(0, 1, "succeed", "Declined"), _D,
-        payouts.settle_transfer(0, 1, "reverse", "Declined"), _D,
+        payouts.settle_transfer(0, 1, "succeed", "Declined"), _D, steps.pass_days(1),
+        payouts.settle_transfer(0, 1, "reverse", "Declined"), _D, steps.pass_days(1), _D,
     ),
     **{story: journey for fault in get_args(CallFault) for story, journey in _with_fault(fault).items()},
     "a decision about a refund is overtaken": (
