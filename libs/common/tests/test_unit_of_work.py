@@ -143,6 +143,9 @@ async def test_a_failed_unit_of_work_stores_no_rows_or_events(mechanisms: Mechan
         assert await uow.fetch("SELECT 1 FROM notes UNION ALL SELECT 1 FROM outbox") == []
 
 
+WITHOUT_LEASE = "SELECT FROM outbox WHERE next_attempt_at < created_at + interval '5 seconds'"
+
+
 async def test_a_commit_hands_its_events_to_the_relay_as_they_are_stored(mechanisms: Mechanisms) -> None:
     order, handover = new_id(), mechanisms.database.handover
     with handover.to_relay():
@@ -159,6 +162,7 @@ async def test_a_commit_hands_its_events_to_the_relay_as_they_are_stored(mechani
     assert [astuple(row) for row in handed_over] == [tuple(row) for row in stored]
     assert [row.sequence for row in handed_over] == [1, 2, 1]
     assert {row.source for row in handed_over} == {"/services/orders"}
+    assert await mechanisms.database.fetch_for(THE_SERVICE, WITHOUT_LEASE) == []
 
 
 NOTE = Writes(
@@ -183,6 +187,7 @@ async def test_an_event_with_its_fact_is_stored_and_handed_over(mechanisms: Mech
     )
     assert [astuple(row) for row in handed_over] == [tuple(row) for row in stored]
     assert [row.sequence for row in handed_over] == [1, 2]
+    assert await mechanisms.database.fetch_for(THE_SERVICE, WITHOUT_LEASE) == []
 
 
 @pytest.mark.parametrize("is_shared", [False, True])
