@@ -82,6 +82,7 @@ _BY_NAME: Final[Mapping[str, Any]] = {
     "role": "buyer",
     "status": "active",
     "q": "rice",
+    "path": "/orders",
     "hub.mode": "subscribe",
     "hub.challenge": "1158201444",
     "hub.verify_token": "the token that was registered with the provider",
