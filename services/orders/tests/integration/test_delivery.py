@@ -8,11 +8,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from common.primitives.encryption import Encryptor
-from common.primitives.idempotency import IdempotencyKeyReused
 from common.primitives.ids import new_id
 from contracts.orders import PIN_DELIVERY
-from orders.use_cases.delivery.verify_delivery import PinAttempt, verify_delivery
-from testkit.locks import waits_for
 
 from .conftest import PIN_DELIVERY_KEY, Market
 from .responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of, invalid_field_of
@@ -270,21 +267,3 @@ async def test_the_pin_of_a_settled_order_is_forgotten_after_half_a_year_and_no_
     assert [str(row["order_id"]) for row in kept] == [dispatched["id"]]
     # The try stays bound to its key for good.
     assert (await market.verify(settled, pin, key=key)).status_code == 200
-
-
-@pytest.mark.parametrize("is_right", [True, False])
-async def test_one_key_at_two_orders_at_once_is_reused_and_changes_nothing(market: Market, is_right: bool) -> None:
-    first, second = await market.paid(), await market.paid()
-    pin, key, needs = await market.pin_of(second), uuid4(), market.dependencies
-
-    def attempting(order, pin):
-        attempt = PinAttempt(UUID(order["id"]), pin, market.merchant_id, key)
-        return lambda uow: verify_delivery(
-            uow, needs.pins.key, attempt, frozenset({"vendor"}), now=market.clock.now(), windows=needs.windows
-        )
-
-    wrong = attempting(first, another_pin(await market.pin_of(first)))
-    with pytest.raises(IdempotencyKeyReused):
-        await waits_for(market.database, wrong, attempting(second, pin if is_right else another_pin(pin)))
-    assert (await wrong_tries_of(market, first), await wrong_tries_of(market, second)) == (1, 0)
-    assert (await market.verify(second, pin)).status_code == 200
