@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from operations.campusctl.api_commands import Call
-from operations.campusctl.commands import dead_letters, payouts, refunds, staff
+from operations.campusctl.commands import api_keys, dead_letters, payouts, refunds, staff
 
 DOCUMENT = json.loads(
     (Path(__file__).parents[2] / "services/api-gateway/src/api_gateway/pages/openapi.json").read_text()
 )
 CALLS = [
     pytest.param(call, id=f"{call.operation} {choice}".strip())
-    for module in (dead_letters, payouts, refunds, staff)
+    for module in (api_keys, dead_letters, payouts, refunds, staff)
     for table in vars(module).values()
     if isinstance(table, dict)
     for call in table.values()

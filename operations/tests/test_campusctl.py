@@ -77,6 +77,9 @@ def handler_of(gateway: Gateway) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             self._respond()
 
+        def do_DELETE(self) -> None:
+            self._respond()
+
         def _respond(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"null")
             path = self.path.split("?")[0]
@@ -286,6 +289,17 @@ def test_a_list_is_one_document_with_its_page(signed_in: Gateway) -> None:
     assert (code, document["data"]) == (0, [PAYOUT])
     assert document["page"] == {"page": 1, "limit": 20, "total": 1, "totalPages": 1}
     assert signed_in.requests[0]["line"] == "/api/payouts?page=1&limit=5&status=failed"
+
+
+def test_an_api_key_is_created_shown_and_revoked(signed_in: Gateway) -> None:
+    key = {"id": ID, "name": "Till", "key": "cm_live_secret"}
+    signed_in.responses |= {"/api/api-keys": (201, key), f"/api/api-keys/{ID}": (200, None)}
+    code, document = call_json("api-keys", "create", "Till", "--scope", "orders:read", "--network", "192.0.2.0/24")
+    assert (code, document["data"]["key"]) == (0, "cm_live_secret")
+    [body] = signed_in.bodies("/api/api-keys")
+    assert (body["name"], body["scopes"], body["networks"]) == ("Till", ["orders:read"], ["192.0.2.0/24"])
+    assert call("api-keys", "revoke", str(ID), "--yes")[0] == 0
+    assert signed_in.requests[-1]["path"] == f"/api/api-keys/{ID}"
 
 
 def test_a_terminal_shows_a_table_with_naira_and_no_control_characters(signed_in: Gateway) -> None:

@@ -14,6 +14,7 @@ import typer
 
 from operations.campusctl.commands import (
     any_endpoint,
+    api_keys,
     backup,
     dead_letters,
     doctor,
@@ -48,6 +49,7 @@ for part in (
     installation,
     signing_in,
     staff,
+    api_keys,
     on_the_machine,
     rotation,
     secrets,
