@@ -302,9 +302,9 @@ GRANT SELECT, INSERT, UPDATE (account_number, last4, bank_code, account_name, ve
 CREATE POLICY bank_detail_versions_insert ON bank_detail_versions FOR INSERT TO campus_payouts_api
     WITH CHECK (((vendor_id = app_vendor_id()) AND app_may('bank_details:own'::text)));
 CREATE POLICY bank_detail_versions_of_resets ON bank_detail_versions FOR SELECT TO campus_payouts_api
-    USING (app_may('payouts:reset'::text));
+    USING (( SELECT app_may('payouts:reset'::text) AS app_may));
 CREATE POLICY bank_detail_versions_select ON bank_detail_versions FOR SELECT TO campus_payouts_api
-    USING ((((vendor_id = app_vendor_id()) AND app_may('bank_details:own'::text)) OR ((vendor_id = app_vendor_id()) AND app_may('wallet:own'::text)) OR app_may('bank_details:read'::text) OR app_may('payouts:read'::text)));
+    USING ((((vendor_id = ( SELECT app_vendor_id() AS app_vendor_id)) AND ( SELECT app_may('bank_details:own'::text) AS app_may)) OR ((vendor_id = ( SELECT app_vendor_id() AS app_vendor_id)) AND ( SELECT app_may('wallet:own'::text) AS app_may)) OR ( SELECT app_may('bank_details:read'::text) AS app_may) OR ( SELECT app_may('payouts:read'::text) AS app_may)));
 
 CREATE TABLE chargebacks (
     id uuid NOT NULL,
@@ -764,7 +764,7 @@ ALTER TABLE payout_exceptions ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, UPDATE (cause, severity, respond_by) ON payout_exceptions TO campus_payouts_api;
 GRANT SELECT, INSERT, UPDATE (cause, severity, status, respond_by, closed_at, closed_because) ON payout_exceptions TO campus_payouts_service;
 CREATE POLICY payout_exceptions_select ON payout_exceptions FOR SELECT TO campus_payouts_api
-    USING ((((vendor_id = app_vendor_id()) AND app_may('wallet:own'::text)) OR app_may('payouts:read'::text) OR app_may('exceptions:read'::text)));
+    USING ((((vendor_id = ( SELECT app_vendor_id() AS app_vendor_id)) AND ( SELECT app_may('wallet:own'::text) AS app_may)) OR ( SELECT app_may('payouts:read'::text) AS app_may) OR ( SELECT app_may('exceptions:read'::text) AS app_may)));
 CREATE POLICY payout_exceptions_update ON payout_exceptions FOR UPDATE TO campus_payouts_api
     USING (app_may('exceptions:classify'::text))
     WITH CHECK (app_may('exceptions:classify'::text));
@@ -795,7 +795,7 @@ ALTER TABLE payout_holds ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON payout_holds TO campus_payouts_api;
 GRANT SELECT, INSERT, UPDATE (status, released_by, released_at, release_reason) ON payout_holds TO campus_payouts_service;
 CREATE POLICY payout_holds_select ON payout_holds FOR SELECT TO campus_payouts_api
-    USING ((((vendor_id = app_vendor_id()) AND app_may('wallet:own'::text)) OR app_may('payouts:read'::text)));
+    USING ((((vendor_id = ( SELECT app_vendor_id() AS app_vendor_id)) AND ( SELECT app_may('wallet:own'::text) AS app_may)) OR ( SELECT app_may('payouts:read'::text) AS app_may)));
 
 CREATE TABLE payout_requests (
     id uuid NOT NULL,
@@ -836,9 +836,9 @@ GRANT SELECT, INSERT, UPDATE (status, transfer_reference, transfer_code, transfe
 CREATE POLICY payout_requests_insert ON payout_requests FOR INSERT TO campus_payouts_api
     WITH CHECK (((vendor_id = app_vendor_id()) AND app_may('wallet:own'::text)));
 CREATE POLICY payout_requests_of_resets ON payout_requests FOR SELECT TO campus_payouts_api
-    USING (app_may('payouts:reset'::text));
+    USING (( SELECT app_may('payouts:reset'::text) AS app_may));
 CREATE POLICY payout_requests_select ON payout_requests FOR SELECT TO campus_payouts_api
-    USING ((((vendor_id = app_vendor_id()) AND app_may('wallet:own'::text)) OR app_may('payouts:read'::text)));
+    USING ((((vendor_id = ( SELECT app_vendor_id() AS app_vendor_id)) AND ( SELECT app_may('wallet:own'::text) AS app_may)) OR ( SELECT app_may('payouts:read'::text) AS app_may)));
 
 CREATE TABLE payout_schedules (
     vendor_id uuid NOT NULL,
@@ -905,11 +905,11 @@ ALTER TABLE payout_transfers ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON payout_transfers TO campus_payouts_api;
 GRANT SELECT, INSERT, UPDATE (batch_id, status, recipient_code, transfer_code, failure, submissions, asks, due_at, updated_at, called_at, fee, gateway, poll_count) ON payout_transfers TO campus_payouts_service;
 CREATE POLICY payout_transfers_of_resets ON payout_transfers FOR SELECT TO campus_payouts_api
-    USING (app_may('payouts:reset'::text));
+    USING (( SELECT app_may('payouts:reset'::text) AS app_may));
 CREATE POLICY payout_transfers_select ON payout_transfers FOR SELECT TO campus_payouts_api
-    USING ((((vendor_id = app_vendor_id()) AND app_may('wallet:own'::text)) OR app_may('payouts:read'::text)));
+    USING ((((vendor_id = ( SELECT app_vendor_id() AS app_vendor_id)) AND ( SELECT app_may('wallet:own'::text) AS app_may)) OR ( SELECT app_may('payouts:read'::text) AS app_may)));
 CREATE POLICY payout_transfers_select_observed ON payout_transfers FOR SELECT TO campus_payouts_api
-    USING (app_may('exceptions:read'::text));
+    USING (( SELECT app_may('exceptions:read'::text) AS app_may));
 CREATE TRIGGER payout_transfers_copy_renamed_count BEFORE UPDATE OF asks, poll_count ON payout_transfers FOR EACH ROW EXECUTE FUNCTION copy_renamed_count();
 
 CREATE TABLE reconciliations (

@@ -21,13 +21,13 @@ CREATE POLICY bank_detail_versions_insert ON bank_detail_versions FOR INSERT TO 
     WITH CHECK (vendor_id = app_vendor_id() AND app_may('bank_details:own'));
 CREATE POLICY bank_detail_versions_select ON bank_detail_versions FOR SELECT TO campus_payouts_api
     USING (
-        (vendor_id = app_vendor_id() AND app_may('bank_details:own'))
-        OR (vendor_id = app_vendor_id() AND app_may('wallet:own'))
-        OR app_may('bank_details:read')
-        OR app_may('payouts:read')
+        (vendor_id = (SELECT app_vendor_id()) AND (SELECT app_may('bank_details:own')))
+        OR (vendor_id = (SELECT app_vendor_id()) AND (SELECT app_may('wallet:own')))
+        OR (SELECT app_may('bank_details:read'))
+        OR (SELECT app_may('payouts:read'))
     );
 CREATE POLICY bank_detail_versions_of_resets ON bank_detail_versions FOR SELECT TO campus_payouts_api
-    USING (app_may('payouts:reset'));
+    USING ((SELECT app_may('payouts:reset')));
 
 ALTER TABLE vendor_bank_details ENABLE ROW LEVEL SECURITY;
 GRANT

@@ -9,12 +9,15 @@ GRANT
     )
 ON payout_requests TO campus_payouts_service;
 CREATE POLICY payout_requests_select ON payout_requests FOR SELECT TO campus_payouts_api
-    USING ((vendor_id = app_vendor_id() AND app_may('wallet:own')) OR app_may('payouts:read'));
+    USING (
+        (vendor_id = (SELECT app_vendor_id()) AND (SELECT app_may('wallet:own')))
+        OR (SELECT app_may('payouts:read'))
+    );
 CREATE POLICY payout_requests_insert ON payout_requests FOR INSERT TO campus_payouts_api
     WITH CHECK (vendor_id = app_vendor_id() AND app_may('wallet:own'));
 -- Who resets a payout sees the one that was reset.
 CREATE POLICY payout_requests_of_resets ON payout_requests FOR SELECT TO campus_payouts_api
-    USING (app_may('payouts:reset'));
+    USING ((SELECT app_may('payouts:reset')));
 
 ALTER TABLE dispatch_batches ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON dispatch_batches TO campus_payouts_api;
@@ -29,7 +32,10 @@ GRANT SELECT ON payout_holds TO campus_payouts_api;
 REVOKE ALL ON payout_holds FROM campus_payouts_service;
 GRANT SELECT, INSERT, UPDATE (status, released_by, released_at, release_reason) ON payout_holds TO campus_payouts_service;
 CREATE POLICY payout_holds_select ON payout_holds FOR SELECT TO campus_payouts_api
-    USING ((vendor_id = app_vendor_id() AND app_may('wallet:own')) OR app_may('payouts:read'));
+    USING (
+        (vendor_id = (SELECT app_vendor_id()) AND (SELECT app_may('wallet:own')))
+        OR (SELECT app_may('payouts:read'))
+    );
 
 ALTER TABLE dispatch_approvals ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON dispatch_approvals TO campus_payouts_api;
@@ -65,12 +71,15 @@ END $$;
 CREATE TRIGGER payout_transfers_copy_renamed_count BEFORE UPDATE OF asks, poll_count ON payout_transfers
     FOR EACH ROW EXECUTE FUNCTION copy_renamed_count();
 CREATE POLICY payout_transfers_select ON payout_transfers FOR SELECT TO campus_payouts_api
-    USING ((vendor_id = app_vendor_id() AND app_may('wallet:own')) OR app_may('payouts:read'));
+    USING (
+        (vendor_id = (SELECT app_vendor_id()) AND (SELECT app_may('wallet:own')))
+        OR (SELECT app_may('payouts:read'))
+    );
 -- Staff count attempts and query the gateway for the reference of one in trouble.
 CREATE POLICY payout_transfers_select_observed ON payout_transfers FOR SELECT TO campus_payouts_api
-    USING (app_may('exceptions:read'));
+    USING ((SELECT app_may('exceptions:read')));
 CREATE POLICY payout_transfers_of_resets ON payout_transfers FOR SELECT TO campus_payouts_api
-    USING (app_may('payouts:reset'));
+    USING ((SELECT app_may('payouts:reset')));
 
 CREATE FUNCTION observations_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -7,7 +7,8 @@ GRANT
 ON payout_exceptions TO campus_payouts_service;
 CREATE POLICY payout_exceptions_select ON payout_exceptions FOR SELECT TO campus_payouts_api
     USING (
-        (vendor_id = app_vendor_id() AND app_may('wallet:own')) OR app_may('payouts:read') OR app_may('exceptions:read')
+        (vendor_id = (SELECT app_vendor_id()) AND (SELECT app_may('wallet:own')))
+        OR (SELECT app_may('payouts:read')) OR (SELECT app_may('exceptions:read'))
     );
 CREATE POLICY payout_exceptions_update ON payout_exceptions FOR UPDATE TO campus_payouts_api
     USING (app_may('exceptions:classify'))

@@ -122,10 +122,10 @@ async def test_a_check_costs_the_same_with_a_hundred_times_the_releases(scenario
     await check_releases_once(scenario.database, scenario.clock)
     await add_others(admin)
     costs = [await cost_of_check(scenario, vendor) for vendor in vendors.values()]
-    assert costs[0] == costs[1]
+    # The planner reads a small table as it likes.
+    assert abs(costs[0][1] - costs[1][1]) < 10
     # The newest statements are the most of it.
-    statements, rows = costs[1]
-    assert (statements, rows < 3 * STATEMENTS_TRIED_MAX) == (2, True)
+    assert [(statements, rows < 3 * STATEMENTS_TRIED_MAX) for statements, rows in costs] == [(2, True)] * 2
 
 
 async def test_a_payout_after_a_checkpoint_is_sent_and_a_wrong_credit_after_it_is_not(

@@ -15,6 +15,7 @@ from payouts.queries.banks import BANK_NAME, bank_name_of
 from payouts.responses.payouts import Payout
 from payouts.store.payouts import READY
 
+# A page is chosen before its rows are completed: `{payouts}` is the table, or the rows of a page.
 _PAYOUT_COLUMNS: Final = f"""
 SELECT p.id, p.number, p.vendor_id, nullif(seller.legal_name, '') AS vendor_name, p.amount AS amount_minor, p.currency,
        p.status, v.bank_code, {BANK_NAME}, v.last4 AS account_last4, v.account_name, p.retry_count,
@@ -27,7 +28,7 @@ SELECT p.id, p.number, p.vendor_id, nullif(seller.legal_name, '') AS vendor_name
        e.opened_at AS open_exception__opened_at, kept.id AS hold__id, kept.reason AS hold__reason,
        kept.held_at AS hold__held_at, coalesce(back.reported_at, credit.at) AS reversal__at,
        credit.at AS reversal__credited_at
-FROM payout_requests AS p
+FROM {{payouts}} AS p
 JOIN bank_detail_versions AS v ON v.id = p.bank_details_version_id
 LEFT JOIN vendors AS seller ON seller.id = p.vendor_id
 LEFT JOIN LATERAL (
@@ -39,7 +40,7 @@ LEFT JOIN payout_holds AS kept ON kept.payout_id = p.id AND kept.status = 'held'
 LEFT JOIN LATERAL (SELECT transfer_returned_at(t.id) AS reported_at) AS back ON p.status = 'processed'
 LEFT JOIN wallet_lines AS credit ON credit.payout_id = p.id AND credit.kind = 'reversal'
 """
-_FIND_PAYOUT: Final = _PAYOUT_COLUMNS + "WHERE p.id = $1"
+_FIND_PAYOUT: Final = f"{_PAYOUT_COLUMNS.format(payouts='payout_requests')} WHERE p.id = $1"
 _FIND_BY_ID: Final = "SELECT id FROM payout_requests WHERE id = $1"
 _FIND_BY_NUMBER: Final = "SELECT id FROM payout_requests WHERE number = $1"
 _PAYOUT_FILTER: Final = """
@@ -54,10 +55,18 @@ WHERE ($1::text IS NULL OR p.status = $1) AND ($2::uuid IS NULL OR p.vendor_id =
 _LIST_READY: Final = f"SELECT p.id {READY} ORDER BY p.created_at, p.id LIMIT {COUNT_MAX}"
 _COUNT_PAYOUTS: Final = f"SELECT count(*) FROM payout_requests AS p {_PAYOUT_FILTER}"
 _PAYOUT_SORTS: Final = {"created_at": "p.created_at", "amount": "p.amount"}
+
+
+def _page(column: str, way: str) -> str:
+    order = f"ORDER BY {column} {way}, p.id {way}"
+    chosen = f"(SELECT p.* FROM payout_requests AS p {_PAYOUT_FILTER} {order} LIMIT $10 OFFSET $11)"
+    return f"{_PAYOUT_COLUMNS.format(payouts=chosen)} {order}"
+
+
 _PAGES_OF_PAYOUTS: Final = {
-    (sort, descending): f"{_PAYOUT_COLUMNS} {_PAYOUT_FILTER} ORDER BY {column} {way}, p.id {way} LIMIT $10 OFFSET $11"
+    (sort, descending): _page(column, "DESC" if descending else "ASC")
     for sort, column in _PAYOUT_SORTS.items()
-    for descending, way in ((True, "DESC"), (False, "ASC"))
+    for descending in (True, False)
 }
 
 
