@@ -22,10 +22,9 @@ from orders.domain.packing_orders import PackingStatus
 from orders.queries.packing_orders import find_packing_order, page_of_packing_orders
 from orders.responses.packing_orders import PackingOrder
 from orders.schemas.delivery import VerifyDeliveryRequest
-from orders.store.orders import find_order
 from orders.use_cases.delivery.verify_delivery import PinAttempt
 from orders.use_cases.delivery.verify_delivery import verify_delivery as verify
-from orders.use_cases.orders.dispatch_order import dispatch_order as dispatch
+from orders.use_cases.orders.dispatch_packed_order import dispatch_packed_order
 
 endpoint = Endpoints("packing orders")
 
@@ -61,8 +60,7 @@ async def dispatch_packing_order(
     dependencies = dependencies_of(request, Dependencies)
     await _visible(request, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        found = or_not_found(await find_order(uow, order_id))
-        await dispatch(uow, found, PACKER, by=caller.id, now=dependencies.clock.now(), windows=dependencies.windows)
+        await dispatch_packed_order(uow, order_id, caller.id, dependencies.clock.now(), dependencies.windows)
     return ok(request, await _visible(request, caller, order_id))
 
 
