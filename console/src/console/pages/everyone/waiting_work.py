@@ -50,14 +50,14 @@ SCREENS = Screens()
 ITEMS_SHOWN: Final = 3
 """Enough to begin with; the card leads to the list of all."""
 
-# A charge is known by its order; one that fits none by its reference.
-_WAITING_CHARGES: Final = replace(
-    CHARGES,
-    columns=(
-        Column("Charge", lambda row: row["orderNumber"] or row["reference"], link="/quarantined-charges/{id}"),
-        *CHARGES.columns[1:],
-    ),
-)
+
+def _by_order(view: ListView) -> ListView:
+    """Return the list with its rows named by their order; a charge that fits none has the name of its reference."""
+    first, *others = view.columns
+    named = replace(first, value=lambda row: row["orderNumber"] or row.get("reference") or "the order", kind="text")
+    return replace(view, columns=(named, *others))
+
+
 # The name of each kind of work, and the list that it is part of: a card shows the columns of that list.
 WORK: Final[dict[str, tuple[str, ListView]]] = {
     "alerts": ("Open alerts", ALERTS),
@@ -66,19 +66,19 @@ WORK: Final[dict[str, tuple[str, ListView]]] = {
     "commission_changes_to_approve": ("Commission changes to approve", CHANGES),
     "dead_letters": ("Dead letters", dead_letters_of("orders")),
     "dead_webhooks": ("Dead webhooks", WEBHOOKS),
-    "dispute_resolutions_to_approve": ("Dispute resolutions to approve", RESOLUTIONS),
+    "dispute_resolutions_to_approve": ("Dispute resolutions to approve", _by_order(RESOLUTIONS)),
     "disputes_to_resolve": ("Disputes to resolve", ORDERS),
     "factor_resets_to_approve": ("Resets of second factors to approve", RESETS),
     "flash_sales_to_approve": ("Flash sales to approve", FLASH_SALES),
-    "goodwill_refunds_to_approve": ("Goodwill refunds to approve", GOODWILL),
+    "goodwill_refunds_to_approve": ("Goodwill refunds to approve", _by_order(GOODWILL)),
     "orders_to_dispatch": ("Orders to dispatch", OWN_ORDERS),
     "orders_to_pack": ("Orders to pack", PACKING),
     "payout_exceptions": ("Payout exceptions", EXCEPTIONS),
     "payout_runs_to_approve": ("Payout runs to approve", BATCHES),
     "payouts_to_dispatch": ("Payouts to dispatch", PAYOUTS),
-    "pin_reissues_to_approve": ("Reissues of PINs to approve", PIN_REISSUES),
-    "quarantined_charges_to_approve": ("Quarantined charges to approve", _WAITING_CHARGES),
-    "quarantined_charges_to_prepare": ("Quarantined charges to prepare", _WAITING_CHARGES),
+    "pin_reissues_to_approve": ("Reissues of PINs to approve", _by_order(PIN_REISSUES)),
+    "quarantined_charges_to_approve": ("Quarantined charges to approve", _by_order(CHARGES)),
+    "quarantined_charges_to_prepare": ("Quarantined charges to prepare", _by_order(CHARGES)),
     "reconciliation_cases": ("Reconciliation cases", CASES),
     "reconciliations_to_approve": ("Reconciliations to approve", RECONCILIATIONS),
     "refunds_to_approve": ("Refunds to approve", REFUNDS),
@@ -172,7 +172,7 @@ def _item(columns: tuple[Column, ...], row: Json) -> Item:
     title = next((one for one in columns if one.link and one.of(row)), columns[0])
     amount = next((one for one in columns if one.kind == "naira" and one.of(row) is not None), None)
     texts = (str(one.of(row)) for one in columns if one.kind == "text" and one is not title and one.of(row))
-    detail = next((text for text in texts if not is_id(text)), "")
+    detail = next((text for text in texts if not is_id(text) and text != str(title.of(row))), "")
     return Item(title.cell(row), naira(amount.of(row)) if amount else "", detail)
 
 
