@@ -16,7 +16,7 @@ from common.auth.caller import THE_SERVICE
 from common.messaging import consumers as consumers_module
 from common.messaging import dead_letters
 from common.messaging.bus import Bus, Outgoing
-from common.messaging.faults import PermanentFault
+from common.messaging.faults import PermanentFault, UnderWay
 from common.messaging.messages import Outcome, WorkItem
 from common.messaging.relay import measure_once
 from common.messaging.topology import declare_topology
@@ -150,6 +150,16 @@ async def test_a_message_becomes_a_dead_letter_after_the_last_retry(mechanisms: 
             await dead_letters.replay_dead_letter(uow, bus, event_id_of(dead_letter_rows), new_id())
         await eventually(lambda: rows(mechanisms, CLEARED))
         assert len(await rows(mechanisms, OF_OWNER, event.order_id)) == 1
+
+
+async def test_the_last_attempt_is_repeated_while_the_work_is_under_way(mechanisms: Mechanisms, bus: Bus) -> None:
+    notebook, event = Notebook(), dispatched()
+    notebook.failures, notebook.fault = 5, UnderWay
+    async with consuming(mechanisms, bus, notebook):
+        await publish(mechanisms, event)
+        await eventually(lambda: rows(mechanisms, OF_OWNER, event.order_id))
+    assert notebook.attempts[event.subject] == 6
+    assert await rows(mechanisms, "SELECT * FROM dead_letters") == []
 
 
 async def test_a_failed_replay_joins_the_alert_until_a_later_one_succeeds(mechanisms: Mechanisms, bus: Bus) -> None:

@@ -10,7 +10,7 @@ from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
 from contracts.orders import RefundRequested
 from payments.clients.gateway import GatewayUnavailable
-from payments.domain.errors import RefundContradiction, RefundExceedsHeld, RefundOutcomeUnknown
+from payments.domain.errors import RefundContradiction, RefundExceedsHeld, RefundOutcomeUnknown, RefundUnderWay
 from payments.timers import settle_refunds_once
 from payments.use_cases.refunds.submit_refund import submit_refund
 
@@ -158,7 +158,7 @@ async def test_a_worker_whose_clock_is_ahead_repeats_no_call_that_is_on_its_way(
 
     monkeypatch.setattr(app.paystack, "start_refund", on_its_way)
     await submit_refund(needs.database, needs.gateways, app.clock, event.refund_id)
-    assert [type(error) for error in ended] == [RefundOutcomeUnknown]
+    assert [type(error) for error in ended] == [RefundUnderWay]
     assert [refund["amount"] for refund in await app.gateway.refunds()] == [200_000]
     assert await _status(app) == "submitted"
 

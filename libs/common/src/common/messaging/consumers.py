@@ -33,7 +33,7 @@ from common.messaging import dead_letters
 from common.messaging.batches import Arrival, Arrivals, Batches, Channel
 from common.messaging.bus import CLOSE_SECONDS_MAX, SETTLE_SECONDS_MAX, Bus, OnMessage, Outgoing
 from common.messaging.delivery_headers import ATTEMPT_HEADER, attempt_of, own_headers, replay_of, trace_of
-from common.messaging.faults import NotYetKnown, PermanentFault
+from common.messaging.faults import NotYetKnown, PermanentFault, UnderWay
 from common.messaging.inbox import MessageKey, consuming, consuming_late
 from common.messaging.messages import Outcome, Received, Subscription, WorkItem, read_envelope, read_payload
 from common.messaging.provenance import UnprovenPublisher, check_publisher, route_before_dead_lettering, route_of
@@ -324,8 +324,11 @@ class Consumers:
     async def _retry_or_dead_letter(
         self, queue: str, message: AbstractIncomingMessage, attempt: int, error: Exception
     ) -> None:
-        delay = self._bus.topology.ladder.delay_after(attempt)
-        if delay is None:
+        ladder = self._bus.topology.ladder
+        delay = ladder.delay_after(attempt)
+        if delay is None and isinstance(error, UnderWay):
+            await self._delay(queue, message, attempt, ladder.delays_seconds[-1])
+        elif delay is None:
             await self._dead_letter(queue, message, attempt, error)
         else:
             await self._delay(queue, message, attempt + 1, delay)

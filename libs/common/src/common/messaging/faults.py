@@ -7,3 +7,7 @@ class PermanentFault(Exception):
 
 class NotYetKnown(Exception):
     """A fact that the message depends on has not been received yet; the retry ladder delivers the message again."""
+
+
+class UnderWay(Exception):
+    """The same work may be under way in another process: the last attempt is repeated until its result is known."""

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from common.messaging.faults import NotYetKnown
+from common.messaging.faults import NotYetKnown, UnderWay
 from common.primitives.money import format_naira
 from common.primitives.problems import Conflict, Forbidden, InvalidParam, Problem, ValidationFailed
 
@@ -147,8 +147,16 @@ class RefundOutcomeUnknown(Exception):
     """A refund's call may or may not have reached the gateway, which is queried before any repetition."""
 
 
+class RefundUnderWay(RefundOutcomeUnknown, UnderWay):
+    """A call of the refund without a response may still be running, here or in another worker."""
+
+
 class WithdrawalOutcomeUnknown(Exception):
     """A withdrawal's call may or may not have reached the gateway, which is queried before any repetition."""
+
+
+class WithdrawalUnderWay(WithdrawalOutcomeUnknown, UnderWay):
+    """A call of the withdrawal without a response may still be running, here or in another worker."""
 
 
 class UnrecordedRefund(Exception):

@@ -10,7 +10,7 @@ from common.primitives.clock import Clock
 from common.primitives.lifecycles import Rejection
 from payments.clients.gateway import GatewayRejected, Gateways, PaymentGateway
 from payments.domain.accounts import NO_CURRENCY
-from payments.domain.errors import RefundOutcomeUnknown, UnrecordedRefund
+from payments.domain.errors import RefundOutcomeUnknown, RefundUnderWay, UnrecordedRefund
 from payments.domain.identifiers import refund_reference
 from payments.domain.refunds import RESUBMIT_AFTER, RefundUpdate, may_call, refund_of_transfer
 from payments.domain.transitions import REFUND
@@ -60,7 +60,7 @@ async def _submit(database: Database, gateways: Gateways, clock: Clock, refund_i
         if update is None:
             submitted_at = refund.submitted_at or clock.now()
             if clock.now() - submitted_at < RESUBMIT_AFTER:
-                raise RefundOutcomeUnknown("an unanswered call may still be running at the gateway")
+                raise RefundUnderWay("an unanswered call may still be running at the gateway")
             decided_at = clock.now()
             refund = await _mark_submitting(database, clock, refund_id, unreceived=refund)
             if refund is None:
@@ -114,8 +114,8 @@ async def _mark_submitting(
     """Mark the refund `submitting` and return it; None when nothing is to be sent.
 
     A refund with an unresolved call is returned unchanged. `unreceived` is the state of a call that did not reach the
-    gateway: the refund counts as unsent again, and money that a bank has returned offsets it. Raises
-    RefundOutcomeUnknown when another worker sends it again already.
+    gateway: the refund counts as unsent again, and money that a bank has returned offsets it. Raises RefundUnderWay
+    when another worker sends it again already.
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         refund = await refunds.lock_refund(uow, refund_id)
@@ -128,7 +128,7 @@ async def _mark_submitting(
             if unreceived is None:
                 return refund
             if not await _return_unsent(uow, unreceived):
-                raise RefundOutcomeUnknown("another worker sends it again")
+                raise RefundUnderWay("another worker sends it again")
         now = clock.now()
         if await offset_refund(uow, refund, now):
             return None

@@ -8,7 +8,7 @@ from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
 from common.primitives.lifecycles import Rejection
 from payments.clients.gateway import GatewayRejected, Gateways
-from payments.domain.errors import WithdrawalOutcomeUnknown
+from payments.domain.errors import WithdrawalOutcomeUnknown, WithdrawalUnderWay
 from payments.domain.identifiers import withdrawal_reference
 from payments.domain.refunds import RESUBMIT_AFTER, RefundUpdate, may_call, next_poll_after, refund_of_transfer
 from payments.domain.transitions import WITHDRAWAL
@@ -78,14 +78,14 @@ async def _claim(database: Database, clock: Clock, withdrawal_id: UUID) -> tuple
 async def _claim_again(database: Database, clock: Clock, sent: LockedWithdrawal) -> datetime:
     """Return the time from which the same transfer may be sent again: its last call did not reach the gateway.
 
-    Raises WithdrawalOutcomeUnknown while that call may be running, and when another worker sends it again.
+    Raises WithdrawalUnderWay while that call may be running, and when another worker sends it again.
     """
     now = clock.now()
     if sent.submitted_at is None or now - sent.submitted_at < RESUBMIT_AFTER:
-        raise WithdrawalOutcomeUnknown("an unanswered call may still be running at the gateway")
+        raise WithdrawalUnderWay("an unanswered call may still be running at the gateway")
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         if not await withdrawals.save_sent_again(uow, sent, now, now + RESUBMIT_AFTER):
-            raise WithdrawalOutcomeUnknown("another worker sends it again")
+            raise WithdrawalUnderWay("another worker sends it again")
     return now
 
 
