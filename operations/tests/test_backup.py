@@ -31,7 +31,7 @@ from operations.backup.restoring import instant_or_latest, restore
 from operations.backup.secret_bundles import private_key_in
 from operations.backup.settings import BackupSettings, read_backup_settings
 from operations.campusctl.app import app
-from testkit.certificates import new_authority
+from testkit.certificates import Authority
 
 # A file of the program age 1.1.1, and its key.
 IDENTITY = "AGE-SECRET-KEY-1FQAD7UYQK6CP7Z2PRMXLM5CP0XHZTLSVGXL8ES64XYYGV386TFZQNVSD03"
@@ -135,9 +135,8 @@ async def test_a_lost_machine_is_restored_to_an_instant(machine: Machine, tmp_pa
     checked = await verify_backups(settings, IDENTITY)
     assert checked.keys() == {"archiving", "databases", "images", "secrets"}
     assert [row.kind for row in (await list_backups(settings)).databases] == ["full"]
-    server_of, _ = new_authority()
     async with await asyncio.start_server(
-        lambda _, writer: writer.close(), "127.0.0.1", 0, ssl=server_of(tmp_path, "localhost")
+        lambda _, writer: writer.close(), "127.0.0.1", 0, ssl=Authority().server_of(tmp_path, "localhost")
     ) as edge:
         hosts = f"localhost:{edge.sockets[0].getsockname()[1]}", f"localhost:{free_port_base()}"
         observed = replace(settings, metrics_file=tmp_path / "campus.prom", certificate_hosts=hosts)

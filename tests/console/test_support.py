@@ -220,11 +220,11 @@ async def test_support_sends_a_message_again_and_never_sees_the_pin(
 
     async def logged() -> bool | None:
         await support.open("/notification-delivery-logs?channel=sms")
-        return await support.page.get_by_role("link", name="delivery_pin").count() > 0 or None
+        return await support.page.get_by_role("link", name="delivery PIN").count() > 0 or None
 
     await market.until("the message with the PIN is logged", logged, 60, every=1)
     await support.check_page()
-    await support.page.get_by_role("link", name="delivery_pin").first.click()
+    await support.page.get_by_role("link", name="delivery PIN").first.click()
     assert pin not in await support.page.content()
     await support.page.get_by_role("button", name="Send again by sms").first.click()
     assert await support.notice() == "The message is sent again."

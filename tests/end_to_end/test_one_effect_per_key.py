@@ -10,7 +10,7 @@ import asyncpg
 from campus_tools.launcher.system import System
 from common.web.endpoint_table import Idempotency, read_routes
 from operations.journey import Marketplace, SignedInUser
-from tests.end_to_end.steps import a_product, newcomer, open_shop, purchase_draft, stepped_up
+from tests.end_to_end.steps import a_product, newcomer, open_shop, paid_order, purchase_draft, stepped_up
 
 from .conftest import Users
 
@@ -158,6 +158,11 @@ async def test_a_repetition_whose_record_was_lost_has_no_second_effect(
     pin = {"pin": await market.delivery_pin(users.buyer, order["id"])}
     delivery = f"/api/orders/{order['id']}/verify-delivery"
     await repeated.post(delivery, pin, users.vendor, subject=order["id"])
+    packed = await paid_order(market, users)
+    await market.dispatch(users.vendor, packed["id"])
+    handed_over = {"pin": await market.delivery_pin(users.buyer, packed["id"])}
+    delivery = f"/api/packing-orders/{packed['id']}/verify-delivery"
+    await repeated.post(delivery, handed_over, await market.sign_in("packer@unilag.edu.ng"), subject=packed["id"])
     shop = await open_shop(market, users)
     await shop.set_account(market, shop.accounts[0])
     payout = await market.request_payout(shop.owner, 100_000)

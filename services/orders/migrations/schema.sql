@@ -1631,7 +1631,7 @@ CREATE VIEW packing_orders WITH (security_barrier=true) AS
    FROM orders
      LEFT JOIN hubs hub ON hub.id = orders.hub_id
      LEFT JOIN user_contacts buyer ON buyer.user_id = orders.buyer_id
-  WHERE orders.vendor_id = (( SELECT app_packing_vendor_id() AS app_packing_vendor_id)) AND ( SELECT app_may('orders:pack'::text) AS app_may) AND (orders.status = ANY (ARRAY['paid_escrow'::text, 'dispatched'::text, 'delivered'::text]));
+  WHERE orders.vendor_id = (( SELECT app_packing_vendor_id() AS app_packing_vendor_id)) AND ( SELECT app_may('orders:pack'::text) AS app_may) AND (orders.status = ANY (ARRAY['paid_escrow'::text, 'dispatched'::text, 'delivered'::text, 'paid'::text]));
 GRANT SELECT ON packing_orders TO campus_orders_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON packing_orders TO campus_orders_service;
 

@@ -11,9 +11,9 @@ from api_gateway.sliding_window import Counter
 from common.auth.caller import Caller
 from common.primitives.shared_addresses import SharedAddresses
 from common.web.endpoint_table import Quota
-from contracts.permissions import STAFF_ROLES
+from contracts.permissions import SHOP_ROLES, STAFF_ROLES
 
-_TIER_3_ROLES: Final = STAFF_ROLES | {"merchant"}
+_TIER_3_ROLES: Final = STAFF_ROLES | SHOP_ROLES | {"merchant"}
 
 
 @dataclass(frozen=True, slots=True)

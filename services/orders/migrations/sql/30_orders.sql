@@ -122,7 +122,7 @@ FROM orders
     LEFT JOIN hubs AS hub ON hub.id = orders.hub_id
     LEFT JOIN user_contacts AS buyer ON buyer.user_id = orders.buyer_id
 WHERE orders.vendor_id = (SELECT app_packing_vendor_id()) AND (SELECT app_may('orders:pack'))
-  AND orders.status IN ('paid_escrow', 'dispatched', 'delivered');
+  AND orders.status IN ('paid_escrow', 'dispatched', 'delivered', 'paid');
 GRANT SELECT ON packing_orders TO campus_orders_api;
 -- The person of the shop who dispatched or delivered an order, for the shop.
 CREATE VIEW shop_actions WITH (security_barrier) AS

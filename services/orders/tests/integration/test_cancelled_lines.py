@@ -46,7 +46,7 @@ async def test_an_item_and_the_timeline_show_the_cancellation_to_every_reader(ma
         shown = data_of(await market.client.get(f"/api/orders/{order['id']}", headers=headers))
         assert [item["cancelledAt"] for item in shown["items"]] == [None, cancelled_at]
         timeline = data_of(await market.client.get(f"/api/orders/{order['id']}/timeline", headers=headers))
-        assert timeline[-1] == {"event": "line_cancelled", "status": None, "occurredAt": cancelled_at}
+        assert (timeline[-1]["event"], timeline[-1]["occurredAt"]) == ("line_cancelled", cancelled_at)
     assert shown["revision"] == revision + 1
     [event] = await market.published("orders.order_line_cancelled.v1")
     assert (event["itemId"], event["quantity"], event["amountMinor"]) == (order["items"][1]["id"], 1, 40_000)

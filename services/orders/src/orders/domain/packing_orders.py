@@ -2,5 +2,5 @@
 
 from typing import Literal
 
-# A packer sees an order from its payment to the end of its return window.
-PackingStatus = Literal["paid_escrow", "dispatched", "delivered"]
+# A packer sees an order from its payment on, also when its money was released: a repeated request returns it.
+PackingStatus = Literal["paid_escrow", "dispatched", "delivered", "paid"]
