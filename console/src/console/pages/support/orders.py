@@ -141,11 +141,10 @@ LEDGERS: Final[tuple[tuple[str, str, str, dict[str, str]], ...]] = (
 )
 """Heading, list, permission and parameters of each ledger."""
 PAYMENTS: Final = (
-    Column("Payment", "reference", "id", link="/payments/{id}"),
+    Column("Payment", lambda row: row["channel"] or "no charge yet", link="/payments/{id}"),
     Column("Status", "status", "badge"),
     Column("Amount", "amountMinor", "naira"),
     Column("From the balance", "balanceMinor", "naira"),
-    Column("Channel", "channel"),
     Column("Paid", "paidAt", "time"),
 )
 REFUNDS: Final = (

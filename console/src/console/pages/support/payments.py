@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.families import Screens
+from console.formats import spoken
 from console.lists import ORDER_COLUMN, Column, ListView, csv_response, load_list
 from console.money import money
 from console.parts import part
@@ -23,18 +24,16 @@ ORDERS: Final = (
     Column("Lost in chargebacks", "chargedBackMinor", "naira"),
 )
 REFUNDS: Final = (
-    Column("Refund", "id", "id", link="/refunds/{id}"),
-    Column("Kind", "kind"),
+    Column("Owed since", "createdAt", "time", link="/refunds/{id}"),
+    Column("Kind", lambda row: spoken(row["kind"])),
     Column("Status", "status", "badge"),
     Column("By the gateway", "amountMinor", "naira"),
     Column("To the balance", "balanceMinor", "naira"),
-    Column("Owed since", "createdAt", "time"),
 )
 CHARGEBACKS: Final = (
-    Column("Chargeback", "id", "id", link="/chargebacks/{id}"),
+    Column("Opened", "createdAt", "time", link="/chargebacks/{id}"),
     Column("Status", "status", "badge"),
     Column("Amount", "amountMinor", "naira"),
-    Column("Opened", "createdAt", "time"),
 )
 VERDICTS: Final = {
     "covered": "paid the orders",
