@@ -124,5 +124,6 @@ def test_only_a_true_suffix_selects_a_campus(before: str, domain: str, after: st
 @settings(deadline=None, max_examples=300)
 @given(st.text(max_size=60))
 def test_any_text_selects_the_campus_of_its_true_suffix_or_none(text: str) -> None:
-    domain = normal_email(f"a@{text}").rpartition("@")[2]
+    domain = normal_email(f"a@{text}").partition("@")[2]
+    # With a second `@` it is no host name, and the address has no campus.
     assert campus_name(f"a@{text}") == expected_name(domain)

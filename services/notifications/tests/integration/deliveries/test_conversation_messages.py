@@ -3,6 +3,8 @@
 from common.primitives.clock import iso
 from common.primitives.ids import new_id
 from contracts.orders import MessagePosted
+from notifications.deliveries.queries.feed import is_streaming
+from testkit.fixtures import eventually
 
 from ..conftest import OpenScenario, Scenario
 from ..steps import following, listening
@@ -22,6 +24,11 @@ def posted(scenario: Scenario, *, notifies: bool = True) -> MessagePosted:
 
 async def titles(scenario: Scenario) -> list[str]:
     return [item["title"] for item in (await scenario.feed()).json()["data"]]
+
+
+async def streams(scenario: Scenario) -> bool:
+    async with scenario.unit_of_work() as uow:
+        return await is_streaming(uow, scenario.buyer_id, scenario.clock.now())
 
 
 async def test_a_reader_without_a_stream_is_notified_once(scenario: Scenario) -> None:
@@ -44,6 +51,8 @@ async def test_an_open_stream_gets_the_message_and_no_notice(open_scenario: Open
     async with open_scenario() as scenario, listening(scenario) as client:
         await scenario.project_users()
         async with following(scenario, client) as events, following(scenario, client, scenario.owner_id) as foreign:
+            # The stream is announced after its first line.
+            await eventually(lambda: streams(scenario))
             event = posted(scenario)
             await scenario.receive(event)
             scenario.dependencies.feed_streams.add_message(event)

@@ -7,6 +7,7 @@ __all__ = [
     "cancel_order_line",
     "complete_order",
     "dispatch_order",
+    "dispatch_packed_order",
     "find_order_roles",
     "fire_timer",
     "place_orders",
