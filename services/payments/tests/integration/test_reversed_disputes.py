@@ -3,6 +3,10 @@
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
+from payments.clients.gateway import GatewayRejected
+from payments.domain.revisions import GatewaySubject, QueriedEvent
 from payments.timers import query_disputes_once, reconcile_once
 
 from .conftest import PaymentsApp
@@ -86,6 +90,32 @@ async def test_a_reversed_decision_is_booked_although_its_webhook_is_lost(app: P
     assert await reconcile_once(app.dependencies)
     assert await app.work("payments.webhooks") == 0
     await app.check_ledger()
+
+
+async def test_a_rejected_query_of_one_dispute_keeps_no_other_from_its_query(
+    app: PaymentsApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decided = []
+    for _ in range(2):
+        _, reference = await paid(app)
+        decided.append((next(numbers), reference))
+        await app.process_webhook(dispute(decided[-1][0], CREATE, reference, 500_000))
+        await app.decide_dispute(dispute(decided[-1][0], RESOLVE, reference, 500_000, resolution=WON))
+    # The newest is queried first.
+    (older, reference), (newer, _) = decided
+    await _gateway_reports(app, dispute(older, RESOLVE, reference, 500_000, resolution=LOST))
+    find_event = app.paystack.find_event
+
+    async def reject_newer(subject: GatewaySubject) -> QueriedEvent | None:
+        if subject.key == str(newer):
+            raise GatewayRejected(404, "no such dispute")
+        return await find_event(subject)
+
+    monkeypatch.setattr(app.paystack, "find_event", reject_newer)
+    app.clock.advance(timedelta(days=1))
+    assert await reconcile_once(app.dependencies)
+    await app.work("payments.webhooks")
+    assert sorted(await _statuses(app)) == ["lost", "won"]
 
 
 async def test_a_dispute_without_a_charge_is_queried_at_the_gateway(app: PaymentsApp) -> None:

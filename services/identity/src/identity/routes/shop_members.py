@@ -48,7 +48,8 @@ async def update_member(
     request: Request, caller: CurrentCaller, user_id: UUID, body: ChangeShopMemberRequest
 ) -> Response:
     """Change the role of a member. Their sessions end, and the next token has the new role. Returns all members."""
-    dependencies, now = dependencies_of(request, Dependencies), dependencies_of(request, Dependencies).clock.now()
+    dependencies = dependencies_of(request, Dependencies)
+    now = dependencies.clock.now()
     revoked = await dependencies.database.transact(
         acting_as=DECIDING, work=lambda uow: change(uow, caller, user_id, body.role, now=now)
     )
@@ -61,7 +62,8 @@ async def update_member(
 @endpoint("DELETE", f"{MEMBERS}/{{user_id}}", id="shopMembers.remove", status=204, allow=SIGNED_IN)
 async def remove_member(request: Request, caller: CurrentCaller, user_id: UUID) -> Response:
     """Remove a member as the owner, or leave with the own id. The member's sessions end at once."""
-    dependencies, now = dependencies_of(request, Dependencies), dependencies_of(request, Dependencies).clock.now()
+    dependencies = dependencies_of(request, Dependencies)
+    now = dependencies.clock.now()
     revoked = await dependencies.database.transact(
         acting_as=DECIDING, work=lambda uow: remove(uow, caller, user_id, now=now)
     )
