@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Final
 
 import pytest
 
 from common.primitives.ids import new_id
-from notifications.deliveries.clients.mail import Mail
+from notifications.deliveries.clients import mail as mail_client
+from notifications.deliveries.clients.mail import CONNECTIONS_MAX, Mail
 from notifications.deliveries.domain.deliveries import Message, OutboundMessage
 from notifications.deliveries.domain.errors import (
     AccountFault,
@@ -18,6 +20,8 @@ from notifications.deliveries.domain.errors import (
 ACCEPTED = "250 OK\r\n250 OK\r\n354 go on\r\n"
 Script = list[tuple[bytes, str]]
 """What the server reads up to, and its reply; an empty reply closes the connection."""
+FROZEN: Final = "frozen"
+"""A reply that never comes: the connection stays open until the client closes it."""
 MAIL: Script = [(b"DATA\r\n", ACCEPTED), (b"\r\n.\r\n", "250 accepted\r\n")]
 
 
@@ -35,6 +39,8 @@ class MailServer:
         for end, reply in [*greeting, *self._scripts.pop(0)]:
             if end:
                 self.received.append(await reader.readuntil(end))
+            if reply == FROZEN:
+                await reader.read()
             writer.write(reply.encode())
         writer.close()
 
@@ -117,3 +123,26 @@ async def test_a_mail_without_a_last_reply_may_have_been_accepted(start: Start) 
     mail = await start(MailServer([(b"DATA\r\n", ACCEPTED), (b"\r\n.\r\n", "")]))
     with pytest.raises(ProviderTimeout):
         await mail.send(message())
+
+
+async def test_a_mail_that_a_frozen_server_did_not_start_is_tried_again(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mail = await start(MailServer([(b"DATA\r\n", FROZEN)], MAIL))
+    with monkeypatch.context() as patched:
+        patched.setattr(mail_client, "READY_SECONDS_MAX", 0.2)
+        with pytest.raises(ProviderUnavailable, match="accepted no mail in time") as raised:
+            await mail.send(message())
+    assert type(raised.value) is ProviderUnavailable
+    # Its place is free again.
+    await mail.send(message())
+
+
+async def test_a_mail_that_no_connection_takes_is_tried_again(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    mail = await start(MailServer())
+    taken = [mail._idle.get_nowait() for _ in range(CONNECTIONS_MAX)]
+    monkeypatch.setattr(mail_client, "READY_SECONDS_MAX", 0.05)
+    with pytest.raises(ProviderUnavailable, match="accepted no mail in time") as raised:
+        await mail.send(message())
+    assert type(raised.value) is ProviderUnavailable
+    assert taken == [None] * CONNECTIONS_MAX

@@ -22,6 +22,8 @@ PROVIDER: Final = "smtp"
 PERMANENT: Final = 500
 # A small mail server accepts about this many connections of one sender.
 CONNECTIONS_MAX: Final = 4
+# For a free connection and the replies before the text. A mail that was not sent by then is certainly not delivered.
+READY_SECONDS_MAX: Final = PROVIDER_SECONDS_MAX / 2
 CRLF: Final = "\r\n"
 # With the name of the header one line of at most 76 characters.
 _PLAIN_SUBJECT_MAX: Final = 67
@@ -29,6 +31,7 @@ _PLAIN_SUBJECT_MAX: Final = 67
 _SENDER_REFUSED: Final = frozenset({530, 550, 553, 554})
 # They would end the address in a command.
 _DELIMITERS: Final = frozenset("<> ")
+_NOT_READY: Final = "the mail server accepted no mail in time"
 _NO_ADDRESS: Final = "the mail address is invalid"
 _PORTS: Final = {"smtp": 587, "smtp+starttls": 587, "smtps": 465}
 
@@ -74,9 +77,14 @@ class Mail:
             raise ProviderRejected(PROVIDER, _NO_ADDRESS)
         message_id = f"<{outbound.notification_id}@{self._domain}>"
         mail = self._compose(outbound, message_id)
-        session = await self._idle.get()
         try:
-            session = await self._announced(session, address, len(mail))
+            async with asyncio.timeout(READY_SECONDS_MAX):
+                session = await self._ready(address, len(mail))
+        except TimeoutError:
+            raise ProviderUnavailable(PROVIDER, _NOT_READY) from None
+        except SmtpRejection as error:
+            raise _fault(error) from None
+        try:
             await session.transmit(mail)
         except SmtpRejection as error:
             raise _fault(error) from None
@@ -91,6 +99,19 @@ class Mail:
         while not self._idle.empty():
             if (session := self._idle.get_nowait()) is not None:
                 session.quit()
+
+    async def _ready(self, address: str, size_bytes: int) -> SmtpSession:
+        """Return a session whose server waits for the mail; the caller returns it to `_idle`.
+
+        Raises SmtpRejection and ProviderUnavailable.
+        """
+        idle = await self._idle.get()
+        try:
+            return await self._announced(idle, address, size_bytes)
+        except BaseException:
+            # The failure closed the connection, and its place is free.
+            self._idle.put_nowait(None)
+            raise
 
     async def _announced(self, session: SmtpSession | None, address: str, size_bytes: int) -> SmtpSession:
         """Return a session whose server waits for the mail: the idle one, or a new one where the server closed it.
