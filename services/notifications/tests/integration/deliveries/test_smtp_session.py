@@ -125,12 +125,12 @@ async def test_a_mail_without_a_last_reply_may_have_been_accepted(start: Start) 
         await mail.send(message())
 
 
-async def test_a_mail_that_a_frozen_server_did_not_start_is_tried_again(
+async def test_a_mail_that_a_frozen_server_did_not_start_is_retried(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mail = await start(MailServer([(b"DATA\r\n", FROZEN)], MAIL))
-    with monkeypatch.context() as patched:
-        patched.setattr(mail_client, "READY_SECONDS_MAX", 0.2)
+    with monkeypatch.context() as limits:
+        limits.setattr(mail_client, "READY_SECONDS_MAX", 0.2)
         with pytest.raises(ProviderUnavailable, match="accepted no mail in time") as raised:
             await mail.send(message())
     assert type(raised.value) is ProviderUnavailable
@@ -138,11 +138,11 @@ async def test_a_mail_that_a_frozen_server_did_not_start_is_tried_again(
     await mail.send(message())
 
 
-async def test_a_mail_that_no_connection_takes_is_tried_again(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_mail_that_no_connection_is_free_for_is_retried(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     mail = await start(MailServer())
-    taken = [mail._idle.get_nowait() for _ in range(CONNECTIONS_MAX)]
+    in_use = [mail._idle.get_nowait() for _ in range(CONNECTIONS_MAX)]
     monkeypatch.setattr(mail_client, "READY_SECONDS_MAX", 0.05)
     with pytest.raises(ProviderUnavailable, match="accepted no mail in time") as raised:
         await mail.send(message())
     assert type(raised.value) is ProviderUnavailable
-    assert taken == [None] * CONNECTIONS_MAX
+    assert in_use == [None] * CONNECTIONS_MAX
