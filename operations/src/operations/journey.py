@@ -335,13 +335,13 @@ class Marketplace:
     async def until(
         description: str, probe: Callable[[], Awaitable[Found | None]], within: float, *, every: float = 0.05
     ) -> Found:
-        """Call `probe` each `every` seconds and return its first result that is not None. Raises TimeoutError after
-        `within` s.
+        """Call `probe` each `every` seconds and return its first result that is neither None nor False. Raises
+        TimeoutError after `within` s.
         """
         deadline = time.monotonic() + within
         while True:
             seen = await probe()
-            if seen is not None:
+            if seen is not None and seen is not False:
                 return seen
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{description}: not within {within:.0f} s")
