@@ -13,6 +13,7 @@ from common.observability.logging import get_logger
 from common.primitives.clock import read_instant
 from common.primitives.cursors import CursorSigner
 from common.primitives.signatures import Signatures, SigningKey
+from common.primitives.wakeups import Wakeups
 from common.process.loops import Loop
 from common.process.runtime import Runtime, Service
 from payments.clients.flutterwave import FlutterwaveGateway
@@ -112,6 +113,7 @@ async def compose(
             flutterwave_webhook_hashes=settings.flutterwave_webhook_hashes,
             surcharge_bound=surcharge_bound,
             webhooks=webhooks,
+            placed=Wakeups(),
             webhook_retention=timedelta(days=settings.webhooks_keep_days),
             chargeback_alert_lead=timedelta(hours=settings.chargeback_alert_before_due_hours),
             goodwill_order_max_minor=settings.goodwill_order_max_minor,

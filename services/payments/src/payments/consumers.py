@@ -110,12 +110,14 @@ async def on_order_placed(event: OrderPlaced, received: Received, uow: UnitOfWor
         event.number,
         event.purchase_id,
     )
+    uow.on_end(lambda _: dependencies.placed.wake(event.buyer_id))
     await projections.record_order_if_new(uow, order, dependencies.clock.now())
 
 
 async def on_purchase_placed(
     event: PurchasePlaced, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
+    uow.on_end(lambda _: dependencies.placed.wake(event.buyer_id))
     await projections.record_purchase_if_new(
         uow, event.purchase_id, event.buyer_id, event.number, event.order_ids, dependencies.clock.now()
     )

@@ -6,6 +6,7 @@ from datetime import timedelta
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
 from common.primitives.cursors import CursorSigner
+from common.primitives.wakeups import Wakeups
 from payments.clients.gateway import Gateways
 from payments.domain.charges import SurchargeBound
 from payments.streams.webhook_processor import WebhookProcessor
@@ -25,6 +26,8 @@ class Dependencies:
     flutterwave_webhook_hashes: tuple[str, ...]
     surcharge_bound: SurchargeBound
     webhooks: WebhookProcessor
+    placed: Wakeups
+    """Wakes buyers whose order or purchase was recorded in this process."""
     webhook_retention: timedelta
     chargeback_alert_lead: timedelta
     withdrawal_approval_above_minor: int

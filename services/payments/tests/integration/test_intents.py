@@ -8,10 +8,11 @@ from uuid import UUID, uuid4
 import pytest
 
 from common.auth.caller import Caller
+from common.primitives.ids import new_id
 from contracts.orders import OrderCancelled, OrderExpired
 from payments.use_cases.intents import start_payment
 from payments.use_cases.intents.prepare_intent import PaymentRequest, prepare_intent
-from testkit.fixtures import eventually
+from testkit.fixtures import WAIT_SECONDS_MAX, eventually
 
 from .conftest import ConnectAs, PaymentsApp
 
@@ -195,6 +196,24 @@ async def test_a_payment_that_the_gateway_rejects_is_422_with_its_reason(app: Pa
 def test_a_payment_waits_three_seconds_for_its_order_and_polls_often_at_first() -> None:
     assert sum(start_payment.WAITS_SECONDS) == pytest.approx(3.0)
     assert start_payment.WAITS_SECONDS[0] <= 0.01
+
+
+async def test_a_payment_continues_when_its_order_arrives_in_this_process(
+    app: PaymentsApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(start_payment, "WAITS_SECONDS", (WAIT_SECONDS_MAX,))
+    await app.receive(app.provisioned(app.buyer))
+    order_id = new_id()
+    early = asyncio.create_task(app.request_intent(order_id))
+
+    async def waits() -> bool:
+        return app.dependencies.placed.is_awaited(app.buyer)
+
+    await eventually(waits)
+    await app.place_order(order_id=order_id)
+    async with asyncio.timeout(WAIT_SECONDS_MAX / 2):
+        assert (await early).status_code == 201
+    assert not await waits()
 
 
 async def test_no_payment_is_opened_under_an_invented_address(

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from common.database.errors import DatabaseUnavailable
+from common.database.unit_of_work import Database
 from payments.streams import webhook_processor
 from testkit.fixtures import WAIT_SECONDS_MAX, eventually
 
@@ -28,6 +30,10 @@ async def drained(app: PaymentsApp) -> None:
     await app.dependencies.webhooks.drain()
 
 
+async def unavailable(database: Database) -> None:
+    raise DatabaseUnavailable
+
+
 def handed_to_relay(app: PaymentsApp) -> list[str]:
     """Return the types of the rows that the relay of this process would publish."""
     return [row.type for row in app.database.handover.pop(100)]
@@ -43,6 +49,45 @@ async def test_a_charge_is_settled_by_the_process_that_received_it(app: Payments
     assert await app.outcomes() == ["done"]
     assert await app.balances() == {"gateway_cash": 500_000, f"escrow:{placed.order_id}": -500_000}
     assert await app.work("payments.webhooks") == 0
+
+
+async def test_the_response_follows_the_effect_whose_commit_makes_the_webhook_durable(
+    app: PaymentsApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webhook_processor, "RESPONSE_WAIT_SECONDS", WAIT_SECONDS_MAX)
+    monkeypatch.setattr(webhook_processor, "confirm_earlier", unavailable)
+    placed = await app.place_order()
+    intent = await app.open_intent(placed.order_id)
+    with app.database.handover.to_relay():
+        assert (await app.send(app.charge(intent["reference"], 500_000))).status_code == 200
+        assert await app.outcomes() == ["done"]
+
+
+async def test_an_unprocessed_webhook_has_no_response_and_no_message_before_it_is_durable(
+    app: PaymentsApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webhook_processor, "confirm_earlier", unavailable)
+    with app.database.handover.to_relay():
+        assert (await app.send(app.charge("ch-" + "0" * 32, 700))).status_code == 503
+        assert handed_to_relay(app) == []
+    assert await app.outcomes() == ["queued"]
+
+
+async def test_a_webhook_that_waits_for_a_lock_has_its_response_once_it_is_durable(
+    app: PaymentsApp, connect_as: ConnectAs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webhook_processor, "confirm_earlier", unavailable)
+    placed = await app.place_order()
+    intent = await app.open_intent(placed.order_id)
+    with app.database.handover.to_relay():
+        async with locked_order(app, connect_as, placed.order_id):
+            assert (await app.send(app.charge(intent["reference"], 500_000))).status_code == 503
+            monkeypatch.undo()
+            assert (await app.send(app.charge(intent["reference"], 500_000))).status_code == 200
+            assert await app.outcomes() == ["queued", "queued"]
+        await drained(app)
+    assert await app.outcomes() == ["done", "done"]
+    assert (await app.balances())[f"escrow:{placed.order_id}"] == -500_000
 
 
 async def test_a_webhook_that_fails_is_left_to_the_worker(app: PaymentsApp) -> None:

@@ -53,3 +53,11 @@ async def commit_alone(database: Database, statement: str, *values: object) -> l
         raise stop
     found: list[asyncpg.Record] = rows
     return found
+
+
+async def confirm_earlier(database: Database) -> None:
+    """Return when every commit before is on the disk, and on a second machine where the server waits for one.
+
+    Raises DatabaseUnavailable.
+    """
+    await commit_alone(database, "SELECT pg_logical_emit_message(true, 'campus', 'confirm')")

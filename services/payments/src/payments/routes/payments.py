@@ -71,7 +71,12 @@ async def create_payment_intent(
         body.order_id, body.channel, body.callback_url, key, body.purchase_id, body.balance_minor
     )
     intent = await start_payment(
-        dependencies.database, dependencies.gateways, dependencies.clock, caller, payment_request
+        dependencies.database,
+        dependencies.gateways,
+        dependencies.clock,
+        caller,
+        payment_request,
+        dependencies.placed,
     )
     return ok(request, intent_view(intent), status=201)
 

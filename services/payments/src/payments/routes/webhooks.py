@@ -72,8 +72,7 @@ async def receive_flutterwave_webhook(request: Request) -> Response:
 
 async def _receive(request: Request, dependencies: Dependencies, name: GatewayName, raw: bytes) -> Response:
     gateway = dependencies.gateways.of(name)
-    arrival = await receive_webhook(
-        dependencies.database, gateway, dependencies.clock, raw, enqueue=dependencies.webhooks.enqueue
-    )
+    with dependencies.webhooks.place_for(name) as process:
+        arrival = await receive_webhook(dependencies.database, gateway, dependencies.clock, raw, process)
     WEBHOOKS_ACCEPTED.labels(arrival).inc()
     return ok(request, WebhookReceipt(received=True))

@@ -45,29 +45,35 @@ INSERT INTO outbox (id, queue, type, source, subject, sequence, payload, trace, 
 SELECT $6, 'payments.webhooks', 'payments.webhooks', '/services/payments', arrived.id, 1, $7, $8,
     clock_timestamp() + make_interval(secs => $10)
 FROM arrived
-RETURNING created_at
+RETURNING created_at, CASE WHEN $11 THEN NULL ELSE set_config('synchronous_commit', 'off', true) END
 """
 
 
 async def record_webhook_if_new(
-    database: Database, gateway: GatewayName, arrival: Arrival, raw: bytes, *, is_json: bool
+    database: Database, gateway: GatewayName, arrival: Arrival, raw: bytes, *, is_json: bool, is_durable: bool = True
 ) -> OutboxRow | None:
     """Commit the webhook and its work item together. None for a duplicate, which may still be committing elsewhere.
 
+    Unless `is_durable` the commit does not wait for the disk: a later one must, before the gateway has its response.
     Raises DatabaseUnavailable when nothing could be committed.
     """
     if is_json:
         try:
             # The raw bytes save encoding the parsed body again, which would cost more than the statement.
-            return await _record_webhook(database, gateway, arrival, raw, msgspec.Raw(raw))
+            return await _record_webhook(database, gateway, arrival, raw, msgspec.Raw(raw), is_durable)
         except (asyncpg.DataError, asyncpg.ProgramLimitExceededError):
             # jsonb cannot hold this JSON: U+0000, a lone surrogate, a number or a depth beyond its bounds.
             pass
-    return await _record_webhook(database, gateway, arrival, raw, storable_text(raw))
+    return await _record_webhook(database, gateway, arrival, raw, storable_text(raw), is_durable)
 
 
 async def _record_webhook(
-    database: Database, gateway: GatewayName, arrival: Arrival, raw: bytes, payload: msgspec.Raw | str
+    database: Database,
+    gateway: GatewayName,
+    arrival: Arrival,
+    raw: bytes,
+    payload: msgspec.Raw | str,
+    is_durable: bool,
 ) -> OutboxRow | None:
     work = work_row("payments.webhooks", arrival.id, {"webhookId": arrival.id}, trace_headers())
     accepted = (
@@ -81,6 +87,7 @@ async def _record_webhook(
         work.trace,
         gateway,
         database.handover.lease_seconds,
+        is_durable,
     )
     rows = await commit_alone(database, _ACCEPT_WEBHOOK, *accepted)
     return replace(work, created_at=rows[0]["created_at"]) if rows else None

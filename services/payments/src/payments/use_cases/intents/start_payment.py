@@ -11,6 +11,7 @@ from common.database.unit_of_work import Database
 from common.observability.logging import get_logger
 from common.primitives.clock import Clock
 from common.primitives.problems import NotFound
+from common.primitives.wakeups import Wakeups, is_woken_before
 from payments.clients.gateway import (
     GatewayRejected,
     Gateways,
@@ -29,18 +30,20 @@ from payments.use_cases.intents.renew_reference import renew_reference
 
 log = get_logger(__name__)
 
-# 3 s in all (contract section 7). The order's event normally arrives within milliseconds, so the first waits are short.
+# 3 s in all (contract section 7). The order's event normally arrives within milliseconds. A process that handles it
+# wakes those who wait; the polls are for the others, and the first ones are short.
 WAITS_SECONDS: Final = (0.01, 0.02, 0.04, 0.08, *[0.15] * 19)
 
 
 async def start_payment(
-    database: Database, gateways: Gateways, clock: Clock, caller: Caller, request: PaymentRequest
+    database: Database, gateways: Gateways, clock: Clock, caller: Caller, request: PaymentRequest, placed: Wakeups
 ) -> Intent:
-    """Return the open intent, or one that the balance has paid. Raises NotFound, OrderNotPayable, PurchaseNotPaidWhole,
-    PaymentOpening and BalanceTooLow (409), IdempotencyKeyReused, BalanceAboveDue and PaymentRejected (422), and
-    GatewayUnavailable (503).
+    """Return the open intent, or one that the balance has paid. `placed` wakes a buyer whose order arrives.
+
+    Raises NotFound, OrderNotPayable, PurchaseNotPaidWhole, PaymentOpening and BalanceTooLow (409),
+    IdempotencyKeyReused, BalanceAboveDue and PaymentRejected (422), and GatewayUnavailable (503).
     """
-    prepared = await _prepare(database, clock, caller, request, gateways.for_new_payments)
+    prepared = await _prepare(database, clock, caller, request, gateways.for_new_payments, placed)
     intent, account = prepared.intent, None
     if prepared.email is None:
         return intent
@@ -69,21 +72,33 @@ async def start_payment(
 
 
 async def _prepare(
-    database: Database, clock: Clock, caller: Caller, request: PaymentRequest, gateway: GatewayName
+    database: Database,
+    clock: Clock,
+    caller: Caller,
+    request: PaymentRequest,
+    gateway: GatewayName,
+    placed: Wakeups,
 ) -> Prepared:
     """Foreign and absent orders are rejected after the same time (contract section 14.9)."""
     prepared = None
     as_service = request.balance_minor is not None
-    for wait_seconds in (0.0, *WAITS_SECONDS):
-        await asyncio.sleep(wait_seconds)
-        try:
-            async with database.unit_of_work(acting_as=THE_SERVICE if as_service else caller) as uow:
-                prepared = await prepare_intent(uow, request, caller.id, clock.now(), gateway, as_service=as_service)
-        except HoldsToReturn:
-            as_service = True
-            continue
-        if isinstance(prepared, Prepared):
-            return prepared
+    end_at = asyncio.get_running_loop().time()
+    with placed.waiting_for(caller.id) as arrived:
+        for wait_seconds in (0.0, *WAITS_SECONDS):
+            end_at += wait_seconds
+            is_woken = True
+            while is_woken:
+                is_woken = await is_woken_before(arrived, end_at)
+                try:
+                    async with database.unit_of_work(acting_as=THE_SERVICE if as_service else caller) as uow:
+                        prepared = await prepare_intent(
+                            uow, request, caller.id, clock.now(), gateway, as_service=as_service
+                        )
+                except HoldsToReturn:
+                    as_service = True
+                    continue
+                if isinstance(prepared, Prepared):
+                    return prepared
     if prepared is None:
         raise NotFound
     raise PaymentOpening(headers={"Retry-After": "3"})

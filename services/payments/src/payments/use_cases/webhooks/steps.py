@@ -1,6 +1,6 @@
 """Steps of webhooks that several operations share."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Final
 
@@ -22,6 +22,9 @@ from payments.store import revisions
 from payments.store.webhooks import list_dead_letter_ids, record_webhook_if_new
 from payments.use_cases.alerts import alert_revised_webhook, clear_alert
 
+# Returns when the row of the outbox is on the disk, which it may not be before. Raises DatabaseUnavailable.
+ProcessFiled = Callable[[OutboxRow], Awaitable[None]]
+
 
 async def file_webhook(
     database: Database,
@@ -30,16 +33,17 @@ async def file_webhook(
     raw: bytes,
     *,
     is_json: bool,
-    enqueue: Callable[[GatewayName, OutboxRow], None] | None = None,
+    process: ProcessFiled | None = None,
 ) -> bool:
-    """Return whether the key is new. Its work item is then queued, and handed to `enqueue`, by default to the relay."""
-    work = await record_webhook_if_new(database, gateway, arrival, raw, is_json=is_json)
+    """Return whether the key is new. Its work item is then passed to `process`, or to the relay; it is durable then."""
+    is_durable = process is None
+    work = await record_webhook_if_new(database, gateway, arrival, raw, is_json=is_json, is_durable=is_durable)
     if work is None:
         return False
-    if enqueue is None:
+    if process is None:
         database.handover.add([work])
     else:
-        enqueue(gateway, work)
+        await process(work)
     return True
 
 
