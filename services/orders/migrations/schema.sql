@@ -233,10 +233,13 @@ GRANT EXECUTE ON FUNCTION reserve_stock TO campus_orders_api;
 
 CREATE OR REPLACE FUNCTION public.reserve_variants(product_ids uuid[], variant_ids uuid[], quantities integer[], prices_minor bigint[])
  RETURNS TABLE(product_id uuid, stock_left integer)
- LANGUAGE sql
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
     WITH lines AS MATERIALIZED (
         SELECT * FROM unnest(product_ids, variant_ids, quantities, prices_minor)
             AS line (product_id, variant_id, quantity, price_minor)
@@ -247,8 +250,8 @@ AS $function$
     ), locked AS MATERIALIZED (
         SELECT product.id, wanted.quantity
         FROM wanted JOIN products AS product ON product.id = wanted.id
-        WHERE wanted.quantity_min > 0 AND product.stock >= wanted.quantity AND product.removed_at IS NULL AND NOT product.draft
-          AND product.hidden_at IS NULL
+        WHERE wanted.quantity_min > 0 AND product.stock >= wanted.quantity AND product.removed_at IS NULL
+          AND NOT product.draft AND product.hidden_at IS NULL
           AND CASE WHEN wanted.variants = 0 THEN product.options = '[]' AND product.price_minor = wanted.price_minor
               ELSE product.options <> '[]' END
         ORDER BY product.id FOR NO KEY UPDATE OF product
@@ -260,7 +263,8 @@ AS $function$
         ORDER BY variant.id FOR NO KEY UPDATE OF variant
     ), complete AS MATERIALIZED (
         SELECT (SELECT count(*) FROM locked) = (SELECT count(*) FROM wanted)
-           AND (SELECT count(*) FROM locked_variants) = (SELECT count(*) FROM lines WHERE lines.variant_id IS NOT NULL) AS holds
+           AND (SELECT count(*) FROM locked_variants)
+               = (SELECT count(*) FROM lines WHERE lines.variant_id IS NOT NULL) AS holds
     ), reserved AS (
         UPDATE product_variants AS variant SET stock = variant.stock - locked_variants.quantity
         FROM locked_variants, complete WHERE variant.id = locked_variants.id AND complete.holds
@@ -268,7 +272,8 @@ AS $function$
     UPDATE products AS product SET stock = product.stock - locked.quantity, revision = product.revision + 1
     FROM locked, complete
     WHERE product.id = locked.id AND complete.holds
-    RETURNING product.id, product.stock
+    RETURNING product.id, product.stock;
+END
 $function$;
 REVOKE EXECUTE ON FUNCTION reserve_variants FROM public;
 GRANT EXECUTE ON FUNCTION reserve_variants TO campus_orders_api;
