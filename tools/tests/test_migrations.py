@@ -164,8 +164,17 @@ down_revision = {newest!r}
 
 
 def upgrade() -> None:
-    op.execute("ALTER TABLE wallets ADD COLUMN note text")
+    for table in {tables}:
+        op.execute(f"ALTER TABLE {{table}} ADD COLUMN note text")
 """
+
+
+async def with_next_revision(urls: DatabaseUrls, folder: Path, *tables: str) -> Config:
+    """Return the migrations of payouts with one more, which changes these tables."""
+    shutil.copytree(migrations_folder("payouts"), folder)
+    text = NEXT_REVISION.format(newest=await revision_of(urls), tables=tables)
+    (folder / "versions" / "9999_next.py").write_text(text)
+    return config_of(folder)
 
 
 async def test_a_migration_yields_to_a_table_holder_and_ends_when_the_lock_is_released(
@@ -173,9 +182,7 @@ async def test_a_migration_yields_to_a_table_holder_and_ends_when_the_lock_is_re
 ) -> None:
     urls = await fresh_database("payouts")
     monkeypatch.setenv("OWNER_DATABASE_URL", urls.owner)
-    folder = tmp_path / "migrations"
-    shutil.copytree(migrations_folder("payouts"), folder)
-    (folder / "versions" / "9999_next.py").write_text(NEXT_REVISION.format(newest=await revision_of(urls)))
+    config = await with_next_revision(urls, tmp_path / "migrations", "wallets")
     holder, watcher = await asyncpg.connect(urls.owner), await asyncpg.connect(urls.admin)
 
     async def waits(expected: bool) -> bool:
@@ -183,11 +190,36 @@ async def test_a_migration_yields_to_a_table_holder_and_ends_when_the_lock_is_re
 
     try:
         await holder.execute("BEGIN; LOCK TABLE wallets IN SHARE MODE")
-        migrating = asyncio.create_task(asyncio.to_thread(command.upgrade, config_of(folder), "head"))
+        migrating = asyncio.create_task(asyncio.to_thread(command.upgrade, config, "head"))
         await eventually(lambda: waits(True))
         # No other transaction waits for the migration any more, and it has not failed.
         await eventually(lambda: waits(False))
         assert not migrating.done()
+        await holder.execute("COMMIT")
+        await migrating
+    finally:
+        await holder.close()
+        await watcher.close()
+    assert await revision_of(urls) == "9999"
+
+
+async def test_a_migration_that_a_deadlock_ends_runs_again(
+    fresh_database: DatabaseFactory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    urls = await fresh_database("payouts")
+    monkeypatch.setenv("OWNER_DATABASE_URL", urls.owner)
+    config = await with_next_revision(urls, tmp_path / "migrations", "payout_requests", "wallets")
+    holder, watcher = await asyncpg.connect(urls.admin), await asyncpg.connect(urls.admin)
+
+    async def waits() -> bool:
+        return bool(await watcher.fetchval(WAITING))
+
+    try:
+        # Only the session of the migration looks for a deadlock.
+        await holder.execute("SET deadlock_timeout = '1h'; BEGIN; LOCK TABLE wallets IN SHARE MODE")
+        migrating = asyncio.create_task(asyncio.to_thread(command.upgrade, config, "head"))
+        await eventually(waits)
+        await holder.execute("LOCK TABLE payout_requests IN SHARE MODE")
         await holder.execute("COMMIT")
         await migrating
     finally:

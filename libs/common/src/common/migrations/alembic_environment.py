@@ -22,7 +22,8 @@ LOCK_SECONDS_MAX: Final = 3
 # Two minutes in all; then the roll-out fails and names the statement that did not get its lock.
 LOCK_ATTEMPTS_MAX: Final = 24
 LOCK_PAUSE_SECONDS: Final = 2.0
-_LOCK_NOT_AVAILABLE: Final = "55P03"
+# A lock was not available in time, and a deadlock: after locks of its earlier statements a migration may meet one.
+_LOCK_ERRORS: Final = frozenset({"55P03", "40P01"})
 
 # The newest commit whose migrations begin with an empty database; later ones begin with its newest revisions
 # (decision 129).
@@ -54,7 +55,7 @@ async def _run_when_unlocked(connection: AsyncConnection, metadata: sa.MetaData)
             await connection.run_sync(_migrate, metadata)
             await connection.commit()
         except sa.exc.DBAPIError as error:
-            if attempt == LOCK_ATTEMPTS_MAX or getattr(error.orig, "sqlstate", None) != _LOCK_NOT_AVAILABLE:
+            if attempt == LOCK_ATTEMPTS_MAX or getattr(error.orig, "sqlstate", None) not in _LOCK_ERRORS:
                 raise
             await connection.rollback()
             await asyncio.sleep(LOCK_PAUSE_SECONDS)
