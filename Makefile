@@ -229,7 +229,7 @@ installation-drill: setup ## Install on an empty machine by campusctl, sell, kil
 start-drill: setup ## Start three of every process at once on empty servers, and audit
 	@exec $(PYTHON) -m lab.drills start $(ARGS)
 
-# ARGS="--from COMMIT"; both versions side by side: ARGS="--from COMMIT --skew SEED"; of released images ARGS="--from-images FOLDER --images build/release".
+# ARGS="--from COMMIT"; both versions side by side by ten seeds: ARGS="--from COMMIT --skew 10"; of released images ARGS="--from-images FOLDER --images build/release".
 upgrade-drill: setup ## Replace an older version by this one under load; no request fails
 	@exec $(PYTHON) -m lab.drills upgrade $(ARGS)
 

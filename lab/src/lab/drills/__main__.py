@@ -106,8 +106,9 @@ def _parser() -> argparse.ArgumentParser:
     upgrade = kinds.add_parser("upgrade", help="replace an older version by this one under load; no request fails")
     help_text = "the old version; by default the commit before the newest migration (or that of the initial one)"
     upgrade.add_argument("--from", dest="old", metavar="COMMIT", help=help_text)
-    help_text = "and run both versions side by side, each process by this seed in one of the combinations"
-    upgrade.add_argument("--skew", type=int, metavar="SEED", help=help_text)
+    help_text = "and run both versions side by side: by each of so many seeds every process has one of them"
+    upgrade.add_argument("--skew", type=int, default=0, metavar="SEEDS", help=help_text)
+    upgrade.add_argument("--first", type=int, default=1, metavar="SEED", help="the first seed of --skew (1)")
     help_text = "images.txt of the old version, with --images"
     upgrade.add_argument("--from-images", type=Path, metavar="FOLDER", help=help_text)
     _add_images(upgrade)
@@ -171,7 +172,8 @@ async def _overload(seconds: float) -> Report:
 
 async def _upgrade(options: argparse.Namespace, folder: Path) -> Report:
     if options.images is None:
-        return await drill_upgrade(folder, options.old, _log, skew_seed=options.skew)
+        seeds = range(options.first, options.first + options.skew)
+        return await drill_upgrade(folder, options.old, _log, skew=seeds)
     if options.from_images is None:
         raise BenchFailed("--images needs --from-images: the folder with images.txt of the old version")
     return await drill_upgrade_of_images(folder, options.from_images, options.images, _log)

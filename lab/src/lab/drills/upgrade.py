@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path, PurePath
@@ -28,7 +28,7 @@ from lab.bench.programs import BenchFailed
 from lab.drills.containers import containers_of, images_of
 from lab.drills.doubled import DoubledSystem, doubled_system
 from lab.drills.load import loaded
-from lab.drills.skew import SkewedScenarios, choices_of_version
+from lab.drills.skew import SkewedScenarios, Versions, choices_of_version
 from lab.histories.recording import History
 from lab.histories.verdict import record_verdict
 from lab.report import Report
@@ -43,10 +43,10 @@ _SOURCES: Final = ("libs/common/src", "services/*/src")
 _MIGRATIONS: Final = "services/*/migrations/versions/[0-9]*.py"
 
 
-async def drill_upgrade(folder: Path, old: str | None, log: Log, *, skew_seed: int | None = None) -> Report:
+async def drill_upgrade(folder: Path, old: str | None, log: Log, *, skew: Sequence[int] = ()) -> Report:
     """Upgrade from commit `old`, by default the one before the newest migration, to this version.
 
-    `skew_seed`: first run both versions side by side, in the combinations of `choices_of_version`.
+    `skew`: with seeds, first run both versions side by side, in the combinations of `choices_of_version`.
 
     Raises:
         BenchFailed: git is missing, or a database of the old commit is at a revision that this code does not have.
@@ -68,7 +68,7 @@ async def drill_upgrade(folder: Path, old: str | None, log: Log, *, skew_seed: i
             system.migrate({"PYTHONPATH": "", BROKER_ACCOUNTS: ""})
 
         new, earlier = {"PYTHONPATH": ""}, {"PYTHONPATH": sources}
-        replace = _replace_all if skew_seed is None else partial(_skew, skew_seed, new, earlier)
+        replace = partial(_skew, skew, new, earlier) if skew else _replace_all
         return await _upgrade(folder, commit[:10], _OldCheckout(), before, switch, log, replace)
 
 
@@ -111,7 +111,7 @@ async def _replace_all(doubled: DoubledSystem, market: Marketplace, report: Repo
 
 
 async def _skew(
-    seed: int,
+    seeds: Sequence[int],
     new: Mapping[str, str],
     old: Mapping[str, str],
     doubled: DoubledSystem,
@@ -121,16 +121,16 @@ async def _skew(
 ) -> None:
     """Run scenarios on each combination of versions, at the end on the new one. `new`, `old`: their variables."""
     scenarios = await SkewedScenarios.open(doubled.system, market)
-    await scenarios.advance("the old version")
-    for name, is_new in choices_of_version(seed):
-        log(f"running {name}")
-        replaced = 0
+    await scenarios.advance(Versions("the old version", lambda _: False))
+    replaced = 0
+    for versions in choices_of_version(seeds):
+        log(f"running {versions.name}")
         # Processes of the chosen version already have its variables.
-        for chosen, variables in ((is_new, new), (lambda plan, is_new=is_new: not is_new(plan), old)):
+        for is_chosen, variables in ((versions.is_new, new), (lambda plan, of=versions: not of.is_new(plan), old)):
             doubled.system.configure(variables)
-            replaced += len(await doubled.roll(every=False, among=chosen))
-        report.rows[f"processes replaced for {name}"] = str(replaced)
-        await scenarios.advance(name)
+            replaced += len(await doubled.roll(every=False, among=is_chosen))
+        await scenarios.advance(versions)
+    report.rows["seeds of versions, processes replaced"] = f"{len(seeds)}, {replaced}"
     await scenarios.finish(report)
 
 
