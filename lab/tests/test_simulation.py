@@ -12,7 +12,7 @@ from common.messaging.bus import Outgoing
 from common.messaging.topology import DELIVERIES_MAX, declared_topology
 from common.primitives.clock import ManualClock
 from common.primitives.retry import RetryLadder
-from lab.simulation import steps
+from lab.simulation import faults
 from lab.simulation.plans import plan_of
 from lab.simulation.shrinking import shrink
 from lab.stepped.effects import CURRENT
@@ -177,7 +177,7 @@ def test_every_seed_has_a_plan() -> None:
 
 def test_plans_have_a_second_death_and_two_deaths_at_once() -> None:
     kinds = {step.kind for seed in range(1, 101) for step in plan_of(seed)}
-    assert {steps.kill_twice, steps.kill_two} <= kinds
+    assert {faults.kill_twice, faults.kill_two} <= kinds
 
 
 async def test_shrinking_keeps_only_the_steps_that_violate_the_rule() -> None:

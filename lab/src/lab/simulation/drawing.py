@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Final, NamedTuple, TypeVar
 
-from lab.simulation import steps
+from lab.simulation import faults, steps
 from lab.simulation.step import Step
 
 Item = TypeVar("Item")
@@ -50,7 +50,7 @@ def delivered(random: Random) -> list[Step]:
 
 def failed_call(random: Random) -> list[Step]:
     """Return a fault of the next call, or of the next one that creates a refund or a transfer."""
-    return [random.choice((steps.fail_call, steps.fail_creation)).draw(random)]
+    return [random.choice((faults.fail_call, faults.fail_creation)).draw(random)]
 
 
 def interleaved(random: Random, sequences: Sequence[Sequence[Step]]) -> list[Step]:

@@ -146,3 +146,9 @@ async def give_goodwill(
     path = f"/api/goodwill-refunds/{prepared['id']}/{decision}"
     decided = {"hash": prepared["hash"]} if decision == "approve" else REASON
     return str((await run.market.post(path, CHECKER, decided))["status"])
+
+
+@step("an operator publishes all escrows again")
+async def publish_escrows(run: Run) -> str:
+    await run.market.run_command("payments-worker", "publish-escrows")
+    return "ok"

@@ -7,7 +7,7 @@ from functools import partial
 from random import Random
 from typing import Final
 
-from lab.simulation import deliveries, payments, payouts, steps
+from lab.simulation import deliveries, faults, payments, payouts, steps
 from lab.simulation.drawing import FOCUSES, Focus, at, delivered, failed_call, interleaved, weighted
 from lab.simulation.step import Step, StepKind
 from lab.simulation.stories import STORIES
@@ -32,19 +32,19 @@ _REPEATED: Final[Sequence[tuple[StepKind, int]]] = (
     (steps.duplicate_message, 6),
     (steps.duplicate_everything, 12),
     (steps.deliver_newest, 4),
-    (steps.drop_acknowledgements, 4),
+    (faults.drop_acknowledgements, 4),
     (steps.deliver_present, 6),
-    (steps.drop_connection, 4),
-    (steps.kill_at_effect, 4),
+    (faults.drop_connection, 4),
+    (faults.kill_at_effect, 4),
 )
 _FAULTS: Final[Sequence[tuple[StepKind, int]]] = (
-    (steps.fail_call, 4),
-    (steps.fail_creation, 4),
-    (steps.kill, 2),
-    (steps.kill_at_effect, 2),
-    (steps.kill_twice, 3),
-    (steps.kill_two, 2),
-    (steps.drop_connection, 4),
+    (faults.fail_call, 4),
+    (faults.fail_creation, 4),
+    (faults.kill, 2),
+    (faults.kill_at_effect, 2),
+    (faults.kill_twice, 3),
+    (faults.kill_two, 2),
+    (faults.drop_connection, 4),
 )
 _SCHEDULED_MAX: Final = 4
 FIRST_STORY: Final = -len(STORIES)

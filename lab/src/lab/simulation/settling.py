@@ -50,8 +50,7 @@ async def settle(run: Run) -> dict[int, str]:
     """Let everything come to its end; returns the states of the orders."""
     market = run.market
     market.effects.stop()
-    market.connection.faults.clear()
-    market.connection.creation_faults.clear()
+    market.connection.clear_faults()
     market.broker.held_until.clear()
     for process in market.processes.values():
         getattr(process.bus, "losses", set()).clear()

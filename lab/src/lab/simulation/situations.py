@@ -16,7 +16,7 @@ from contracts.transaction_types import TransactionType
 from lab.stepped.effects import KINDS
 from lab.stepped.reached import REACHED, decision_names
 from lab.stepped.simulated_broker import Loss
-from lab.stepped.simulated_gateway import CREATING, CallFault, EarlyEnd
+from lab.stepped.simulated_gateway import CREATING, Call, CallFault, EarlyEnd
 from operations.processes import CAMPUS
 from payments.clients.paystack_records import KNOWN_EVENTS
 from payments.domain.charges import QuarantineReason
@@ -34,15 +34,6 @@ REACHED_BY_TESTS: Final = Path(__file__).with_name("reached_by_tests.toml")
 MONEY: Final = ("orders", "payments", "payouts")
 Unreachable = Literal["excluded", "in_tests"]
 """Of a situation that no seed can reach: no test can either, or tests of the services do."""
-_CALLS: Final = (
-    "POST /gateway/transaction/initialize",
-    "GET /gateway/transaction/verify",
-    "POST /gateway/refund",
-    "GET /gateway/refund",
-    "POST /gateway/transfer",
-    "GET /gateway/transfer/verify",
-    "GET /gateway/dispute",
-)
 
 # By service: the first columns of the rows, and the values of each.
 _VALUES: Final[Sequence[tuple[str, str, str, Sequence[Iterable[str]]]]] = (
@@ -137,7 +128,7 @@ def _expected() -> set[str]:
         for event in (event for event in SUBSCRIPTIONS[service] if event.TYPE.startswith(MONEY)):
             names |= {f"message: {event.TYPE} {how}" for how in ("beside its duplicate", "redelivered", "early")}
     names |= {f"{change} while {state}" for change, states in _MEANWHILE.items() for state in states}
-    names |= {f"call: {fault} of {call}" for fault, call in product(get_args(CallFault), _CALLS)}
+    names |= {f"call: {fault} of {call}" for fault, call in product(get_args(CallFault), get_args(Call))}
     names |= {f"end: {end} before the response of {call}" for end, call in product(get_args(EarlyEnd), CREATING)}
     names |= {f"connection: lost {loss}" for loss in get_args(Loss)}
     processes = [plan.name for plan in CAMPUS.processes if plan.service in (*MONEY, "api-gateway")]

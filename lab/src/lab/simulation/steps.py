@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, Final, Literal, cast
+from typing import Annotated, Final, Literal
 
 from lab.simulation.run import OrderRecord, Run, lines_of
 from lab.simulation.step import Absent, Order, OrderNumber, Pick, chosen, step
@@ -24,9 +24,6 @@ from lab.stepped.actions import (
     with_pin,
 )
 from lab.stepped.actors import CHECKER, MAKER, SUPPORT
-from lab.stepped.effects import Crash, Side
-from lab.stepped.simulated_broker import Loss, SimulatedBus
-from lab.stepped.simulated_gateway import CallFault, CreationFault
 
 # An ended transfer is queried for so long. A later end whose webhook is lost is a finding of the audit too.
 _QUERIED_WITHIN: Final = timedelta(days=7)
@@ -262,6 +259,7 @@ async def hold_service(
 
 @step("everything is published, and every message is in its queue twice")
 async def duplicate_everything(run: Run) -> str:
+    await run.market.release_rows()
     for name in run.market.relays():
         await run.market.relay(name)
     queues = run.market.waiting_queues()
@@ -329,63 +327,4 @@ async def deliver_everything(run: Run) -> str:
 @step("what is due now is published and delivered")
 async def deliver_present(run: Run) -> str:
     await run.market.run_present()
-    return "ok"
-
-
-# Faults: calls to the gateway, processes and connections
-
-
-@step("the next call to the gateway has {fault}")
-async def fail_call(run: Run, fault: CallFault) -> str:
-    run.market.connection.faults.append(fault)
-    return "ok"
-
-
-@step("the next call that creates a refund or a transfer has {fault}")
-async def fail_creation(run: Run, fault: CreationFault) -> str:
-    run.market.connection.creation_faults.append(fault)
-    return "ok"
-
-
-@step("a process dies and starts again")
-async def kill(run: Run, pick: Pick) -> str:
-    process = chosen(pick, list(run.market.processes.values()))
-    process.die()
-    await run.market.revive()
-    return str(process.name)
-
-
-@step("a process dies {side} effect {number} from now")
-async def kill_at_effect(run: Run, number: Annotated[int, range(40)], side: Side) -> str:
-    run.market.effects.start(Crash(number, side))
-    return "ok"
-
-
-@step("a process dies {side} effect {number} from now, and one {then_side} effect {then} of the recovery")
-async def kill_twice(
-    run: Run, number: Annotated[int, range(40)], side: Side, then: Annotated[int, range(20)], then_side: Side
-) -> str:
-    run.market.effects.start(Crash(number, side), Crash(then, then_side))
-    return "ok"
-
-
-@step("two processes die {side} effect {number} from now")
-async def kill_two(run: Run, number: Annotated[int, range(40)], side: Side, pick: Pick) -> str:
-    other = str(chosen(pick, list(run.market.processes)))
-    run.market.effects.start(Crash(number, side, other))
-    return other
-
-
-@step("the broker's connection of a process ends at its next {loss}")
-async def drop_connection(run: Run, pick: Pick, loss: Loss) -> str:
-    process = chosen(pick, list(run.market.processes.values()))
-    assert isinstance(process.bus, SimulatedBus)
-    process.bus.losses.add(loss)
-    return str(process.name)
-
-
-@step("the broker's connection of each process ends at its next acknowledgement")
-async def drop_acknowledgements(run: Run) -> str:
-    for process in run.market.processes.values():
-        cast("SimulatedBus", process.bus).losses.add("acknowledgement")
     return "ok"

@@ -68,8 +68,7 @@ async def _outcome(run: Run, step: Step) -> str:
 async def recover(market: SimulatedMarketplace) -> None:
     """End what a broken run left behind, as far as it goes."""
     market.effects.stop()
-    market.connection.faults.clear()
-    market.connection.creation_faults.clear()
+    market.connection.clear_faults()
     await market.revive()
 
 

@@ -76,15 +76,16 @@ class EffectLog:
     fired: list[Effect] = field(default_factory=list)
     is_recording: bool = False
     _kinds: Collection[Kind] = KINDS
+    _counted_process: str = ""
     _planned: list[Crash] = field(default_factory=list)
     _numbered: list[Effect] = field(default_factory=list)
     _first: int = 0
 
-    def start(self, *crashes: Crash, kinds: Collection[Kind] = KINDS) -> None:
+    def start(self, *crashes: Crash, kinds: Collection[Kind] = KINDS, process: str = "") -> None:
         """Count the effects of these kinds from 0, and from 0 again after each crash, from which the next one
-        counts.
+        counts. `process`: count those of this one only.
         """
-        self._kinds, self._planned = kinds, list(crashes)
+        self._kinds, self._planned, self._counted_process = kinds, list(crashes), process
         self.fired, self._numbered, self.is_recording = [], [], True
         self._count_again()
 
@@ -104,7 +105,7 @@ class EffectLog:
         effect = Effect(process.name, kind, label)
         self.seen.append(effect)
         self.sessions.append(session)
-        if kind not in self._kinds:
+        if kind not in self._kinds or self._counted_process not in ("", process.name):
             return None
         self._numbered.append(effect)
         number = len(self._numbered) - 1

@@ -220,7 +220,7 @@ class Marketplace:
     async def run_until_idle(self) -> None:
         """Publish, deliver and handle until nothing moves any more."""
         for _ in range(_ROUNDS_MAX):
-            if not (await self.move_once() or await self._release_rows()):
+            if not (await self.move_once() or await self.release_rows()):
                 return
         raise NotSettled
 
@@ -285,7 +285,7 @@ class Marketplace:
         headers = {"x-gateway-signature": signature, "Content-Type": "application/json"}
         return await self._send("POST", "/functions/v1/gateway-webhook", content=body, headers=headers)
 
-    async def _release_rows(self) -> bool:
+    async def release_rows(self) -> bool:
         """Publish the rows of dead processes and unconfirmed ones, which wait in the table for the end of a lease."""
         released = False
         for service, connection in self.databases.items():

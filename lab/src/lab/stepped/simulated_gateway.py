@@ -33,11 +33,28 @@ EarlyEnd = Literal["success", "failure", "success and no response", "failure and
 """How a refund or a transfer ends, with its webhook, before the response to the call that creates it."""
 CreationFault = Literal[CallFault, EarlyEnd]
 CREATING: Final = ("POST /gateway/refund", "POST /gateway/transfer")
+Call = Literal[
+    "POST /gateway/transaction/initialize",
+    "GET /gateway/transaction/verify",
+    "POST /gateway/refund",
+    "GET /gateway/refund",
+    "POST /gateway/transfer",
+    "GET /gateway/transfer/verify",
+    "GET /gateway/dispute",
+]
+"""An operation of the gateway: the path without the reference or the id."""
 
 _UNANSWERED: Final = ("no response after it was processed", "success and no response", "failure and no response")
 # The keys of the tokens come by the same connection, because the virtual clock ends their time in the cache so often.
 JWKS_PATH: Final = "/.well-known/jwks.json"
 _ERROR: Final = {"status": False, "message": "Internal server error"}
+
+
+def call_of(request: httpx.Request) -> str:
+    """Return the operation that a request calls."""
+    *parts, last = request.url.path.split("/")
+    is_named = last.isdigit() or parts[-1:] == ["verify"]
+    return f"{request.method} {'/'.join(parts if is_named else [*parts, last])}"
 
 
 class GatewayConnection(httpx.AsyncBaseTransport):
@@ -48,6 +65,8 @@ class GatewayConnection(httpx.AsyncBaseTransport):
         self._jwks = jwks
         self._transport = httpx.ASGITransport(app=app)
         self.faults: list[CallFault] = []
+        # Of the next call of each operation.
+        self.faults_by_call: dict[str, CallFault] = {}
         # Of the next calls that create a refund or a transfer.
         self.creation_faults: list[CreationFault] = []
         # Lets the bank end what a response describes, and delivers what follows.
@@ -56,14 +75,12 @@ class GatewayConnection(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         if request.url.path == JWKS_PATH:
             return httpx.Response(200, json=self._jwks, request=request)
-        call = f"{request.method} {request.url.path}"
-        faults: list[Any] = self.creation_faults if self.creation_faults and call in CREATING else self.faults
-        fault: CreationFault | None = faults.pop(0) if faults and CURRENT.get() is not None else None
+        call = call_of(request)
+        fault = self._fault_of(call) if CURRENT.get() is not None else None
         if fault in get_args(EarlyEnd):
             REACHED.add(f"end: {fault} before the response of {call}")
         elif fault:
-            path = "/".join(request.url.path.split("/")[:4]) if "verify" in request.url.path else request.url.path
-            REACHED.add(f"call: {fault} of {request.method} {path}")
+            REACHED.add(f"call: {fault} of {call}")
         if fault == "no connection":
             raise httpx.ConnectError("simulated: no connection", request=request)
         if fault == "no response":
@@ -80,6 +97,19 @@ class GatewayConnection(httpx.AsyncBaseTransport):
         response.request = request
         await response.aread()
         return response
+
+    def _fault_of(self, call: str) -> CreationFault | None:
+        """Return the planned fault of this call, which is used up."""
+        if call in self.faults_by_call:
+            return self.faults_by_call.pop(call)
+        faults: list[Any] = self.creation_faults if self.creation_faults and call in CREATING else self.faults
+        return faults.pop(0) if faults else None
+
+    def clear_faults(self) -> None:
+        """Forget the planned faults that met no call."""
+        self.faults.clear()
+        self.faults_by_call.clear()
+        self.creation_faults.clear()
 
     async def _end(self, path: str, response: httpx.Response, *, is_paid: bool) -> None:
         """Run what happens at the bank outside the process that waits for the response."""
