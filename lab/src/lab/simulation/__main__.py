@@ -11,6 +11,7 @@ from lab.simulation.exploration import TRIALS_MAX, Exploration, examine, explore
 from lab.simulation.marketplace import USERS_AND_MESSAGES, SimulatedMarketplace
 from lab.simulation.plans import FIRST_STORY, plan_of
 from lab.simulation.situations import record_rows, situations_report
+from lab.simulation.stories import STORIES
 from lab.simulation.verdicts import run_plan
 from lab.systems import logger
 
@@ -27,7 +28,7 @@ _REPEATED_SEEDS = (1, 3)
 def main() -> None:
     """Exit with status 1 when a promise did not hold."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=200, help="so many seeds")
+    parser.add_argument("--seeds", type=int, default=len(STORIES) + 80, help="so many seeds; default: stories, and 80")
     parser.add_argument("--first", type=int, default=FIRST_STORY, help="the first seed; below zero: a story")
     parser.add_argument("--hours", type=float, default=0.0, help="instead: new seeds for so many hours")
     parser.add_argument("--seed", type=int, help="only this seed, with its whole run")

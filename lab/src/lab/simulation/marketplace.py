@@ -193,6 +193,8 @@ class SimulatedMarketplace(Marketplace):
         await self.sandbox.post(f"/control/{action}", json={})
         for webhook in await self.webhooks.claim_all():
             await self.send_webhook_once(webhook.body)
+            # It is processed after its response.
+            await self.processes["payments-api"].is_quiet()
         for _ in range(_ROUNDS_OF_AN_EARLY_END):
             for name in self.relays():
                 await self.processes[name].relay()

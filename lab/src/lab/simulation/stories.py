@@ -308,6 +308,15 @@ STORIES: Final[Mapping[str, Journey]] = {
         steps.decide_return(0, "approve"), steps.deliver_present(), steps.decide_chargeback(0, "win"),
         steps.send_webhook(0, "once"), steps.deliver_present(), D,
     ),
+    "a payout fails, two people decide, and it is sent again, paid and reversed": (
+        *PAYOUT, *transfer("fail"), payouts.prepare_reconciliation(0), *RESET, *transfer("succeed", "reverse"),
+    ),
+    "the second transfer of a payout is reversed, and the first one paid and reversed": (
+        *PAYOUT, *transfer("fail"), *RESET, steps.pass_days(1), D,
+        payouts.settle_transfer(0, 0, "reverse", "Declined"), D,
+        payouts.settle_transfer(0, 1, "succeed", "Declined"), D, steps.pass_days(1), D,
+        payouts.settle_transfer(0, 1, "reverse", "Declined"), D, steps.pass_days(1), D,
+    ),
     "a decision about a refund is rejected": (
         *delivered(0), *returning(0), *returned(0), *refunds(0, "fail"), steps.decide_refunds(0, "reject"), D,
     ),
