@@ -1,5 +1,7 @@
-"""`python -m lab.bench.statements [--orders N]`: the statements of a whole order by process and transaction, its rows
-by table, and its messages by queue.
+"""`python -m lab.bench.statements [--count N] [--payouts]`: the statements of a whole order, or of a payout, by process
+and transaction, its rows by table, and its messages by queue.
+
+Payouts are requested one by one and sent in one batch, as in `lab.bench order`, up to the bank's confirmation.
 
 Counts depend on the code alone, so they hold on a busy machine. PostgreSQL logs each statement, and counts rows; the
 broker counts messages. A period without requests of the same length is subtracted.
@@ -77,18 +79,20 @@ class Period:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m lab.bench.statements", description=__doc__)
-    parser.add_argument("--orders", type=int, default=10, help="orders to count, one after the other")
-    count = parser.parse_args().orders
+    parser.add_argument("--count", type=int, default=10, help="orders or payouts to count")
+    parser.add_argument("--payouts", action="store_true", help="count payouts in place of orders")
+    arguments = parser.parse_args()
+    count, of_payout = arguments.count, arguments.payouts
     try:
-        orders, idle, rows_and_messages = asyncio.run(_measure(count))
+        found, idle, rows_and_messages = asyncio.run(_measure(count, of_payout=of_payout))
     except (BenchFailed, StartFailed, ServerUnavailable) as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    print("\n".join([*report(orders, idle, count), *rows_and_messages]))
+    print("\n".join([*report(found, idle, count), *rows_and_messages]))
     return 0
 
 
-async def _measure(count: int) -> tuple[Period, Period, list[str]]:
+async def _measure(count: int, *, of_payout: bool) -> tuple[Period, Period, list[str]]:
     async with (
         running_version(this_version(), _log) as system,
         _opened(system) as (counters, trade),
@@ -97,14 +101,15 @@ async def _measure(count: int) -> tuple[Period, Period, list[str]]:
         _log("warming up")
         for _ in range(_WARM_ORDERS):
             await trade.order()
+        await trade.payouts(1)
         await asyncio.sleep(_QUIET_SECONDS)
         before = await counters.counts()
-        _log(f"{count} orders")
-        orders = await _period(log, trade, count)
+        _log(f"{count} {'payouts' if of_payout else 'orders'}")
+        found = await _period(log, trade, count, of_payout=of_payout)
         after = await counters.counts()
         _log("a period without requests")
-        idle = await _period(log, trade, 0, orders.seconds)
-        return orders, idle, counted(before, after, await counters.counts(), count)
+        idle = await _period(log, trade, 0, seconds=found.seconds)
+        return found, idle, counted(before, after, await counters.counts(), count)
 
 
 @asynccontextmanager
@@ -130,10 +135,13 @@ async def _logged(system: RunningSystem) -> AsyncIterator[Path]:
         await connection.close()
 
 
-async def _period(log: Path, trade: Trade, count: int, seconds: float = 0.0) -> Period:
+async def _period(log: Path, trade: Trade, count: int, *, of_payout: bool = False, seconds: float = 0.0) -> Period:
     start, began = log.stat().st_size, time.monotonic()
-    for _ in range(count):
-        await trade.order()
+    if of_payout:
+        await trade.payouts(count)
+    else:
+        for _ in range(count):
+            await trade.order()
     await asyncio.sleep(max(_QUIET_SECONDS, seconds))
     with log.open("rb") as file:
         file.seek(start)
@@ -165,12 +173,12 @@ def transactions_of(executed: Iterable[Executed]) -> list[Transaction]:
     return ended
 
 
-def report(orders: Period, idle: Period, count: int) -> list[str]:
-    """Return the lines to print: each transaction with its frequency, and the sums for an order."""
-    share = orders.seconds / idle.seconds
+def report(found: Period, idle: Period, count: int) -> list[str]:
+    """Return the lines to print: each transaction with its frequency, and the sums for an order or a payout."""
+    share = found.seconds / idle.seconds
     lines, sums = list[str](), defaultdict[str, float](float)
     by_process: Mapping[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-    for transaction, seen in sorted(orders.transactions.items(), key=lambda pair: pair[0].process):
+    for transaction, seen in sorted(found.transactions.items(), key=lambda pair: pair[0].process):
         times = max(0.0, (seen - idle.transactions[transaction] * share) / count)
         if times < 0.05:
             continue
@@ -186,15 +194,15 @@ def report(orders: Period, idle: Period, count: int) -> list[str]:
         lines.append(f"{transaction.process}: {times:.1f} x")
         lines += [f"    {statement[:_SHOWN]}" for statement in transaction.statements]
     table = [_row("process", tuple(sums))]
-    table += [_row(process, [f"{value:.1f}" for value in found.values()]) for process, found in by_process.items()]
-    return [*lines, "", *table, _row("an order", [f"{value:.1f}" for value in sums.values()])]
+    table += [_row(process, [f"{value:.1f}" for value in values.values()]) for process, values in by_process.items()]
+    return [*lines, "", *table, _row("each", [f"{value:.1f}" for value in sums.values()])]
 
 
 def counted(before: Counts, after: Counts, idle: Counts, count: int) -> list[str]:
-    """Return the lines to print: for an order the rows of each table, inserted and changed, and the messages."""
+    """Return the lines to print: for each of `count` the rows of a table, inserted and changed, and the messages."""
     share = (after.at - before.at) / (idle.at - after.at)
 
-    def of_order(first: int, second: int, third: int) -> float:
+    def of_each(first: int, second: int, third: int) -> float:
         return max(0.0, (second - first - (third - second) * share) / count)
 
     def line(name: str, values: Sequence[float]) -> list[str]:
@@ -202,16 +210,16 @@ def counted(before: Counts, after: Counts, idle: Counts, count: int) -> list[str
 
     three = (before, after, idle)
     tables = {
-        name: [of_order(*(one.tables.get(name, (0, 0))[column] for one in three)) for column in range(2)]
+        name: [of_each(*(one.tables.get(name, (0, 0))[column] for one in three)) for column in range(2)]
         for name in sorted(after.tables)
     }
-    messages = {name: [of_order(*(one.messages.get(name, 0) for one in three))] for name in sorted(after.messages)}
+    messages = {name: [of_each(*(one.messages.get(name, 0) for one in three))] for name in sorted(after.messages)}
     lines = list[str]()
     for heading, found in ((("inserted", "changed"), tables), (("acknowledged",), messages)):
         lines += ["", _row("messages" if found is messages else "rows", heading)]
         for name, values in found.items():
             lines += line(name, values)
-        lines += line("an order", [sum(column) for column in zip(*found.values(), strict=True)])
+        lines += line("each", [sum(column) for column in zip(*found.values(), strict=True)])
     return lines
 
 
