@@ -45,7 +45,9 @@ async def observe(
 ) -> None:
     """Record what the gateway reported of a transfer."""
     update = TransferUpdate(source, status, amount_minor, "NGN")
-    await transfers.record_observation(uow, transfer_id, update, verdict, scenario.clock.now())
+    transfer = await transfers.read_transfer(uow, transfer_id)
+    record = transfers.RecordedUpdate(update, verdict)
+    await transfers.record_observation(uow, transfer, record, scenario.clock.now())
 
 
 async def append_line(

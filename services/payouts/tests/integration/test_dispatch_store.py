@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 from common.primitives.ids import new_id
 from payouts.domain.dispatch import LEASE, PlanLine
-from payouts.store import payouts
+from payouts.store import payouts, wallets
 from payouts.store.payouts import Batch
 
 from .conftest import Sandbox, Scenario, Vendor, released
@@ -191,7 +191,10 @@ async def test_a_payout_is_found_by_the_key_of_its_own_user(scenario: Scenario, 
         made.append(vendor)
     async with scenario.unit_of_work() as uow:
         for vendor, amount_minor in zip(made, (200, 300), strict=True):
-            found = await payouts.find_payout_by_key(uow, vendor.owner, key)
-            assert found is not None
-            assert found.amount_minor == amount_minor
-            assert await payouts.find_payout_by_key(uow, vendor.owner, uuid4()) is None
+            facts = await wallets.read_for_payout(uow, vendor.id, vendor.owner, key)
+            assert facts.requested is not None
+            assert facts.requested.amount_minor == amount_minor
+            assert facts.wallet.available_minor == 1_000 - amount_minor
+            for unknown in (uuid4(), None):
+                facts = await wallets.read_for_payout(uow, vendor.id, vendor.owner, unknown)
+                assert facts.requested is None

@@ -37,8 +37,16 @@ def locks_of(scenario: Scenario) -> Locks:
         await payouts.lock_payouts(uow, [payout_id])
         return True
 
+    async def lock_wallet_from_begin(uow: UnitOfWork, vendor_id: UUID) -> bool:
+        await uow.execute(wallets.lock_statement(vendor_id))
+        return True
+
     return {
         "wallet": ("SELECT DISTINCT vendor_id FROM payout_requests", wallets.lock_wallet),
+        "wallet from BEGIN on": (
+            "SELECT DISTINCT vendor_id FROM payout_requests",
+            lock_wallet_from_begin,
+        ),
         "bank details": (
             "SELECT vendor_id FROM vendor_bank_details",
             lambda uow, vendor_id: bank_details.lock_bank_details(
@@ -53,11 +61,11 @@ def locks_of(scenario: Scenario) -> Locks:
         ),
         "transfer": (
             "SELECT id FROM payout_transfers",
-            lambda uow, transfer_id: transfers.lock_transfer(uow, transfer_id=transfer_id),
+            lambda uow, transfer_id: uow.execute(transfers.lock_statement(transfer_id)),
         ),
         "transfer by its reference": (
             "SELECT reference FROM payout_transfers",
-            lambda uow, reference: transfers.lock_transfer(uow, reference=reference),
+            transfers.lock_transfer,
         ),
         "batch": (
             "SELECT id FROM dispatch_batches",

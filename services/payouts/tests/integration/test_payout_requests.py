@@ -143,7 +143,7 @@ async def test_row_policies_hide_other_vendors_payouts_without_any_filter(scenar
 
 async def test_a_crash_before_the_commit_stores_nothing(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(1_000)
-    from payouts.use_cases.payouts.request_payout import request_payout
+    from payouts.use_cases.payouts.steps import request_from_wallet
 
     class Crash(Exception):
         pass
@@ -151,7 +151,7 @@ async def test_a_crash_before_the_commit_stores_nothing(scenario: Scenario) -> N
     merchant = Caller(user_id=vendor.owner, vendor_id=vendor.id, permissions=permissions_of(["merchant"]))
     with pytest.raises(Crash):
         async with scenario.unit_of_work(merchant) as uow:
-            await request_payout(uow, vendor.id, 100, vendor.owner, scenario.clock.now())
+            await request_from_wallet(uow, vendor.id, 100, vendor.owner, scenario.clock.now())
             raise Crash
     assert (await scenario.wallet(vendor))["availableMinor"] == 1_000
     assert await scenario.published("payouts.payout_requested.v1") == []

@@ -112,12 +112,12 @@ class PayoutWalker:
         reference = sent[picked % len(sent)]["reference"]
         update = TransferUpdate("webhook", status, amount_minor, "NGN", reason="Bank switch is down")
         async with self.scenario.unit_of_work() as uow:
-            locked = await transfers.lock_transfer(uow, reference=reference)
+            locked = await transfers.lock_transfer(uow, reference)
             assert locked is not None
             verdict = evaluate_update(locked, update)
             await record_transfer_update(uow, reference, update, self.scenario.clock.now())
         async with self.scenario.unit_of_work() as uow:
-            after = await transfers.lock_transfer(uow, reference=reference)
+            after = await transfers.lock_transfer(uow, reference)
         assert after is not None
         is_new = verdict in ("advanced", "confirmed")
         assert after.effective_status == (status if is_new else locked.effective_status)

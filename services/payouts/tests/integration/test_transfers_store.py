@@ -1,6 +1,6 @@
 """The store of transfers: each statement finds and changes the attempt that it names, in the states that it names."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -32,29 +32,34 @@ async def set_row(uow: Any, sent: Sent, status: str, due_at: Any = None) -> None
     )
 
 
+async def process(uow: Any, sent: Sent, at: datetime) -> None:
+    """Record a success of the transfer, which completes its payout."""
+    transfer = await transfers.read_transfer(uow, sent.transfer_id)
+    update = TransferUpdate("webhook", "success", AMOUNT, "NGN")
+    record = transfers.RecordedUpdate(update, "advanced", sets_status=True, processes=True)
+    await transfers.record_observation(uow, transfer, record, at)
+
+
 async def test_a_locked_transfer_has_its_own_history(scenario: Scenario, pair: tuple[Sent, Sent]) -> None:
     own, other = pair
     now = scenario.clock.now()
     async with scenario.unit_of_work() as uow:
         await observe(uow, scenario, other.transfer_id, "webhook", "success", "advanced")
         await append_line(uow, scenario, other, "reversal")
-        locked = await transfers.lock_transfer(uow, transfer_id=own.transfer_id)
-        assert locked is not None
+        locked = await transfers.read_transfer(uow, own.transfer_id)
         assert (locked.id, locked.payout_id, locked.reference) == (own.transfer_id, own.payout_id, own.reference)
         assert (locked.payout_status, locked.effective_status) == ("pending", "pending")
         assert (locked.ended_at, locked.returned, locked.has_other_attempts) == (None, False, False)
-        assert locked == await transfers.lock_transfer(uow, reference=own.reference)
+        assert locked == await transfers.lock_transfer(uow, own.reference)
         # Only a report with an effect is the effective one; any end counts as the first one.
         await observe(uow, scenario, own.transfer_id, "webhook", "failed", "stale")
         await observe(uow, scenario, own.transfer_id, "webhook", "success", "contradiction")
-        locked = await transfers.lock_transfer(uow, transfer_id=own.transfer_id)
-        assert locked is not None
+        locked = await transfers.read_transfer(uow, own.transfer_id)
         assert (locked.effective_status, locked.ended_at) == ("pending", now)
         await observe(uow, scenario, own.transfer_id, "query", "failed", "confirmed")
         # A payout that is not processed was not returned by a reversal.
         await append_line(uow, scenario, own, "reversal")
-        locked = await transfers.lock_transfer(uow, transfer_id=own.transfer_id)
-        assert locked is not None
+        locked = await transfers.read_transfer(uow, own.transfer_id)
         assert (locked.effective_status, locked.returned) == ("failed", False)
 
 
@@ -64,12 +69,11 @@ async def test_a_processed_payout_is_returned_by_its_own_reversal(
 ) -> None:
     own, other = pair
     async with scenario.unit_of_work() as uow:
-        assert await transfers.mark_processed(uow, own.transfer_id, scenario.clock.now())
+        await process(uow, own, scenario.clock.now())
         await append_line(uow, scenario, other, "reversal")
         if kind:
             await append_line(uow, scenario, own, kind, source_key=f"{kind}:{uuid4()}")
-        locked = await transfers.lock_transfer(uow, transfer_id=own.transfer_id)
-        assert locked is not None
+        locked = await transfers.read_transfer(uow, own.transfer_id)
         assert (locked.payout_status, locked.returned) == ("processed", returned)
 
 
@@ -79,8 +83,9 @@ async def test_a_payout_is_processed_once_by_the_attempt_that_was_paid(
     own, other = pair
     now = scenario.clock.now()
     async with scenario.unit_of_work() as uow:
-        assert await transfers.mark_processed(uow, own.transfer_id, now)
-        assert not await transfers.mark_processed(uow, own.transfer_id, now + timedelta(days=1))
+        await process(uow, own, now)
+        with pytest.raises(StateChanged):
+            await process(uow, own, now + timedelta(days=1))
         rows = await uow.fetch("SELECT id, status, processed_at FROM payout_requests")
     assert {row["id"]: (row["status"], row["processed_at"]) for row in rows} == {
         own.payout_id: ("processed", now),
@@ -95,8 +100,7 @@ async def test_a_submission_starts_with_a_lease_and_ends_unknown_once(
     now = scenario.clock.now()
     async with scenario.unit_of_work() as uow:
         before = await row_of(uow, other)
-        locked = await transfers.lock_transfer(uow, transfer_id=own.transfer_id)
-        assert locked is not None
+        locked = await transfers.read_transfer(uow, own.transfer_id)
         await set_row(uow, own, "reserved")
         submission = await transfers.start_submission(uow, locked, may_send=True, at=now)
         with pytest.raises(StateChanged):
@@ -153,8 +157,7 @@ async def test_a_report_is_saved_on_its_own_attempt_and_payout(scenario: Scenari
     later = now + timedelta(minutes=1)
     async with scenario.unit_of_work() as uow:
         before = await row_of(uow, other)
-        locked = await transfers.lock_transfer(uow, transfer_id=own.transfer_id)
-        assert locked is not None
+        locked = await transfers.read_transfer(uow, own.transfer_id)
         update = TransferUpdate("webhook", "failed", AMOUNT, "NGN", "TRF_own", "closed")
         await transfers.save_transfer_status(uow, locked, update, later)
         row = await row_of(uow, own)
@@ -162,18 +165,61 @@ async def test_a_report_is_saved_on_its_own_attempt_and_payout(scenario: Scenari
         codes = {row["id"]: row["transfer_code"] for row in await uow.fetch("SELECT * FROM payout_requests")}
         assert codes[own.payout_id] == "TRF_own"
         assert codes[other.payout_id] != "TRF_own"
-        await transfers.save_fee(uow, own.transfer_id, 100, later)
         await transfers.save_recipient_code(uow, own.transfer_id, "RCP_own")
-        await transfers.schedule_poll(uow, own.transfer_id, later, polled=True)
         await transfers.schedule_poll(uow, own.transfer_id, later, polled=False)
         row = await row_of(uow, own)
-        assert (row["fee"], row["recipient_code"], row["due_at"]) == (100, "RCP_own", later)
-        assert row["poll_count"] == locked.poll_count + 1
+        assert (row["recipient_code"], row["due_at"], row["poll_count"]) == ("RCP_own", later, locked.poll_count)
         await transfers.claim_transfer(uow, transfers.DueTransfer(own.transfer_id, "failed"), "unknown", later)
         found = await transfers.find_transfer(uow, own.transfer_id)
         assert found == (own.payout_id, 1, own.reference, "unknown", "paystack")
         assert await transfers.find_transfer(uow, uuid4()) is None
         assert await row_of(uow, other) == before
+
+
+NAMED = TransferUpdate("query", "success", AMOUNT, "NGN", "TRF_new", "late")
+
+
+@pytest.mark.parametrize(
+    ("record", "changed"),
+    [
+        (transfers.RecordedUpdate(NAMED, "stale"), {}),
+        (
+            transfers.RecordedUpdate(NAMED, "repeated", sets_status=True),
+            {"status": "success", "transfer_code": "TRF_new", "failure": None, "updated_at": "later"},
+        ),
+        (transfers.RecordedUpdate(NAMED, "repeated", fee_minor=100), {"fee": 100, "updated_at": "later"}),
+        (transfers.RecordedUpdate(NAMED, "repeated", recipient_code="RCP_own"), {"recipient_code": "RCP_own"}),
+        (
+            transfers.RecordedUpdate(NAMED, "repeated", poll=transfers.Poll(None, polled=True)),
+            {"due_at": None, "poll_count": 1, "asks": 1},
+        ),
+    ],
+    ids=["nothing", "status", "fee", "recipient", "poll"],
+)
+async def test_a_recorded_update_changes_only_the_columns_that_it_names(
+    scenario: Scenario, pair: tuple[Sent, Sent], record: transfers.RecordedUpdate, changed: dict[str, Any]
+) -> None:
+    own, other = pair
+    later = scenario.clock.now() + timedelta(minutes=1)
+    async with scenario.unit_of_work() as uow:
+        before, before_other = dict(await row_of(uow, own)), await row_of(uow, other)
+        transfer = await transfers.read_transfer(uow, own.transfer_id)
+        await transfers.record_observation(uow, transfer, record, later)
+        expected = {name: later if value == "later" else value for name, value in changed.items()}
+        assert dict(await row_of(uow, own)) == before | expected
+        assert await row_of(uow, other) == before_other
+
+
+async def test_an_update_of_a_transfer_that_has_changed_is_not_recorded(
+    scenario: Scenario, pair: tuple[Sent, Sent]
+) -> None:
+    own, _ = pair
+    async with scenario.unit_of_work() as uow:
+        transfer = await transfers.read_transfer(uow, own.transfer_id)
+        await set_row(uow, own, "unknown")
+        with pytest.raises(StateChanged):
+            record = transfers.RecordedUpdate(NAMED, "repeated", fee_minor=100)
+            await transfers.record_observation(uow, transfer, record, scenario.clock.now())
 
 
 async def test_due_transfers_are_those_of_the_named_gateways(scenario: Scenario, pair: tuple[Sent, Sent]) -> None:

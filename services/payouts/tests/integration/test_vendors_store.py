@@ -15,7 +15,7 @@ from common.primitives.ids import new_id
 from payouts.domain.bank_accounts import NameCheck
 from payouts.domain.chargebacks import ChargebackUpdate, HoldChange, KnownChargeback, OpenChargeback
 from payouts.domain.schedules import Schedule
-from payouts.domain.wallet import WalletLine
+from payouts.domain.wallet import WalletLine, with_balances
 from payouts.store import bank_details, chargebacks, schedules, wallets
 from payouts.store.bank_details import BankDetails
 from testkit.locks import waits_for
@@ -222,7 +222,7 @@ async def test_a_dispute_has_its_newest_state_and_its_own_hold(scenario: Scenari
         ]
         # A hold is no credit, and the wallet of another vendor received nothing for the order.
         line = WalletLine("hold", -500, order_id=own.order_id)
-        await wallets.append_lines(uow, vendor.id, f"hold:{new_id()}", 2_800, [line], now)
+        await wallets.append_lines(uow, vendor.id, f"hold:{new_id()}", with_balances(2_800, [line]), now)
         assert [one.credited_minor for one in await listed(uow, vendor.id)] == [900, 900]
         assert [one.credited_minor for one in await listed(uow, neighbour.id)] == [0]
         for known in (None, KnownChargeback("won", 0, 5)):
@@ -284,16 +284,16 @@ async def test_a_line_is_found_by_its_source_and_kind(scenario: Scenario) -> Non
         for vendor, net_minor in ((other, 5), (own, 7)):
             await wallets.lock_wallet(uow, vendor)
             lines = [WalletLine("release", net_minor), WalletLine("hold", -net_minor)]
-            await wallets.append_lines(uow, vendor, f"release:{vendor}", net_minor, lines, now)
+            await wallets.append_lines(uow, vendor, f"release:{vendor}", with_balances(net_minor, lines), now)
         assert await wallets.find_line_net(uow, f"release:{own}", "release") == 7
         assert await wallets.find_line_net(uow, f"release:{own}", "hold") == -7
         assert await wallets.find_line_net(uow, f"release:{own}", "refund") is None
         assert await wallets.find_line_net(uow, f"release:{uuid4()}", "release") is None
         # A clock that is behind changes no sequence of a vendor's lines.
         lines = [WalletLine("refund", -1)]
-        await wallets.append_lines(uow, other, f"refund:{other}", 5, lines, now + timedelta(days=1))
+        await wallets.append_lines(uow, other, f"refund:{other}", with_balances(5, lines), now + timedelta(days=1))
         early = now - timedelta(days=1)
-        await wallets.append_lines(uow, own, f"refund:{own}", 1, [WalletLine("refund", -1)], early)
+        await wallets.append_lines(uow, own, f"refund:{own}", with_balances(1, [WalletLine("refund", -1)]), early)
         rows = await uow.fetch("SELECT at FROM wallet_lines WHERE vendor_id = $1", own)
         assert {row["at"] for row in rows} == {now}
 

@@ -75,7 +75,7 @@ class ReceivedTotals:
     `lines_minor` is the sum of the lines of `RECEIVED_KINDS`; `balances_minor` is the sum of the vendor's accounts plus
     payouts. `gap_since` is when a statement without its predecessor arrived. `anomaly` names a payout or a return
     without a posting or decision. `has_new_lines`: lines exist from after the upgrade that introduced statements, at
-    `upgraded_at` (None for a system that started with them).
+    `upgraded_at` (None for a system that started with them). `has_exception`: the vendor has an open one.
     """
 
     vendor_id: UUID
@@ -86,6 +86,7 @@ class ReceivedTotals:
     has_new_lines: bool
     upgraded_at: datetime | None
     anomaly: str | None = None
+    has_exception: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,8 @@ class CoverCheck:
     waits_since: datetime | None = None
     # Whether a statement measures `surplus_minor` and the ledger is consistent: only then can it be corrected.
     is_correctable: bool = False
+    # Whether the vendor had an open exception when the totals were read.
+    has_exception: bool = True
 
     def is_late(self, now: datetime) -> bool:
         """Return whether the wait is longer than any event may take."""

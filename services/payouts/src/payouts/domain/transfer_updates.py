@@ -9,6 +9,7 @@ from typing import Literal
 from uuid import UUID
 
 from payouts.domain.gateways import PAYSTACK, REPORT_REVERSAL_AS_FAILURE, GatewayName
+from payouts.domain.payout_transitions import PayoutStatus
 from payouts.domain.severity import Cause, cause_of
 from payouts.domain.transitions import OWN_STATES, UNDER_WAY, Event, Report, State, Verdict, verdict_of
 
@@ -51,7 +52,7 @@ class LockedTransfer:
     status: State
     amount_minor: int
     currency: str
-    payout_status: str
+    payout_status: PayoutStatus
     effective_status: Report | None
     poll_count: int = 0
     # A process is to act on it at a set time.
@@ -73,6 +74,12 @@ class LockedTransfer:
     recovered: bool = False
     # The payout's number for people.
     number: str | None = None
+    # The number among the attempts of its payout, from 1.
+    attempt: int = 1
+    # The payout has an open exception.
+    has_open_exception: bool = True
+    # The payout's amount returns to the wallet once the gateway confirms that it was not sent.
+    awaits_restitution: bool = True
 
 
 def as_reversal(transfer: LockedTransfer, update: TransferUpdate) -> TransferUpdate:

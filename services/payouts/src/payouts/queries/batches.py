@@ -6,7 +6,7 @@ from uuid import UUID
 
 from msgspec import structs
 
-from common.database.unit_of_work import UnitOfWork
+from common.database.unit_of_work import Reads, UnitOfWork
 from common.primitives.clock import iso
 from common.primitives.decisions import content_hash
 from common.primitives.problems import NotFound
@@ -76,9 +76,9 @@ _AWAITING: Final = (
 )
 
 
-async def list_unsent(uow: UnitOfWork, batch_id: UUID) -> list[UUID]:
+async def list_unsent(reads: Reads, batch_id: UUID) -> list[UUID]:
     """Return the batch's attempts without a submission, in the plan's order."""
-    return [row["id"] for row in await uow.fetch(_LIST_UNSENT, batch_id)]
+    return [row["id"] for row in await reads.fetch(_LIST_UNSENT, batch_id)]
 
 
 async def page_of_batches(uow: UnitOfWork, page: OffsetPage, approver_id: UUID | None) -> Found[PayoutBatch]:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database.unit_of_work import UnitOfWork
+from common.database.unit_of_work import Reads, UnitOfWork
 from common.primitives.public_numbers import NumberKind, read_number_or_id
 from common.standard_endpoints.pending_work import COUNT_MAX
 from common.web.pages import Found, OffsetPage
@@ -89,8 +89,8 @@ class PayoutFilter:
     owner_id: UUID | None = None
 
 
-async def find_payout(uow: UnitOfWork, payout_id: UUID) -> Payout | None:
-    row = await uow.fetch_row(_FIND_PAYOUT, payout_id)
+async def find_payout(reads: Reads, payout_id: UUID) -> Payout | None:
+    row = await reads.fetch_row(_FIND_PAYOUT, payout_id)
     return None if row is None else _payout_of(row)
 
 

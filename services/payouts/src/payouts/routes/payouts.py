@@ -55,16 +55,15 @@ async def create_payout(
 ) -> Response:
     """Move the amount from the wallet into transit. 423 when part of it is still in escrow, 422 above both."""
     dependencies, vendor_id = dependencies_of(request, Dependencies), vendor_of(caller)
-    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        payout_id = await request_payout(
-            uow,
-            vendor_id,
-            body.amount_minor,
-            caller.id,
-            dependencies.clock.now(),
-            minimum_minor=dependencies.payout_minimum_minor,
-            key=key,
-        )
+    payout_id = await request_payout(
+        dependencies.database,
+        caller,
+        vendor_id,
+        body.amount_minor,
+        dependencies.clock.now(),
+        minimum_minor=dependencies.payout_minimum_minor,
+        key=key,
+    )
     return await respond_payout(request, caller, payout_id, status=201)
 
 
@@ -201,8 +200,8 @@ async def release_payout(
 async def respond_payout(request: Request, caller: Caller, payout_id: UUID, *, status: int = 200) -> Response:
     """Return a payout as the caller may read it, with its arrival. Raises NotFound."""
     dependencies = dependencies_of(request, Dependencies)
-    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        payout = or_not_found(await payouts.find_payout(uow, payout_id))
+    reads = dependencies.database.reads_for(caller)
+    payout = or_not_found(await payouts.find_payout(reads, payout_id))
     [shown] = await _with_arrivals(dependencies, [payout])
     return ok(request, shown, status=status)
 

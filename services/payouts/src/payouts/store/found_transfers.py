@@ -14,7 +14,7 @@ from payouts.domain.gateways import GatewayName
 _TIMELINE: Final = (
     "(SELECT system_identifier || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) FROM pg_control_system())"
 )
-_IS_COMPARED: Final = f"SELECT place = {_TIMELINE} FROM transfer_comparison"
+IS_COMPARED: Final = f"SELECT place = {_TIMELINE} FROM transfer_comparison"
 _READ_COMPARISON: Final = f"""
 SELECT {_TIMELINE} AS place, place = {_TIMELINE} AS is_compared, compared_until, now() AS now FROM transfer_comparison
 """
@@ -114,7 +114,7 @@ async def transfers_are_compared(uow: UnitOfWork) -> bool:
     """Return whether the comparison is complete. False from a restore of the database until all transfers since are
     recorded.
     """
-    return bool(await uow.fetch_value(_IS_COMPARED))
+    return bool(await uow.fetch_value(IS_COMPARED))
 
 
 async def read_comparison(uow: UnitOfWork) -> Comparison:

@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from common.database.unit_of_work import UnitOfWork
+from common.database.outbox import Writes
+from common.database.unit_of_work import Reads, UnitOfWork
 from common.primitives.ids import new_id
 from common.standard_endpoints.stop_routes import IN_FORCE
 from common.web.response_models import Row
@@ -15,13 +16,15 @@ from payouts.domain.gateways import GatewayName
 from payouts.domain.release_statements import Cover
 from payouts.responses.batches import PayoutDispatch
 
-_SAVE_PAYOUT: Final = """
-INSERT INTO payout_requests (id, vendor_id, amount, currency, status, bank_details_version_id, requested_by, created_at,
-                             updated_at, idempotency_key)
-VALUES ($1, $2, $3, 'NGN', 'pending', $4, $5, $6, $6, $7)
-RETURNING number
-"""
-_FIND_BY_KEY: Final = "SELECT id, amount FROM payout_requests WHERE requested_by = $1 AND idempotency_key = $2"
+_SAVE_PAYOUT: Final = Writes(
+    """
+saved_payout AS (
+    INSERT INTO payout_requests (id, vendor_id, amount, currency, status, bank_details_version_id, requested_by, number,
+                                 created_at, updated_at, idempotency_key)
+    VALUES ($1, $2, $3, 'NGN', 'pending', $4, $5, $6, $7, $7, $8)
+)""",
+    "true AS is_saved",
+)
 _SAVE_BATCH: Final = """
 INSERT INTO dispatch_batches (id, dispatched_by, idempotency_key, fingerprint, dry_run, gateway_balance_minor,
     created_at)
@@ -129,18 +132,6 @@ FROM payout_transfers AS t WHERE t.batch_id = $1 AND t.payout_id = p.id AND t.at
 """
 
 
-class RequestedPayout(NamedTuple):
-    """The payout that a request with an idempotency key made."""
-
-    id: UUID
-    amount_minor: int
-
-
-async def find_payout_by_key(uow: UnitOfWork, by: UUID, key: UUID) -> RequestedPayout | None:
-    row = await uow.fetch_row(_FIND_BY_KEY, by, key)
-    return None if row is None else RequestedPayout(*row)
-
-
 class NewPayout(NamedTuple):
     """A requested payout, to the account of a version of the vendor's bank details."""
 
@@ -149,12 +140,12 @@ class NewPayout(NamedTuple):
     amount_minor: int
     version_id: UUID
     requested_by: UUID
+    number: str
 
 
-async def save_payout(uow: UnitOfWork, payout: NewPayout, at: datetime, key: UUID | None = None) -> str:
-    """Save a pending payout and return its number. `key` is unique for its user."""
-    number: str = await uow.fetch_value(_SAVE_PAYOUT, *payout, at, key)
-    return number
+async def save_payout_with_next(uow: UnitOfWork, payout: NewPayout, at: datetime, key: UUID | None = None) -> None:
+    """Save a pending payout in the statement of its posting. `key` is unique for its user."""
+    await uow.write_with_next(_SAVE_PAYOUT, *payout, at, key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +157,8 @@ class Batch:
     response: dict[str, object] | None
 
 
-async def find_batch(uow: UnitOfWork, caller_id: UUID, key: UUID) -> Batch | None:
-    row = await uow.fetch_row(_FIND_BATCH, caller_id, key)
+async def find_batch(reads: Reads, caller_id: UUID, key: UUID) -> Batch | None:
+    row = await reads.fetch_row(_FIND_BATCH, caller_id, key)
     return None if row is None else Batch(row["id"], bytes(row["fingerprint"]), row["answer"])
 
 

@@ -28,7 +28,9 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (vendor_id, sequence, si
 # missing: without a gap, a statement's place is its number. What the checkpoint covers is not read again.
 _READ: Final = f"""
 SELECT v.vendor_id, lines.*, accounts.minor - lines.paid_minor AS balances_minor, stated.gap_since, stated.newest,
-       odd.what AS oddity, lines.last_received > begin.last_line AS has_new_lines, begin.upgraded_at
+       odd.what AS oddity, EXISTS (SELECT FROM payout_exceptions AS e WHERE e.vendor_id = v.vendor_id
+           AND e.payout_id IS NULL AND e.batch_id IS NULL AND e.status = 'open') AS has_exception,
+       lines.last_received > begin.last_line AS has_new_lines, begin.upgraded_at
 FROM unnest($1::uuid[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[])
      AS v (vendor_id, last_line, last_received, sequence, received_minor, paid_minor)
 CROSS JOIN (
@@ -167,6 +169,7 @@ async def read_vendor_ledgers(uow: UnitOfWork, checkpoints: Sequence[ReleaseChec
                 row["has_new_lines"],
                 row["upgraded_at"],
                 row["oddity"],
+                row["has_exception"],
             ),
             tuple(Statement(row["vendor_id"], *fields) for fields in row["newest"]),
             ReleaseCheckpoint(

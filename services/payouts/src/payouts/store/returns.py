@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from common.database.state_changes import allows_change, change_state, states_before
-from common.database.unit_of_work import UnitOfWork
+from common.database.unit_of_work import Reads, UnitOfWork
 from payouts.domain.gateways import GatewayName
 from payouts.domain.payout_transitions import HOLD, PAYOUT, HoldOutcome
 from payouts.domain.returns import Attempt, LockedPayout
@@ -155,9 +155,9 @@ async def save_reset(uow: UnitOfWork, payout_id: UUID, retry: Retry, reason: str
     await uow.execute(_SAVE_RETRY, payout_id, retry.id, retry.due_at, at, retry.gateway)
 
 
-async def is_retry(uow: UnitOfWork, transfer_id: UUID) -> bool:
+async def is_retry(reads: Reads, transfer_id: UUID) -> bool:
     """Return whether the attempt follows a reset, and no batch has selected it."""
-    return bool(await uow.fetch_value(_IS_RETRY, transfer_id))
+    return bool(await reads.fetch_value(_IS_RETRY, transfer_id))
 
 
 async def delay_retry(uow: UnitOfWork, transfer_id: UUID, reason: str, due_at: datetime, at: datetime) -> None:

@@ -9,20 +9,63 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.ledger.posting import Posting
+from common.primitives.idempotency import IdempotencyKeyReused
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
-from contracts.payouts import PayoutFailed, PayoutReversed
+from contracts.payouts import PayoutFailed, PayoutRequested, PayoutReversed
 from payouts.domain import accounts
 from payouts.domain.accounts import Recovery
 from payouts.domain.quarantines import confirms_failure, has_failed, may_be_restituted, needs_query_first
 from payouts.domain.returns import LockedPayout, check_restitution, has_uncovered_payment
 from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate
-from payouts.domain.wallet import WalletLine
+from payouts.domain.wallet import WalletLine, WalletSnapshot, check_payout_request, with_balances
 from payouts.store import bank_details, returns, transfers, wallets
+from payouts.store.payouts import NewPayout, save_payout_with_next
 from payouts.use_cases.exceptions.steps import close_open_exception, open_exception
-from payouts.use_cases.wallets.steps import credit_wallet, debit_wallet
+from payouts.use_cases.wallets.steps import build_debit, credit_wallet, debit_wallet
 
 Subject = TypeVar("Subject", UUID, Recovery)
+
+
+async def request_from_wallet(
+    uow: UnitOfWork,
+    vendor_id: UUID,
+    amount_minor: int,
+    by: UUID,
+    now: datetime,
+    *,
+    minimum_minor: int = 1,
+    key: UUID | None = None,
+) -> UUID:
+    """Move the amount from wallet to in transit and records the payout, `pending`, with the present bank details.
+    Returns its id. A repeated request with the same key returns the id of the first. The wallet must be locked.
+
+    Raises EscrowLocked (423), BelowMinimum, AmountAboveWallet and IdempotencyKeyReused (422), VendorSuspended,
+    DebtOutstanding, BankDetailsQuarantined and BankDetailsUnverified (409).
+    """
+    wallet, number, requested = await wallets.read_for_payout(uow, vendor_id, by, key)
+    if requested is not None:
+        if requested.amount_minor != amount_minor:
+            raise IdempotencyKeyReused
+        return requested.id
+    version_id = check_payout_request(wallet, amount_minor, minimum_minor)
+    payout = NewPayout(new_id(), vendor_id, amount_minor, version_id, by, number)
+    await record_payout(uow, payout, wallet, now, key)
+    return payout.id
+
+
+async def record_payout(
+    uow: UnitOfWork, payout: NewPayout, wallet: WalletSnapshot, now: datetime, key: UUID | None = None
+) -> None:
+    """Record the payout and move its amount from the wallet, read under its lock, to in transit."""
+    payout_id, vendor_id, amount_minor = payout.id, payout.vendor_id, payout.amount_minor
+    await save_payout_with_next(uow, payout, now, key)
+    line = WalletLine("payout", -amount_minor, payout_id=payout_id)
+    posting_of = partial(accounts.payout_requested, payout_id, vendor_id, amount_minor)
+    lines, posting = build_debit(wallet, line, posting_of)
+    event = PayoutRequested(payout_id=payout_id, vendor_id=vendor_id, amount_minor=amount_minor, number=payout.number)
+    balanced = with_balances(wallet.available_minor, lines)
+    await wallets.append_lines(uow, vendor_id, f"payout:{payout_id}", balanced, now, posting, event)
 
 
 async def credit_return(
@@ -86,7 +129,8 @@ async def recover_transfer(
         await returns.end_hold(uow, hold_id, "recovered", now)
         lines = [WalletLine("hold_released", amount_minor, payout_id=payout.id), line]
         posting = accounts.recovery_of_hold(recovery, payout.vendor_id, amount_minor)
-        await wallets.append_lines(uow, payout.vendor_id, key, wallet.available_minor, lines, now, posting)
+        balanced = with_balances(wallet.available_minor, lines)
+        await wallets.append_lines(uow, payout.vendor_id, key, balanced, now, posting)
     await close_open_exception(uow, payout.id, "The unrecorded transfer was taken back from the wallet.", now)
 
 

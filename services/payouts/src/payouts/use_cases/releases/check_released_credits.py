@@ -24,7 +24,7 @@ async def check_released_credits(
     checkpoints = await release_checkpoints.list_checkpoints(uow, sorted(set(vendor_ids)))
     for ledger in await release_statements.read_vendor_ledgers(uow, checkpoints):
         newest = next((statement for statement in ledger.statements if verify_statement(uow, statement)), None)
-        verdict = evaluate_cover(ledger.totals, newest, now)
+        verdict = replace(evaluate_cover(ledger.totals, newest, now), has_exception=ledger.totals.has_exception)
         if verdict.cover == "not_released":
             lines = await _unproven_lines(uow, ledger.totals.vendor_id)
             verdict = replace(verdict, detail=verdict.detail + describe_unstated_lines(lines))

@@ -5,7 +5,7 @@ from datetime import datetime
 from common.database.unit_of_work import UnitOfWork
 from payouts.domain.schedules import DueSchedule, SkippedReason, due_after, latest_due, period_of, skip_reason
 from payouts.store import schedules, wallets
-from payouts.use_cases.payouts.request_payout import request_payout
+from payouts.use_cases.payouts.steps import request_from_wallet
 
 
 async def request_scheduled_payout(uow: UnitOfWork, minimum_minor: int, now: datetime) -> bool:
@@ -28,7 +28,7 @@ async def _decide(uow: UnitOfWork, due: DueSchedule, due_at: datetime, minimum_m
     wallet = await wallets.lock_wallet(uow, due.vendor_id)
     skipped: SkippedReason | None = skip_reason(wallet, minimum_minor)
     available_minor = wallet.available_minor
-    decided = skipped or await request_payout(
+    decided = skipped or await request_from_wallet(
         uow, due.vendor_id, available_minor, due.changed_by, now, minimum_minor=minimum_minor
     )
     await schedules.record_decision(uow, due.vendor_id, period_of(due_at), decided, available_minor, due_at, now)

@@ -22,7 +22,6 @@ database-restore.
 
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from uuid import UUID
 
 from common.auth.caller import THE_SERVICE
@@ -31,9 +30,7 @@ from common.ledger.chain_loops import DAILY
 from common.observability.logging import get_logger
 from common.primitives.clock import Clock
 from common.primitives.ids import new_id
-from contracts.payouts import PayoutRequested
 from payouts.clients.gateway import Gateway, Gateways
-from payouts.domain import accounts
 from payouts.domain.errors import GatewayUnavailable
 from payouts.domain.found_transfers import (
     ALERT_KEY,
@@ -47,12 +44,12 @@ from payouts.domain.found_transfers import (
 )
 from payouts.domain.gateway_results import Unclear
 from payouts.domain.gateways import GatewayName
-from payouts.domain.wallet import WalletLine
-from payouts.store import found_transfers, open_alerts, payouts, wallets
+from payouts.store import found_transfers, open_alerts, wallets
 from payouts.store.account_numbers import AccountNumbers
+from payouts.store.payouts import NewPayout
 from payouts.use_cases.alerts import alert_recorded_transfers, alert_unassigned_transfers, clear_unassigned_transfers
+from payouts.use_cases.payouts.steps import record_payout
 from payouts.use_cases.transfers.resolve_transfer import resolve_transfer
-from payouts.use_cases.wallets.steps import debit_wallet
 
 log = get_logger(__name__)
 
@@ -182,17 +179,12 @@ async def _find_candidate(
 async def _recreate_payout(
     uow: UnitOfWork, vendor_id: UUID, version_id: UUID, found: ListedTransfer, now: datetime
 ) -> UUID:
-    wallet = await wallets.lock_wallet(uow, vendor_id)
-    payout_id, by = new_id(), await found_transfers.find_owner(uow, vendor_id) or vendor_id
-    payout = payouts.NewPayout(payout_id, vendor_id, found.amount_minor, version_id, by)
-    number = await payouts.save_payout(uow, payout, now)
-    line = WalletLine("payout", -found.amount_minor, payout_id=payout_id)
-    posting_of = partial(accounts.payout_requested, payout_id, vendor_id, found.amount_minor)
-    await debit_wallet(uow, vendor_id, wallet, f"payout:{payout_id}", line, posting_of, now)
-    uow.publish(
-        PayoutRequested(payout_id=payout_id, vendor_id=vendor_id, amount_minor=found.amount_minor, number=number)
-    )
-    return payout_id
+    await wallets.lock_wallet_unread(uow, vendor_id)
+    by = await found_transfers.find_owner(uow, vendor_id) or vendor_id
+    wallet, number, _ = await wallets.read_for_payout(uow, vendor_id, by, None)
+    payout = NewPayout(new_id(), vendor_id, found.amount_minor, version_id, by, number)
+    await record_payout(uow, payout, wallet, now)
+    return payout.id
 
 
 async def _record_open_case(database: Database, found: ListedTransfer, now: datetime) -> None:

@@ -89,8 +89,7 @@ async def dispatch_payouts(
     changed), SecondApproverRequired and DispatchListChanged (409, nothing sent: each names a preview of the present
     list), and the errors of `evaluate_approval`.
     """
-    async with database.unit_of_work(acting_as=caller) as uow:
-        batch = await payouts.find_batch(uow, caller.id, key)
+    batch = await payouts.find_batch(database.reads_for(caller), caller.id, key)
     if batch is None:
         gateway = gateways.of(gateways.for_new_transfers)
         balance_minor = await gateway.balance_minor()
@@ -213,8 +212,7 @@ async def _send(database: Database, gateways: Gateways, clock: Clock, batch_id: 
             if time.monotonic() < until:
                 await submit_transfer(database, gateways, clock, transfer_id, was="reserved")
 
-    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        unsent = await list_unsent(uow, batch_id)
+    unsent = await list_unsent(database.reads_for(THE_SERVICE), batch_id)
     outcomes = await asyncio.gather(*(send(transfer_id) for transfer_id in unsent), return_exceptions=True)
     for outcome in outcomes:
         if isinstance(outcome, BaseException):

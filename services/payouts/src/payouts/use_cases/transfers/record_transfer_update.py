@@ -12,7 +12,7 @@ from payouts.use_cases.transfers.steps import record_update
 
 async def record_transfer_update(uow: UnitOfWork, reference: str, update: TransferUpdate, now: datetime) -> Verdict:
     """Find the attempt by its reference, which is recorded before any call. Raises TransferNotRecorded."""
-    transfer = await transfers.lock_transfer(uow, reference=reference)
+    transfer = await transfers.lock_transfer(uow, reference)
     if transfer is None:
         raise TransferNotRecorded(reference)
     return await record_update(uow, transfer, update, now)

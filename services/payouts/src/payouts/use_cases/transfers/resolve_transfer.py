@@ -13,7 +13,7 @@ from payouts.domain.transitions import is_allowed
 from payouts.store import returns, transfers
 from payouts.use_cases.exceptions.steps import open_exception
 from payouts.use_cases.payouts.steps import restitute_after_settlement
-from payouts.use_cases.transfers.steps import record_update
+from payouts.use_cases.transfers.steps import locking_transfer, record_update
 from payouts.use_cases.transfers.submit_transfer import submit_transfer
 
 
@@ -21,8 +21,7 @@ async def resolve_transfer(database: Database, gateways: Gateways, clock: Clock,
     """Query by reference and records the result. A transfer that the gateway never accepted is sent again under its
     reference.
     """
-    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        found = await transfers.find_transfer(uow, transfer_id)
+    found = await transfers.find_transfer(database.reads_for(THE_SERVICE), transfer_id)
     if found is None:
         raise AssertionError("a transfer is never removed")
     if not is_allowed(found.status, "queried"):
@@ -36,10 +35,7 @@ async def resolve_transfer(database: Database, gateways: Gateways, clock: Clock,
 
 async def _record(database: Database, clock: Clock, transfer_id: UUID, result: VerifyResult) -> None:
     now = clock.now()
-    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        transfer = await transfers.lock_transfer(uow, transfer_id=transfer_id)
-        if transfer is None:
-            raise AssertionError("a transfer is never removed")
+    async with locking_transfer(database, transfer_id) as (uow, transfer):
         if isinstance(result, Absent) and has_failed(transfer) and not await returns.was_accepted(uow, transfer_id):
             # Our records and the gateway agree that it was never paid.
             await restitute_after_settlement(uow, transfer, None, now)
@@ -47,7 +43,9 @@ async def _record(database: Database, clock: Clock, transfer_id: UUID, result: V
             return
         after = update_after_query(transfer, result, now)
         if after.update is not None:
-            await record_update(uow, transfer, after.update, now)
-        await transfers.schedule_poll(uow, transfer_id, after.poll_at, polled=True)
+            poll = transfers.Poll(after.poll_at, polled=True)
+            await record_update(uow, transfer, after.update, now, poll=poll)
+        else:
+            await transfers.schedule_poll(uow, transfer_id, after.poll_at, polled=True)
         if after.opens is not None:
             await open_exception(uow, transfer, after.opens, after.reason, now)

@@ -1,12 +1,12 @@
 """Send one attempt of a payout to its gateway, and record the result."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from common.auth.caller import THE_SERVICE
-from common.database.unit_of_work import Database, UnitOfWork
+from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
 from payouts.clients.gateway import Gateway, Gateways
 from payouts.domain.attempts import (
@@ -22,15 +22,15 @@ from payouts.domain.attempts import (
 )
 from payouts.domain.dispatch import LEASE, PlanLine, hold_reason
 from payouts.domain.errors import GatewayUnavailable, TransferContradicted, TransferMissingAtGateway
-from payouts.domain.gateway_faults import key_alert
 from payouts.domain.gateway_results import Absent, Refused, Reported, SubmitResult, Unclear
 from payouts.domain.returns import earlier_attempts_failed
+from payouts.domain.transfer_updates import as_reversal, evaluate_update
 from payouts.domain.transitions import UNDER_WAY
-from payouts.store import found_transfers, open_alerts, payouts, returns, transfers
+from payouts.store import payouts, returns, submissions, transfers
 from payouts.use_cases.exceptions.steps import hold_payouts, open_exception
 from payouts.use_cases.releases.check_released_credits import check_released_credits
 from payouts.use_cases.releases.hold_vendors import hold_vendors
-from payouts.use_cases.transfers.steps import query_attempts, record_update
+from payouts.use_cases.transfers.steps import locking_transfer, query_attempts, record_update
 
 _UNCONFIRMED: Final = "the gateway has not confirmed that the earlier attempts failed"
 
@@ -44,18 +44,14 @@ async def submit_transfer(
     its reset. After a timeout or a 5xx it is `unknown`. The gateway also rejects a reference that an earlier, lost call
     has used. So a rejection counts only when a query finds no such transfer, and no earlier call may still arrive.
     """
-    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        found = await transfers.find_transfer(uow, transfer_id)
-        if found is None:
-            raise AssertionError("a transfer is never removed")
-        gateway = gateways.of(found.gateway)
-        follows = found.attempt > 1
-        submission = None if follows else await _start_submission(uow, gateway.name, transfer_id, was, clock.now())
-    if follows and await _confirm_failed_attempts(database, gateways, clock, found.payout_id, transfer_id):
-        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            submission = await _start_submission(uow, gateway.name, transfer_id, was, clock.now())
-    if submission is None:
+    submission = await _start_submission(database, gateways, clock, transfer_id, was)
+    if isinstance(submission, _EarlierAttempts):
+        if not await _confirm_failed_attempts(database, gateways, clock, submission.payout_id, transfer_id):
+            return
+        submission = await _start_submission(database, gateways, clock, transfer_id, was, is_confirmed=True)
+    if not isinstance(submission, transfers.Submission):
         return
+    gateway = gateways.of(submission.gateway)
     result: SubmitResult = Refused(DETAILS_CHANGED)
     recipient_code = None
     if submission.may_send:
@@ -68,9 +64,22 @@ async def submit_transfer(
     await _record(database, clock.now(), transfer_id, result, calls, recipient_code)
 
 
+@dataclass(frozen=True, slots=True)
+class _EarlierAttempts:
+    """The payout has earlier attempts, whose failure the gateway must confirm first."""
+
+    payout_id: UUID
+
+
 async def _start_submission(
-    uow: UnitOfWork, gateway: str, transfer_id: UUID, was: SubmittableStatus, now: datetime
-) -> transfers.Submission | None:
+    database: Database,
+    gateways: Gateways,
+    clock: Clock,
+    transfer_id: UUID,
+    was: SubmittableStatus,
+    *,
+    is_confirmed: bool = False,
+) -> transfers.Submission | _EarlierAttempts | None:
     """Mark the attempt `submitting`, with a lease, and returns the submission; None when this caller may not send it.
 
     Checked again under the payout's lock: a suspension, quarantine, restitution or wrong credit after the plan stops
@@ -79,29 +88,32 @@ async def _start_submission(
     restore of the database and the end of its comparison, or while the gateway rejects our key: the lease runs out, and
     the worker claims the attempt again.
     """
-    if not await found_transfers.transfers_are_compared(uow) or await open_alerts.is_open(uow, key_alert(gateway)):
-        return None
-    transfer = await transfers.lock_transfer(uow, transfer_id=transfer_id)
-    if transfer is None:
-        raise AssertionError("a transfer is never removed")
-    checks = await check_released_credits(uow, [transfer.vendor_id], now)
-    await hold_vendors(uow, checks, now)
-    covers = {transfer.vendor_id: checks[transfer.vendor_id].cover}
-    [candidate] = await payouts.list_candidates(uow, [transfer.payout_id], covers, now)
-    reason = hold_reason(candidate)
-    decision = check_submission(transfer, was, reason, now)
-    if decision == "hold" and reason is not None:
-        await transfers.hold_transfer(uow, transfer_id, reason, now)
-        await payouts.skip_line(uow, transfer.batch_id, transfer.payout_id, reason)
-        await hold_payouts(uow, [candidate], [PlanLine(transfer.payout_id, transfer.amount_minor, reason)], now)
-    elif decision == "wait" and reason is not None:
-        after = update_while_held(transfer, reason, now)
-        await transfers.schedule_poll(uow, transfer_id, after.poll_at, polled=True)
-        if after.opens is not None:
-            await open_exception(uow, transfer, after.opens, after.reason, now)
-    if decision not in ("send", "fail"):
-        return None
-    return await transfers.start_submission(uow, transfer, may_send=decision == "send", at=now)
+    async with database.unit_of_work(acting_as=THE_SERVICE, first=transfers.lock_statement(transfer_id)) as uow:
+        now = clock.now()
+        transfer, candidate, is_compared, is_key_rejected = await submissions.read_submission(uow, transfer_id, now)
+        # Raises where the gateway has no key here.
+        gateways.of(transfer.gateway)
+        if transfer.attempt > 1 and not is_confirmed:
+            return _EarlierAttempts(transfer.payout_id)
+        if not is_compared or is_key_rejected:
+            return None
+        checks = await check_released_credits(uow, [transfer.vendor_id], now)
+        await hold_vendors(uow, checks, now)
+        candidate = replace(candidate, cover=checks[transfer.vendor_id].cover)
+        reason = hold_reason(candidate)
+        decision = check_submission(transfer, was, reason, now)
+        if decision == "hold" and reason is not None:
+            await transfers.hold_transfer(uow, transfer_id, reason, now)
+            await payouts.skip_line(uow, transfer.batch_id, transfer.payout_id, reason)
+            await hold_payouts(uow, [candidate], [PlanLine(transfer.payout_id, transfer.amount_minor, reason)], now)
+        elif decision == "wait" and reason is not None:
+            after = update_while_held(transfer, reason, now)
+            await transfers.schedule_poll(uow, transfer_id, after.poll_at, polled=True)
+            if after.opens is not None:
+                await open_exception(uow, transfer, after.opens, after.reason, now)
+        if decision not in ("send", "fail"):
+            return None
+        return await transfers.start_submission(uow, transfer, may_send=decision == "send", at=now)
 
 
 async def _confirm_failed_attempts(
@@ -127,10 +139,7 @@ async def _confirm_failed_attempts(
             if payout is not None and earlier_attempts_failed(payout):
                 return True
     now = clock.now()
-    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        transfer = await transfers.lock_transfer(uow, transfer_id=transfer_id)
-        if transfer is None:
-            raise AssertionError("a transfer is never removed")
+    async with locking_transfer(database, transfer_id) as (uow, transfer):
         await returns.delay_retry(uow, transfer_id, _UNCONFIRMED, now + LEASE, now)
         if missing is not None:
             await open_exception(uow, transfer, "unclassified", missing, now)
@@ -157,24 +166,16 @@ async def _record(
     calls: CallHistory,
     recipient_code: str | None,
 ) -> None:
-    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        transfer = await transfers.lock_transfer(uow, transfer_id=transfer_id)
-        if transfer is None:
-            raise AssertionError("a transfer is never removed")
-        if recipient_code is not None:
-            await transfers.save_recipient_code(uow, transfer_id, recipient_code)
+    async with locking_transfer(database, transfer_id) as (uow, transfer):
         after = update_after_call(transfer, result, calls, now)
-        if after is None:
-            return
-        if after.is_unknown:
-            is_marked = await transfers.mark_unknown(uow, transfer_id, after, now)
-            if is_marked and after.poll_now:
+        if after is None or after.update is None:
+            if recipient_code is not None:
+                await transfers.save_recipient_code(uow, transfer_id, recipient_code)
+            if after is not None and await transfers.mark_unknown(uow, transfer_id, after, now) and after.poll_now:
                 uow.enqueue_work("payouts.transfers", transfer.reference, {"transferId": str(transfer_id)})
             return
-        if after.update is None:
-            raise AssertionError("a call that ended with a result has an update")
-        verdict = await record_update(uow, transfer, after.update, now)
-        if stays_unknown(transfer.status, verdict):
+        contradicts = stays_unknown(transfer.status, evaluate_update(transfer, as_reversal(transfer, after.update)))
+        poll = None if contradicts else transfers.Poll(after.poll_at, polled=False)
+        await record_update(uow, transfer, after.update, now, poll=poll, recipient_code=recipient_code)
+        if contradicts:
             await transfers.mark_unknown(uow, transfer_id, update_after_contradiction(transfer, now), now)
-            return
-        await transfers.schedule_poll(uow, transfer_id, after.poll_at, polled=False)

@@ -18,6 +18,7 @@ from payouts.domain.wallet import (
     line_of_movement,
     repayment,
     shortfall,
+    with_balances,
 )
 from payouts.store import chargebacks, wallets
 
@@ -31,6 +32,20 @@ async def build_order_line(
     return line_of_movement(kind, order_id, movement, released)
 
 
+def build_debit(
+    wallet: WalletSnapshot, line: WalletLine, posting_of: Callable[[int], Posting]
+) -> tuple[list[WalletLine], Posting | None]:
+    """Return the statement lines and the posting of one debit. `posting_of` gets the part that becomes debt, in kobo.
+    A debit of nothing has its line, and no posting.
+    """
+    shortfall_minor = shortfall(wallet.available_minor, -line.net_minor)
+    lines = [line]
+    if shortfall_minor:
+        # The advance comes first, so that no line has a balance below zero.
+        lines.insert(0, WalletLine("debt_taken", shortfall_minor, line.order_id, line.payout_id))
+    return lines, posting_of(shortfall_minor) if line.net_minor else None
+
+
 async def debit_wallet(
     uow: UnitOfWork,
     vendor_id: UUID,
@@ -40,17 +55,9 @@ async def debit_wallet(
     posting_of: Callable[[int], Posting],
     now: datetime,
 ) -> None:
-    """Write the statement lines and the posting of one debit. `posting_of` gets the part that becomes debt, in kobo.
-
-    `wallet` must be read under its lock. A debit of nothing writes its line, and no posting.
-    """
-    shortfall_minor = shortfall(wallet.available_minor, -line.net_minor)
-    lines = [line]
-    if shortfall_minor:
-        # The advance comes first, so that no line has a balance below zero.
-        lines.insert(0, WalletLine("debt_taken", shortfall_minor, line.order_id, line.payout_id))
-    posting = posting_of(shortfall_minor) if line.net_minor else None
-    await wallets.append_lines(uow, vendor_id, key, wallet.available_minor, lines, now, posting)
+    """Write the statement lines and the posting of one debit. `wallet` must be read under its lock."""
+    lines, posting = build_debit(wallet, line, posting_of)
+    await wallets.append_lines(uow, vendor_id, key, with_balances(wallet.available_minor, lines), now, posting)
 
 
 async def post_credit(
@@ -71,7 +78,7 @@ async def post_credit(
     if repaid_minor:
         lines.append(WalletLine("debt_repaid", -repaid_minor, line.order_id, line.payout_id))
     posting = posting_of(repaid_minor) if line.net_minor else None
-    await wallets.append_lines(uow, vendor_id, key, wallet.available_minor, lines, now, posting)
+    await wallets.append_lines(uow, vendor_id, key, with_balances(wallet.available_minor, lines), now, posting)
 
 
 async def adjust_holds(uow: UnitOfWork, vendor_id: UUID, cause: str, now: datetime) -> None:
@@ -97,7 +104,7 @@ async def _change(uow: UnitOfWork, vendor_id: UUID, change: HoldChange, cause: s
         key = f"chargeback_hold:{change.chargeback_id}:{cause}"
         line = WalletLine("hold", -change.added_minor, change.order_id)
         posting = accounts.hold(key, vendor_id, change.added_minor)
-        await wallets.append_lines(uow, vendor_id, key, wallet.available_minor, [line], now, posting)
+        await wallets.append_lines(uow, vendor_id, key, with_balances(wallet.available_minor, [line]), now, posting)
     elif change.added_minor < 0:
         key = f"chargeback_hold_returned:{change.chargeback_id}:{cause}"
         line = WalletLine("hold_released", -change.added_minor, change.order_id)
