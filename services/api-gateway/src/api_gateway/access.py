@@ -15,6 +15,8 @@ _READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 def record_access(call: Call) -> None:
     """Write the line of a finished call that was refused or may have changed state; no line for another."""
     route, caller = call.route, call.caller
+    if call.method in _READS and call.status not in _REFUSED:
+        return
     user_id = None if caller is None else caller.user_id
     key_id: UUID | msgspec.UnsetType = msgspec.UNSET
     if caller is not None and caller.key_scopes is not None:
@@ -33,7 +35,7 @@ def record_access(call: Call) -> None:
                 permissions=() if route is None or call.status != 403 else route.guard.permissions,
             )
         )
-    elif route is not None and call.method not in _READS:
+    elif route is not None:
         access_log.write(
             access_log.Write(
                 at=call.instant,

@@ -92,6 +92,9 @@ class Connection(asyncio.Protocol):
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
             self.fail(UpstreamFailed(f"not HTTP: {error!r}"))
+        else:
+            # Once for all that the parser has found in one read.
+            self.wake()
 
     def connection_lost(self, error: Exception | None) -> None:
         self.is_open = False
@@ -123,7 +126,6 @@ class Connection(asyncio.Protocol):
         self.status = self._parser.get_status_code()
         if self.status >= 200:
             self.has_head = True
-            self.wake()
 
     def on_body(self, chunk: bytes) -> None:
         self.chunks.append(chunk)
@@ -131,13 +133,11 @@ class Connection(asyncio.Protocol):
         if self._buffered > BUFFERED_BYTES_MAX and not self._reading_paused:
             self._reading_paused = True
             self._transport.pause_reading()
-        self.wake()
 
     def on_message_complete(self) -> None:
         if self.status >= 200:
             self.is_complete = True
             self._reusable = self._parser.should_keep_alive()
-            self.wake()
 
     # Called by the exchange
 

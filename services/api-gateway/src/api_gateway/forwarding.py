@@ -15,6 +15,7 @@ from api_gateway.headers import (
     PASSED_TO_GATEWAYS,
     PASSED_TO_SERVICES,
     Headers,
+    content_type_of,
     has_content_policy,
     passed_from_gateway,
     passed_to_client,
@@ -256,11 +257,11 @@ def problem_of_status(status: int) -> Problem:
 
 
 def _is_event_stream(headers: Headers) -> bool:
-    return any(name == b"content-type" and value.startswith(b"text/event-stream") for name, value in headers)
+    return content_type_of(headers).startswith(b"text/event-stream")
 
 
 def _is_json(headers: Headers) -> bool:
-    return any(name == b"content-type" and b"json" in value for name, value in headers)
+    return b"json" in content_type_of(headers)
 
 
 def _target(path: bytes, query: bytes) -> bytes:

@@ -116,6 +116,14 @@ def passed_from_gateway(headers: Iterable[tuple[bytes, bytes]], *, private: bool
     return [pair for pair in headers if pair[0] not in removed]
 
 
+def content_type_of(headers: Headers) -> bytes:
+    """Return the content type, or nothing."""
+    for name, value in headers:
+        if name == b"content-type":
+            return value
+    return b""
+
+
 def etag_matches(tag: bytes, if_none_match: bytes | None) -> bool:
     """Return whether `If-None-Match` holds the ETag (RFC 9110, 13.1.2: weak comparison)."""
     if if_none_match is None or not tag:
@@ -130,22 +138,23 @@ def quota_headers(quota_status: QuotaStatus, now: int, window: int) -> Headers:
 
     The fields describe the tightest tier and what remains of it. `now` and `window` are in microseconds.
     """
-    name, policy = _policy(quota_status.tier, quota_status.limit, window)
-    seconds = quota_status.seconds_to_reset(now, window)
+    name, limit, policy = _policy(quota_status.tier, quota_status.limit, window)
+    remaining, seconds = quota_status.remaining, quota_status.seconds_to_reset(now, window)
     return [
-        (b"ratelimit-limit", b"%d" % quota_status.limit),
-        (b"ratelimit-remaining", b"%d" % quota_status.remaining),
+        limit,
+        (b"ratelimit-remaining", b"%d" % remaining),
         (b"ratelimit-reset", b"%d" % quota_status.reset_second(now, window)),
-        (b"ratelimit-policy", policy),
-        (b"ratelimit", b'"%b";r=%d;t=%d' % (name, quota_status.remaining, seconds)),
+        policy,
+        (b"ratelimit", b'"%b";r=%d;t=%d' % (name, remaining, seconds)),
     ]
 
 
 @lru_cache
-def _policy(tier: str, limit: int, window: int) -> tuple[bytes, bytes]:
-    """Return the tier's name in the draft's fields, and its policy."""
+def _policy(tier: str, limit: int, window: int) -> tuple[bytes, tuple[bytes, bytes], tuple[bytes, bytes]]:
+    """Return the tier's name in the draft's fields, and the headers that every response of the tier has."""
     name = tier.encode() if tier[0].isalpha() else b"tier-" + tier.encode()
-    return name, b'"%b";q=%d;w=%d' % (name, limit, window // MICROSECONDS)
+    policy = b'"%b";q=%d;w=%d' % (name, limit, window // MICROSECONDS)
+    return name, (b"ratelimit-limit", b"%d" % limit), (b"ratelimit-policy", policy)
 
 
 def security_headers(base_url: str) -> Headers:

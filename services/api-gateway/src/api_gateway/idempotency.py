@@ -2,8 +2,9 @@
 
 import hashlib
 import re
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from common.primitives.problems import Conflict, ValidationFailed
 from common.web.endpoint_table import Idempotency
@@ -32,13 +33,11 @@ class ResponseNotStored(Conflict):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Leased:
+class Leased(msgspec.Struct, frozen=True):
     """This request holds the key until the lease ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(msgspec.Struct, frozen=True):
     """The stored response of the first request with this key. An empty content type marks one that was too long."""
 
     status: int
@@ -55,15 +54,13 @@ class Stored:
         return self.content_type != ""
 
 
-@dataclass(frozen=True, slots=True)
-class InProgress:
+class InProgress(msgspec.Struct, frozen=True):
     """Another request holds the lease."""
 
     seconds_left: float
 
 
-@dataclass(frozen=True, slots=True)
-class OtherRequest:
+class OtherRequest(msgspec.Struct, frozen=True):
     """The key belongs to a request with another method, path, query or body."""
 
 

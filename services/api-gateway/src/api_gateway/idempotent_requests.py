@@ -13,12 +13,13 @@ key covers a repetition.
 and a repetition is 409.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from typing import Final
 
 from api_gateway.call import Call
 from api_gateway.connection import Connection, UpstreamFailed
 from api_gateway.forwarding import Forwarder, read_up_to_limit
+from api_gateway.headers import content_type_of
 from api_gateway.idempotency import (
     HEADER,
     InProgress,
@@ -100,7 +101,8 @@ class IdempotentExecutor:
             if not failure.still_running:
                 await self._finish_claim(call, claim, None)
             raise
-        stored = Stored(status, _content_type(headers), content) if is_stored(status) else None
+        media = content_type_of(headers).decode("latin-1") or "application/json"
+        stored = Stored(status, media, content) if is_stored(status) else None
         await self._finish_claim(call, claim, stored)
         await self._forwarder.relay_body(call, status, headers, content)
 
@@ -119,7 +121,3 @@ class IdempotentExecutor:
                 log.warning("lease ended before its response: another request may have claimed the key")
         except DatabaseUnavailable as error:
             log.error("idempotency record not finished: the store is unavailable", error=repr(error))
-
-
-def _content_type(headers: Sequence[tuple[bytes, bytes]]) -> str:
-    return next((value.decode("latin-1") for name, value in headers if name == b"content-type"), "application/json")

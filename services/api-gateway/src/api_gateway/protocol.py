@@ -13,6 +13,7 @@ dots. More than 128 headers are 431.
 
 import asyncio
 import re
+from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -42,6 +43,13 @@ _NO_NAME: Final = bytes(range(33)) + b'()<>@,;:[]={}\\"\x7f'
 _NO_VALUE: Final = bytes(code for code in range(32) if code != ord("\t")) + b"\x7f"
 
 
+@lru_cache(1_024)
+def _are_names(names: tuple[bytes, ...]) -> bool:
+    """Return whether all are valid header names. Responses have few sets of names."""
+    joined = b"".join(names)
+    return len(joined.translate(None, _NO_NAME)) == len(joined)
+
+
 def _path_of(url: bytes) -> bytes:
     """Return the path of a rejected URL, perhaps only its start; `/` when it cannot be parsed."""
     # The parser stores positions in 16 bits.
@@ -53,7 +61,7 @@ def _path_of(url: bytes) -> bytes:
 
 
 class _Exchange(RequestResponseCycle):
-    """A request and its response. Its headers, fifteen here, are validated together instead of one by one: 8 us of
+    """A request and its response. Its headers, fifteen here, are validated together instead of one by one: 10 us of
     100.
     """
 
@@ -79,14 +87,14 @@ class _Exchange(RequestResponseCycle):
 
         Header names are lower case.
         """
-        names = b"".join([name for name, _ in headers])
-        values = b"".join([value for _, value in headers])
-        if len(names.translate(None, _NO_NAME)) < len(names):
-            raise RuntimeError("a header name is invalid")
-        if len(values.translate(None, _NO_VALUE)) < len(values):
-            raise RuntimeError("a header value is invalid")
-        lines = [STATUS_LINE[status], *[b"%b: %b\r\n" % header for header in headers]]
         named = dict(headers)
+        if not _are_names(tuple(named)):
+            raise RuntimeError("a header name is invalid")
+        block = b"\r\n".join([b": ".join(header) for header in headers])
+        # The ends of the lines are the only control characters.
+        if len(block) - len(block.translate(None, _NO_VALUE)) != 2 * (len(headers) - 1):
+            raise RuntimeError("a header value is invalid")
+        lines = [STATUS_LINE[status], block, b"\r\n"]
         if b"close" in named.get(b"connection", b"").lower():
             self.keep_alive = False
         elif not self.keep_alive:
@@ -230,8 +238,12 @@ class EdgeProtocol(JoinedProtocol):
                 return refused
         if len(self.headers) > HEADERS_MAX:
             return 431
-        hosts = [value for name, value in self.headers if name == b"host"]
-        framings = [value.lower() for name, value in self.headers if name == b"transfer-encoding"]
+        hosts, framings = [], []
+        for name, value in self.headers:
+            if name == b"host":
+                hosts.append(value)
+            elif name == b"transfer-encoding":
+                framings.append(value.lower())
         # Unknown framings, and framings in HTTP/1.0, are parsed differently by other software.
         if framings and (framings != [b"chunked"] or version != "1.1"):
             return 400

@@ -2,7 +2,6 @@
 since 1970.
 """
 
-import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,16 +39,16 @@ class QuotaStatus(msgspec.Struct, frozen=True):
         """Return the Unix second at which the oldest counted request expires; without one, of a request
         counted now.
         """
-        return math.ceil(((now if self.oldest is None else self.oldest) + window) / MICROSECONDS)
+        return -(-((now if self.oldest is None else self.oldest) + window) // MICROSECONDS)
 
     def seconds_to_reset(self, now: int, window: int) -> int:
         """Return the whole seconds until the oldest counted request expires."""
-        return max(0, math.ceil(((now if self.oldest is None else self.oldest) + window - now) / MICROSECONDS))
+        return max(0, -((now - window - (now if self.oldest is None else self.oldest)) // MICROSECONDS))
 
     def retry_after_seconds(self, now: int, window: int) -> int:
         """Return the whole seconds until one more request is admitted."""
         oldest = now if self.oldest is None else self.oldest
-        return max(1, math.ceil((oldest + window - now) / MICROSECONDS))
+        return max(1, -((now - window - oldest) // MICROSECONDS))
 
 
 def tightest(statuses: Sequence[QuotaStatus]) -> QuotaStatus:

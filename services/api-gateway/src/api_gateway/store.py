@@ -1,12 +1,12 @@
 """Idempotency records: one round trip to claim a key, one to finish it, each a statement with its own commit."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
 import asyncpg
+import msgspec
 
 from api_gateway.batches import Batches
 from api_gateway.idempotency import ClaimResult, InProgress, Leased, OtherRequest, Stored
@@ -71,8 +71,7 @@ _ATTEMPTS_MAX: Final = 3
 _COLUMNS: Final = ("caller_id", "key_hash", "fingerprint", "token")
 
 
-@dataclass(frozen=True, slots=True)
-class IdempotencyClaim:
+class IdempotencyClaim(msgspec.Struct, frozen=True):
     """A request with a key: caller, key hash, fingerprint, the token of its lease, and whether the service binds the
     key too.
     """
@@ -123,7 +122,7 @@ class IdempotencyRecords:
         first = {(claim.caller_id, claim.key_hash): (claim, response) for claim, response in reversed(finished)}
         columns = [
             *([getattr(claim, name) for claim, _ in first.values()] for name in _COLUMNS),
-            *([getattr(response, name) for _, response in first.values()] for name in Stored.__slots__),
+            *([getattr(response, name) for _, response in first.values()] for name in Stored.__struct_fields__),
         ]
         without_wait = all(claim.is_bound_by_service for claim, _ in finished)
         found = await self._run(lambda connection: connection.fetch(_FINISH, *columns, without_wait))
