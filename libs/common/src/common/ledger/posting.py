@@ -97,31 +97,20 @@ POST: Final = "SELECT ledger_post($1, $2, $3, $4, $5, $6, $7, $8, $9)"
 
 
 class Effect(NamedTuple):
-    """A data-modifying statement with its values, which is run by the statement of a posting."""
+    """A data-modifying statement with its values, which another statement runs."""
 
     statement: str
     values: Sequence[object]
 
 
-# Nine values of the posting come before those of the effect.
-_VALUES_OF_POSTING: Final = 9
-
-
-@cache
-def _with_effect(statement: str) -> str:
-    return f"WITH effect AS ({with_places_after(_VALUES_OF_POSTING, statement)}) {POST}"
-
-
-async def post(uow: UnitOfWork, posting: Posting, effect: Effect | None = None) -> bool:
-    """Write the posting in this unit of work, and its effect in the same round trip. Return False when the same
-    posting exists.
+async def post(uow: UnitOfWork, posting: Posting) -> bool:
+    """Write the posting in this unit of work. Return False when the same posting exists.
 
     Raises PostingKeyConflict (the key exists with other content) and AccountOverdrawn, both 409. After either of them
     the transaction has failed in PostgreSQL.
     """
-    statement = POST if effect is None else _with_effect(effect.statement)
     with posting_errors():
-        return bool(await uow.fetch_value(statement, *_values_of(posting), *(effect.values if effect else ())))
+        return bool(await uow.fetch_value(POST, *_values_of(posting)))
 
 
 def _values_of(posting: Posting) -> Sequence[object]:
