@@ -1,5 +1,5 @@
-"""`python -m lab.bench.statements [--count N] [--payouts]`: the statements of a whole order, or of a payout, by process
-and transaction, its rows by table, and its messages by queue.
+"""`python -m lab.bench.statements [--orders N | --payouts N]`: the statements of a whole order, or of a payout, by
+process and transaction, its rows by table, and its messages by queue.
 
 Payouts are requested one by one and sent in one batch, as in `lab.bench order`, up to the bank's confirmation.
 
@@ -79,10 +79,12 @@ class Period:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m lab.bench.statements", description=__doc__)
-    parser.add_argument("--count", type=int, default=10, help="orders or payouts to count")
-    parser.add_argument("--payouts", action="store_true", help="count payouts in place of orders")
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument("--orders", type=int, default=10, help="orders to count, one after the other")
+    chosen.add_argument("--payouts", type=int, default=0, help="payouts to count, in one batch, in place of orders")
     arguments = parser.parse_args()
-    count, of_payout = arguments.count, arguments.payouts
+    of_payout = arguments.payouts > 0
+    count = arguments.payouts or arguments.orders
     try:
         found, idle, rows_and_messages = asyncio.run(_measure(count, of_payout=of_payout))
     except (BenchFailed, StartFailed, ServerUnavailable) as error:
