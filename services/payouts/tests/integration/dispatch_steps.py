@@ -72,12 +72,20 @@ class MortalDatabase:
         self._database, self.lives = database, lives
 
     @asynccontextmanager
-    async def unit_of_work(self, *, acting_as):
+    async def unit_of_work(self, *, acting_as, first=""):
+        self._start_transaction()
+        async with self._database.unit_of_work(acting_as=acting_as, first=first) as uow:
+            yield uow
+
+    def reads_for(self, acting_as):
+        """Return the reads of a caller; each use starts one transaction."""
+        self._start_transaction()
+        return self._database.reads_for(acting_as)
+
+    def _start_transaction(self):
         if self.lives == 0:
             raise Died
         self.lives -= 1
-        async with self._database.unit_of_work(acting_as=acting_as) as uow:
-            yield uow
 
 
 class MortalTransport(httpx.AsyncBaseTransport):
