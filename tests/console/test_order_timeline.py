@@ -34,14 +34,14 @@ async def test_support_reads_each_step_of_an_order_and_never_its_pin(
 
     entries = await market.until("the message with the PIN is in the timeline", logged, 60, every=1)
     expected = (
-        "Placed",
+        "Placed, by Chidi O. (the buyer)",
         "Payment of",
         "Charge: ",
         "Paid: the money is in escrow",
         "Delivery PIN issued",
-        "Wrong delivery PIN entered",
-        "Dispatched by the vendor",
-        "Delivered: the PIN was accepted",
+        "Wrong delivery PIN entered, by Ada O. (the shop)",
+        "Dispatched, by Ada O. (the shop)",
+        "Delivered: the PIN was accepted, by Ada O. (the shop)",
         "Completed: the escrow is released",
     )
     places = [next(place for place, entry in enumerate(entries) if text in entry) for text in expected]
@@ -87,7 +87,7 @@ async def test_a_vendor_sees_the_steps_of_an_order(visitor: Arrival, market: Mar
     vendor = await visitor("vendor")
     await vendor.open(f"/orders/{order['id']}/fulfil")
     await vendor.click("Handed over")
-    assert "Dispatched by the vendor" in await vendor.page.locator(".timeline").inner_text()
+    assert "Dispatched, by Ada O. (the shop)" in await vendor.page.locator(".timeline").inner_text()
     await vendor.check_page()
 
 

@@ -955,12 +955,13 @@ CREATE TABLE order_history (
     status text,
     actor_id uuid,
     occurred_at timestamp with time zone NOT NULL,
+    actor_role text,
     CONSTRAINT order_history_pkey PRIMARY KEY (order_id, id),
     CONSTRAINT order_history_order FOREIGN KEY (order_id) REFERENCES orders(id)
 );
 CREATE INDEX order_history_of_actor ON order_history USING btree (actor_id) WHERE (actor_id IS NOT NULL);
 ALTER TABLE order_history ENABLE ROW LEVEL SECURITY;
-GRANT SELECT (order_id, id, event, status, occurred_at) ON order_history TO campus_orders_api;
+GRANT SELECT (order_id, id, event, status, occurred_at, actor_role) ON order_history TO campus_orders_api;
 GRANT SELECT, INSERT ON order_history TO campus_orders_service;
 CREATE POLICY order_history_with_its_order ON order_history FOR SELECT
     USING ((EXISTS ( SELECT
@@ -1611,7 +1612,7 @@ CREATE VIEW listed_products AS
 GRANT SELECT ON listed_products TO campus_orders_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON listed_products TO campus_orders_service;
 
-CREATE VIEW packing_orders WITH (security_barrier=true) AS
+CREATE VIEW orders_to_pack WITH (security_barrier=true) AS
  SELECT orders.id,
     orders.number,
     orders.status,
@@ -1632,11 +1633,29 @@ CREATE VIEW packing_orders WITH (security_barrier=true) AS
                     order_items.quantity
                    FROM order_items
                   WHERE order_items.order_id = orders.id AND order_items.cancelled_at IS NULL
-                  ORDER BY order_items."position") item), '[]'::json) AS items
+                  ORDER BY order_items."position") item), '[]'::json) AS items,
+    orders.vendor_id
    FROM orders
      LEFT JOIN hubs hub ON hub.id = orders.hub_id
-     LEFT JOIN user_contacts buyer ON buyer.user_id = orders.buyer_id
-  WHERE orders.vendor_id = (( SELECT app_packing_vendor_id() AS app_packing_vendor_id)) AND ( SELECT app_may('orders:pack'::text) AS app_may) AND (orders.status = ANY (ARRAY['paid_escrow'::text, 'dispatched'::text, 'delivered'::text, 'paid'::text]));
+     LEFT JOIN user_contacts buyer ON buyer.user_id = orders.buyer_id;
+GRANT SELECT, INSERT, UPDATE, DELETE ON orders_to_pack TO campus_orders_service;
+
+CREATE VIEW packing_orders WITH (security_barrier=true) AS
+ SELECT orders_to_pack.id,
+    orders_to_pack.number,
+    orders_to_pack.status,
+    orders_to_pack.hub_id,
+    orders_to_pack.hub_name,
+    orders_to_pack.buyer_name,
+    orders_to_pack.delivery_note,
+    orders_to_pack.created_at,
+    orders_to_pack.updated_at,
+    orders_to_pack.arrived_at,
+    orders_to_pack.delivered_at,
+    orders_to_pack.revision,
+    orders_to_pack.items
+   FROM orders_to_pack
+  WHERE orders_to_pack.vendor_id = (( SELECT app_packing_vendor_id() AS app_packing_vendor_id)) AND ( SELECT app_may('orders:pack'::text) AS app_may) AND (orders_to_pack.status = ANY (ARRAY['paid_escrow'::text, 'dispatched'::text, 'delivered'::text, 'paid'::text]));
 GRANT SELECT ON packing_orders TO campus_orders_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON packing_orders TO campus_orders_service;
 
@@ -1672,6 +1691,6 @@ CREATE VIEW shop_actions WITH (security_barrier=true) AS
    FROM order_history history
      JOIN orders ON orders.id = history.order_id
      JOIN user_contacts actor ON actor.user_id = history.actor_id
-  WHERE orders.vendor_id = (( SELECT app_vendor_id() AS app_vendor_id)) AND ( SELECT app_may('orders:fulfil'::text) AS app_may) AND (history.event = ANY (ARRAY['vendor_dispatches'::text, 'pin_accepted'::text]));
+  WHERE history.actor_id = (( SELECT app_user_id() AS app_user_id)) OR ( SELECT app_may('orders:read'::text) AS app_may) OR orders.vendor_id = (( SELECT app_vendor_id() AS app_vendor_id)) AND ( SELECT app_may('orders:fulfil'::text) AS app_may) AND COALESCE(history.actor_role = ANY (ARRAY['buyer'::text, 'vendor'::text]), history.event = ANY (ARRAY['vendor_dispatches'::text, 'pin_accepted'::text]));
 GRANT SELECT ON shop_actions TO campus_orders_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON shop_actions TO campus_orders_service;

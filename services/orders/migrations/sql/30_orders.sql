@@ -90,7 +90,7 @@ CREATE POLICY sale_lines_of_vendor_campus_and_finance ON sale_lines FOR SELECT
     );
 
 ALTER TABLE order_history ENABLE ROW LEVEL SECURITY;
-GRANT SELECT (order_id, id, event, status, occurred_at) ON order_history TO campus_orders_api;
+GRANT SELECT (order_id, id, event, status, occurred_at, actor_role) ON order_history TO campus_orders_api;
 REVOKE UPDATE, DELETE ON order_history FROM campus_orders_service;
 -- Visible with their order, whose own policies hold.
 CREATE POLICY order_history_with_its_order ON order_history FOR SELECT
@@ -104,8 +104,8 @@ GRANT UPDATE (reason, status, decided_by, decided_at, rejection) ON pin_reissues
 CREATE POLICY pin_reissues_of_staff ON pin_reissues FOR SELECT
     USING (app_may('pin_reissues:prepare') OR app_may('pin_reissues:approve') OR app_may('orders:read'));
 
--- The orders of a packer's shop, without any amount. No other relation shows a packer an order of the shop.
-CREATE VIEW packing_orders WITH (security_barrier) AS
+-- Orders without any amount. The service reads each of them.
+CREATE VIEW orders_to_pack WITH (security_barrier) AS
 SELECT orders.id, orders.number, orders.status, orders.hub_id, hub.name AS hub_name, buyer.short_name AS buyer_name,
        orders.delivery_note, orders.created_at, orders.updated_at, orders.arrived_at, orders.delivered_at,
        orders.revision,
@@ -117,19 +117,30 @@ SELECT orders.id, orders.number, orders.status, orders.hub_id, hub.name AS hub_n
                WHERE order_items.order_id = orders.id AND order_items.cancelled_at IS NULL
                ORDER BY order_items.position
            ) AS item
-       ), '[]') AS items
+       ), '[]') AS items,
+       orders.vendor_id
 FROM orders
     LEFT JOIN hubs AS hub ON hub.id = orders.hub_id
-    LEFT JOIN user_contacts AS buyer ON buyer.user_id = orders.buyer_id
-WHERE orders.vendor_id = (SELECT app_packing_vendor_id()) AND (SELECT app_may('orders:pack'))
-  AND orders.status IN ('paid_escrow', 'dispatched', 'delivered', 'paid');
+    LEFT JOIN user_contacts AS buyer ON buyer.user_id = orders.buyer_id;
+-- Those of a packer's shop. No other relation shows a packer an order of the shop.
+CREATE VIEW packing_orders WITH (security_barrier) AS
+SELECT id, number, status, hub_id, hub_name, buyer_name, delivery_note, created_at, updated_at, arrived_at, delivered_at,
+       revision, items
+FROM orders_to_pack
+WHERE vendor_id = (SELECT app_packing_vendor_id()) AND (SELECT app_may('orders:pack'))
+  AND status IN ('paid_escrow', 'dispatched', 'delivered', 'paid');
 GRANT SELECT ON packing_orders TO campus_orders_api;
--- The person of the shop who dispatched or delivered an order, for the shop.
+-- The name of the person who caused an event, for the shop, for staff who read every order, and for that person. Rows of
+-- earlier versions have no role: their dispatches and deliveries name a person of the shop.
 CREATE VIEW shop_actions WITH (security_barrier) AS
 SELECT history.order_id, history.id, actor.short_name
 FROM order_history AS history
     JOIN orders ON orders.id = history.order_id
     JOIN user_contacts AS actor ON actor.user_id = history.actor_id
-WHERE orders.vendor_id = (SELECT app_vendor_id()) AND (SELECT app_may('orders:fulfil'))
-  AND history.event IN ('vendor_dispatches', 'pin_accepted');
+WHERE history.actor_id = (SELECT app_user_id())
+   OR (SELECT app_may('orders:read'))
+   OR (
+        orders.vendor_id = (SELECT app_vendor_id()) AND (SELECT app_may('orders:fulfil'))
+        AND coalesce(history.actor_role IN ('buyer', 'vendor'), history.event IN ('vendor_dispatches', 'pin_accepted'))
+    );
 GRANT SELECT ON shop_actions TO campus_orders_api;

@@ -1,14 +1,16 @@
 """Packers of a shop see and send its orders, and read no amount (decision 206)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 
 from campus_tools.endpoints import endpoints
-from common.auth.caller import Caller
+from common.auth.caller import THE_SERVICE, Caller
+from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.ids import new_id
 from contracts.permissions import permissions_of
 
@@ -107,16 +109,31 @@ async def test_a_packer_dispatches_and_hands_over_an_order(market: Market) -> No
     assert wrong.status_code == 400
     assert amounts_in(wrong.json()) == []
     assert data_of(await send(market, order, "verify-delivery", packer, {"pin": pin}))["status"] == "delivered"
-    path = f"/api/orders/{order['id']}/timeline"
-    named = [
-        (entry["event"], entry["actorName"])
-        for entry in data_of(await market.client.get(path, headers=market.as_merchant()))
-        if entry["actorName"] is not None
-    ]
-    assert named == [("vendor_dispatches", "Chidi O."), ("pin_accepted", "Chidi O.")]
-    assert {entry["actorName"] for entry in data_of(await market.client.get(path, headers=market.as_buyer()))} == {None}
     own = data_of(await market.client.get("/api/staff-acts/current", headers=packer))
     assert {entry["act"] for entry in own} == {"order_dispatched", "order_delivered"}
+
+
+@pytest.mark.parametrize(("verb", "status"), [("dispatch", "dispatched"), ("verify-delivery", "delivered")])
+async def test_an_order_disputed_right_after_its_change_is_returned_as_changed(
+    market: Market, monkeypatch: pytest.MonkeyPatch, verb: str, status: str
+) -> None:
+    order = await market.paid()
+    body = {"pin": await market.pin_of(order)} if verb == "verify-delivery" else None
+    commit = Database.unit_of_work
+
+    @asynccontextmanager
+    async def commit_and_dispute(database: Database, **options: Any) -> AsyncIterator[UnitOfWork]:
+        async with commit(database, **options) as uow:
+            yield uow
+        async with commit(database, acting_as=THE_SERVICE) as dispute:
+            await dispute.execute("UPDATE orders SET status = 'disputed' WHERE id = $1", UUID(order["id"]))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Database, "unit_of_work", commit_and_dispute)
+        changed = data_of(await send(market, order, verb, market.as_packer(), body))
+    assert (changed["status"], await market.status_of(order)) == (status, "disputed")
+    path = f"{PACKING}/{order['id']}"
+    assert error_of(await market.client.get(path, headers=market.as_packer())) == NOT_FOUND
 
 
 async def test_an_order_in_another_state_is_not_dispatched(market: Market) -> None:

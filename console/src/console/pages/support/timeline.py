@@ -13,7 +13,7 @@ EVENTS: Final[Mapping[str, str]] = {
     "placed": "Placed",
     "escrow_held": "Paid: the money is in escrow",
     "escrow_held_without_stock": "Paid after the order had closed; the goods are sold out",
-    "vendor_dispatches": "Dispatched by the vendor",
+    "vendor_dispatches": "Dispatched",
     "line_cancelled": "One item cancelled",
     "arrived": "Arrived at its hub",
     "pin_issued": "Delivery PIN issued",
@@ -21,13 +21,13 @@ EVENTS: Final[Mapping[str, str]] = {
     "pin_locked": "Wrong delivery PIN entered: the PIN is locked",
     "pin_accepted": "Delivered: the PIN was accepted",
     "escrow_fully_released": "Completed: the escrow is released",
-    "buyer_cancels": "Cancelled by the buyer",
-    "vendor_cancels": "Cancelled by the vendor",
-    "staff_cancels": "Cancelled by staff",
+    "buyer_cancels": "Cancelled",
+    "vendor_cancels": "Cancelled",
+    "staff_cancels": "Cancelled",
     "payment_window_ended": "Expired: not paid in time",
     "vendor_idle": "Cancelled: not dispatched in time",
     "pin_window_ended": "Disputed: the PIN was not entered in time",
-    "buyer_disputes": "Disputed by the buyer",
+    "buyer_disputes": "Disputed",
     "chargeback_opened": "Disputed by the buyer's bank",
     "resolved_for_buyer": "Resolved for the buyer",
     "resolved_for_vendor": "Resolved: counted as delivered",
@@ -40,9 +40,25 @@ CHANNELS: Final[Mapping[str, str]] = {"sms": "Text", "email": "Mail", "push": "P
 """The channels of messages, as people call them."""
 
 
+_ROLES: Final[Mapping[str, str]] = {
+    "buyer": "the buyer",
+    "vendor": "the shop",
+    "hub_agent": "the hub",
+    "staff": "staff",
+}
+
+
 def transitions_of(timeline: Sequence[Json]) -> list[Entry]:
-    """Return the transitions and the events of the PIN."""
-    return [(one["occurredAt"], EVENTS.get(one["event"], spoken(one["event"]))) for one in timeline]
+    """Return the transitions and the events of the PIN, each with the person who caused it."""
+    return [(one["occurredAt"], EVENTS.get(one["event"], spoken(one["event"])) + _by(one)) for one in timeline]
+
+
+def _by(entry: Json) -> str:
+    """Return the person as the reader may know them: `, by Bisi A. (the shop)`; nothing for a timer or a payment."""
+    role, name = _ROLES.get(entry.get("actorRole") or ""), entry.get("actorName")
+    if role is None:
+        return ""
+    return f", by {role}" if name is None else f", by {name} ({role})"
 
 
 def order_timeline(

@@ -10,7 +10,9 @@ SELECT CASE event WHEN 'arrived' THEN 'order_arrived' WHEN 'vendor_dispatches' T
         WHEN 'pin_accepted' THEN 'order_delivered' ELSE 'order_cancelled' END AS act,
     'order' AS subject_kind, order_id AS subject_id, '{}'::jsonb AS detail,
     occurred_at AS created_at
-FROM order_history WHERE actor_id = $1
+FROM order_history
+WHERE actor_id = $1 AND actor_role IS DISTINCT FROM 'buyer'
+  AND event IN ('arrived', 'vendor_dispatches', 'pin_accepted', 'vendor_cancels', 'staff_cancels')
 UNION ALL
 SELECT 'resolution_prepared', 'order', order_id, jsonb_build_object('outcome', outcome, 'refundMinor', refund_minor),
     prepared_at

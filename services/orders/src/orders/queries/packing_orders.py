@@ -4,12 +4,14 @@ from typing import Final
 from uuid import UUID
 
 from common.auth.caller import Caller
-from common.database.unit_of_work import Reads
+from common.database.unit_of_work import Reads, UnitOfWork
 from common.web.pages import CursorPage, CursorRequest, cursor_page, position_in_time
 from orders.domain.packing_orders import PackingStatus
 from orders.responses.packing_orders import PackingOrder
 
 _ONE: Final = "SELECT * FROM packing_orders WHERE id = $1"
+# The service reads every order: the view of a packer has none that is disputed.
+_CHANGED: Final = "SELECT * FROM orders_to_pack WHERE id = $1"
 _PAGE: Final = """
 SELECT * FROM packing_orders
 WHERE status = ANY ($1::text[]) AND ($2::timestamptz IS NULL OR (created_at, id) > ($2, $3::uuid))
@@ -40,4 +42,10 @@ async def page_of_packing_orders(
 async def find_packing_order(reads: Reads, order_id: UUID) -> PackingOrder | None:
     """Return the order for the caller; None when it is absent or invisible."""
     record = await reads.fetch_row(_ONE, order_id)
+    return None if record is None else PackingOrder.from_row(record)
+
+
+async def find_changed_packing_order(uow: UnitOfWork, order_id: UUID) -> PackingOrder | None:
+    """Return the order as the service's own transaction changed it. Later changes do not hide it from the response."""
+    record = await uow.fetch_row(_CHANGED, order_id)
     return None if record is None else PackingOrder.from_row(record)

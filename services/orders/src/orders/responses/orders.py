@@ -6,7 +6,7 @@ from uuid import UUID
 from msgspec import UNSET, Meta, UnsetType
 
 from common.web.response_models import ResponseModel, Timestamp
-from orders.domain.order_history import OrderEvent
+from orders.domain.order_history import ActorRole, OrderEvent
 from orders.domain.transitions import State
 
 OrderNumber = Annotated[str | None, Meta(description="The order's number for people: `CM-XXXX-XXXX`.")]
@@ -41,11 +41,19 @@ class OrderTimelineEntry(ResponseModel):
         State | None, Meta(description="The status that the transition led to; null for the other events.")
     ]
     occurred_at: Annotated[Timestamp, Meta(description="When the transaction of the event was made.")]
+    actor_role: Annotated[
+        ActorRole | None,
+        Meta(
+            description="The part of the person who caused it: `buyer`, `vendor` (a person of the shop), `hub_agent` "
+            "or `staff`; null for timers and payments, and for PIN entries of earlier versions."
+        ),
+    ]
     actor_name: Annotated[
         str | None,
         Meta(
-            description="The person of the shop who dispatched the order or entered its PIN, for the shop only; else "
-            "null."
+            description="The name of that person where the caller may read it: the shop reads the buyer's and its own "
+            "people's, support and auditors read every name, and each person the own name. Null for a buyer who reads "
+            "of another person."
         ),
     ]
 

@@ -8,23 +8,22 @@ from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
 from common.auth.guards import SIGNED_IN
+from common.database.unit_of_work import UnitOfWork
 from common.web.endpoint_table import Idempotency
 from common.web.endpoints import Endpoints
-from common.web.http import CurrentCaller, dependencies_of, ok, or_not_found
+from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.idempotency import IdempotencyKey
 from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
-from orders.domain.errors import DeliveryPinInvalid
 from orders.domain.pins import WRONG_ATTEMPTS_MAX, attempts_remaining, check_pin_visible
 from orders.queries.orders import find_encrypted_pin, find_order
 from orders.responses.delivery import DeliveryPin, OrderDelivery, ReissuedDeliveryPin
-from orders.routes.order_commands import roles_in_order
+from orders.routes.order_commands import order_after_pin, roles_in_order
 from orders.routes.orders import ONE_ORDER
 from orders.schemas.delivery import VerifyDeliveryRequest
 from orders.use_cases.delivery.explain_missing_pin import explain_missing_pin
 from orders.use_cases.delivery.reissue_delivery_pin import reissue_delivery_pin as reissue
 from orders.use_cases.delivery.verify_delivery import PinAttempt
-from orders.use_cases.delivery.verify_delivery import verify_delivery as verify
 
 endpoint = Endpoints("delivery")
 
@@ -47,22 +46,14 @@ async def verify_delivery(
 
     Five wrong attempts in total lock the PIN.
     """
-    dependencies = dependencies_of(request, Dependencies)
+    contacts = dependencies_of(request, Dependencies).contacts
     roles = await roles_in_order(request, caller, order_id)
-    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        wrong = await verify(
-            uow,
-            dependencies.pins.key,
-            PinAttempt(order_id, body.pin, caller.id, key),
-            roles,
-            now=dependencies.clock.now(),
-            windows=dependencies.windows,
-        )
-        order = await find_order(uow, order_id, caller, dependencies.contacts)
-    # After the commit, which counts the wrong attempt.
-    if wrong is not None:
-        raise DeliveryPinInvalid(wrong.attempts_remaining)
-    return ok(request, OrderDelivery.from_record(or_not_found(order)))
+
+    async def find(uow: UnitOfWork) -> OrderDelivery | None:
+        order = await find_order(uow, order_id, caller, contacts)
+        return None if order is None else OrderDelivery.from_record(order)
+
+    return await order_after_pin(request, PinAttempt(order_id, body.pin, caller.id, key), roles, find)
 
 
 @endpoint("GET", f"{ONE_ORDER}/delivery-pin", id="orders.getDeliveryPin", returns=DeliveryPin, allow=SIGNED_IN)

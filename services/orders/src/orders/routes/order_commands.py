@@ -12,8 +12,10 @@ from common.auth.caller import THE_SERVICE, Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import ValidationFailed
 from common.web.http import dependencies_of, ok, or_not_found
+from common.web.response_models import ResponseModel
 from orders.dependencies import Dependencies
 from orders.domain.checkouts import Checkout, CheckoutRules, Placement
+from orders.domain.errors import DeliveryPinInvalid
 from orders.domain.order_roles import OrderRole
 from orders.domain.quotes import RequestedItem
 from orders.domain.refund_destinations import RefundTo, check_destination
@@ -21,6 +23,7 @@ from orders.queries.orders import find_order
 from orders.schemas.orders import CheckoutRequest
 from orders.schemas.purchases import PurchaseRequest
 from orders.use_cases.carts.check_out_cart import check_out_cart
+from orders.use_cases.delivery.verify_delivery import PinAttempt, verify_delivery
 from orders.use_cases.orders.find_order_roles import find_order_roles
 from orders.use_cases.orders.place_orders import place_orders
 from orders.use_cases.purchase_drafts.check_out_purchase_draft import check_out_purchase_draft
@@ -77,3 +80,23 @@ async def order_after(
         await command(uow)
         order = await find_order(uow, order_id, caller, dependencies.contacts)
     return ok(request, or_not_found(order))
+
+
+async def order_after_pin(
+    request: Request,
+    attempt: PinAttempt,
+    roles: frozenset[OrderRole],
+    find: Callable[[UnitOfWork], Awaitable[ResponseModel | None]],
+) -> Response:
+    """Verify the PIN, and respond with the order as `find` reads it in the same transaction. Raises the errors of
+    `verify_delivery`, and DeliveryPinInvalid (400).
+    """
+    dependencies = dependencies_of(request, Dependencies)
+    now, windows = dependencies.clock.now(), dependencies.windows
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        wrong = await verify_delivery(uow, dependencies.pins.key, attempt, roles, now=now, windows=windows)
+        shown = await find(uow)
+    # After the commit, which counts the wrong attempt.
+    if wrong is not None:
+        raise DeliveryPinInvalid(wrong.attempts_remaining)
+    return ok(request, or_not_found(shown))

@@ -16,14 +16,13 @@ from common.web.idempotency import IdempotencyKey
 from common.web.pages import RequestedPage, respond_page
 from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
-from orders.domain.errors import DeliveryPinInvalid
 from orders.domain.order_roles import PACKER
 from orders.domain.packing_orders import PackingStatus
-from orders.queries.packing_orders import find_packing_order, page_of_packing_orders
+from orders.queries.packing_orders import find_changed_packing_order, find_packing_order, page_of_packing_orders
 from orders.responses.packing_orders import PackingOrder
+from orders.routes.order_commands import order_after_pin
 from orders.schemas.delivery import VerifyDeliveryRequest
 from orders.use_cases.delivery.verify_delivery import PinAttempt
-from orders.use_cases.delivery.verify_delivery import verify_delivery as verify
 from orders.use_cases.orders.dispatch_packed_order import dispatch_packed_order
 
 endpoint = Endpoints("packing orders")
@@ -61,7 +60,8 @@ async def dispatch_packing_order(
     await _visible(request, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await dispatch_packed_order(uow, order_id, caller.id, dependencies.clock.now(), dependencies.windows)
-    return ok(request, await _visible(request, caller, order_id))
+        dispatched = await find_changed_packing_order(uow, order_id)
+    return ok(request, or_not_found(dispatched))
 
 
 @endpoint(
@@ -76,21 +76,9 @@ async def verify_packing_order(
     request: Request, caller: CurrentCaller, order_id: UUID, key: IdempotencyKey, body: VerifyDeliveryRequest
 ) -> Response:
     """Hand the order over against the buyer's PIN. Five wrong attempts in total lock the PIN."""
-    dependencies = dependencies_of(request, Dependencies)
     await _visible(request, caller, order_id)
-    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        wrong = await verify(
-            uow,
-            dependencies.pins.key,
-            PinAttempt(order_id, body.pin, caller.id, key),
-            PACKER,
-            now=dependencies.clock.now(),
-            windows=dependencies.windows,
-        )
-    # After the commit, which counts the wrong attempt.
-    if wrong is not None:
-        raise DeliveryPinInvalid(wrong.attempts_remaining)
-    return ok(request, await _visible(request, caller, order_id))
+    attempt = PinAttempt(order_id, body.pin, caller.id, key)
+    return await order_after_pin(request, attempt, PACKER, lambda uow: find_changed_packing_order(uow, order_id))
 
 
 async def _visible(request: Request, caller: Caller, order_id: UUID) -> PackingOrder:

@@ -112,7 +112,7 @@ async def approve_return(
         order_id = await find_returned_order(uow, caller, request_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         now, windows = dependencies.clock.now(), dependencies.windows
-        await approve(uow, request_id, order_id, reason, by=caller.id, now=now, windows=windows)
+        await approve(uow, request_id, order_id, reason, by=caller, now=now, windows=windows)
         decided = await find_return_request(uow, request_id)
     return ok(request, or_not_found(decided))
 

@@ -12,6 +12,7 @@ from common.database.parameters import with_places_after
 from common.database.state_changes import StateChanged
 from common.database.unit_of_work import Reads, UnitOfWork
 from contracts.event import Event
+from orders.domain.order_history import OrderActor
 from orders.domain.orders import Order, ReportedEscrow, Windows, timer_of
 from orders.domain.transitions import State, Trigger
 
@@ -43,7 +44,8 @@ transitioned AS (
 ), stopped AS (
     DELETE FROM order_timers WHERE order_id = $1 AND $4::text IS NULL
 ), recorded AS (
-    INSERT INTO order_history (order_id, event, status, occurred_at, actor_id) VALUES ($1, $9, $2, $3, $10)
+    INSERT INTO order_history (order_id, event, status, occurred_at, actor_id, actor_role)
+    VALUES ($1, $9, $2, $3, $10, $13)
 ), restarted AS (
     UPDATE order_timers SET kind = $4, due_at = $5 WHERE order_id = $1 AND $4::text IS NOT NULL RETURNING 1
 ), started AS (
@@ -51,9 +53,9 @@ transitioned AS (
     WHERE $4::text IS NOT NULL AND NOT EXISTS (SELECT FROM restarted)
 )
 """
-_TRANSITION_VALUES: Final = 12
+_TRANSITION_VALUES: Final = 13
 # One INSERT keeps the order of its rows, which readers see.
-_HISTORY: Final = "VALUES ($1, $9, $2, $3, $10)"
+_HISTORY: Final = "VALUES ($1, $9, $2, $3, $10, $13)"
 # Events of payments arrive in any order: the highest sequence wins.
 _SAVE_ESCROW: Final = """
 UPDATE orders SET escrow_minor = $2, escrow_sequence = $3 WHERE id = $1 AND escrow_sequence < $3
@@ -66,7 +68,8 @@ WITH arrived AS (
     UPDATE orders SET arrived_at = $2, revision = revision + 1, updated_at = $2
     WHERE id = $1 AND status = 'dispatched' AND arrived_at IS NULL RETURNING id
 )
-INSERT INTO order_history (order_id, event, occurred_at, actor_id) SELECT id, 'arrived', $2, $3 FROM arrived
+INSERT INTO order_history (order_id, event, occurred_at, actor_id, actor_role)
+SELECT id, 'arrived', $2, $3, 'hub_agent' FROM arrived
 """
 
 
@@ -85,14 +88,12 @@ class Companion(NamedTuple):
 class TransitionFacts(NamedTuple):
     """Facts that are saved with a transition.
 
-    The escrow that payments reported, as by `save_escrow`; the member of staff or the person of the shop who caused it,
-    for the order's history;
-    an event about the order, which is published; a row of another table; and whether the transaction writes nothing
-    after them.
+    The escrow that payments reported, as by `save_escrow`; the person who caused it, for the order's history; an event
+    about the order, which is published; a row of another table; and whether the transaction writes nothing after them.
     """
 
     escrow: ReportedEscrow | None = None
-    actor_id: UUID | None = None
+    actor: OrderActor | None = None
     event: Event | None = None
     also: Companion | None = None
     are_last: bool = False
@@ -153,9 +154,9 @@ async def save_transition(
     """
     kind, due_at = timer_of(to, now, windows) or (None, None)
     reported, also = facts.escrow or (None, None), facts.also
-    returns_at, actor_id = now + windows.returns, facts.actor_id
+    returns_at, (by, role) = now + windows.returns, facts.actor or (None, None)
     version = order.version if uow.is_unlocked else None
-    values = (order.id, to, now, kind, due_at, returns_at, *reported, trigger, actor_id, order.status, version)
+    values = (order.id, to, now, kind, due_at, returns_at, *reported, trigger, by, order.status, version, role)
     inserted = (None, None) if also is None else (also.insert, also.history_event)
     writes = _transition(*inserted, are_last=facts.are_last)
     row = await uow.fetch_row_and_publish(writes, *values, *(also.values if also else ()), event=facts.event)
@@ -171,7 +172,7 @@ def _transition(insert: str | None, history_event: str | None, *, are_last: bool
     is_saved, is_inserted = "EXISTS (SELECT FROM transitioned)", "EXISTS (SELECT FROM also)"
     if insert is None:
         return Writes(_SAVE_TRANSITION, f"{is_saved} AS is_saved", is_saved, is_saved if are_last else None)
-    history = _HISTORY if history_event is None else f"{_HISTORY}, ($1, '{history_event}', NULL, $3, NULL)"
+    history = _HISTORY if history_event is None else f"{_HISTORY}, ($1, '{history_event}', NULL, $3, NULL, NULL)"
     return Writes(
         f"{_SAVE_TRANSITION.replace(_HISTORY, history)}, "
         f"also AS ({with_places_after(_TRANSITION_VALUES, insert)} RETURNING 1)",

@@ -11,6 +11,7 @@ from common.database.state_changes import StateChanged
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.encryption import Encryptor
 from common.primitives.idempotency import IdempotencyKeyReused
+from orders.domain.order_history import OrderActor
 from orders.domain.orders import Order
 from orders.domain.pin_reissues import PinReissue
 from orders.domain.pins import IssuedPin, PinEvent
@@ -26,13 +27,14 @@ SET issue = excluded.issue, digest = excluded.digest, sealed = excluded.sealed, 
 """
 _SAVE_PIN: Final = f"""
 WITH recorded AS (
-    INSERT INTO order_history (order_id, event, occurred_at) VALUES ($1, 'pin_issued', $6)
+    INSERT INTO order_history (order_id, event, occurred_at, actor_id, actor_role)
+    VALUES ($1, 'pin_issued', $6, $7, $8)
 )
 {_INSERT_PIN}
 """
 _COUNT_WRONG_ATTEMPT: Final = """
 WITH recorded AS (
-    INSERT INTO order_history (order_id, event, occurred_at) VALUES ($1, $2, $3)
+    INSERT INTO order_history (order_id, event, occurred_at, actor_id, actor_role) VALUES ($1, $2, $3, $4, $5)
 )
 UPDATE delivery_pins SET wrong_tries = wrong_tries + 1 WHERE order_id = $1
 """
@@ -69,9 +71,11 @@ async def lock_pin(uow: UnitOfWork, order_id: UUID) -> IssuedPin | None:
     return None if row is None else IssuedPin(*row)
 
 
-async def save_pin(uow: UnitOfWork, order: Order, issue: int, *, digest: bytes, encrypted: str, now: datetime) -> None:
+async def save_pin(
+    uow: UnitOfWork, order: Order, issue: int, actor: OrderActor, *, digest: bytes, encrypted: str, now: datetime
+) -> None:
     """Save the PIN of this issue, reset its wrong attempts, and record `pin_issued` in the order's history."""
-    await uow.execute(_SAVE_PIN, order.id, order.buyer_id, issue, digest, encrypted, now)
+    await uow.execute(_SAVE_PIN, order.id, order.buyer_id, issue, digest, encrypted, now, *actor)
 
 
 def first_pin(order: Order, issue: int, *, digest: bytes, encrypted: str, now: datetime) -> Companion:
@@ -80,9 +84,11 @@ def first_pin(order: Order, issue: int, *, digest: bytes, encrypted: str, now: d
     return Companion(_INSERT_PIN, values, StateChanged(f"no PIN of order {order.id} was saved"), "pin_issued")
 
 
-async def count_wrong_attempt(uow: UnitOfWork, order_id: UUID, event: PinEvent, now: datetime) -> None:
+async def count_wrong_attempt(
+    uow: UnitOfWork, order_id: UUID, event: PinEvent, actor: OrderActor, now: datetime
+) -> None:
     """Count a wrong attempt, and record it in the order's history as this event."""
-    await uow.execute(_COUNT_WRONG_ATTEMPT, order_id, event, now)
+    await uow.execute(_COUNT_WRONG_ATTEMPT, order_id, event, now, *actor)
 
 
 async def lock_pin_and_find_verification(

@@ -7,6 +7,7 @@ from uuid import UUID
 from common.database.state_changes import allows_change, change_state
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
+from orders.domain.order_history import OrderActor
 from orders.domain.orders import Order
 from orders.domain.returns import (
     NO_REFUND,
@@ -49,7 +50,8 @@ WITH request AS (
 ), revised AS (
     UPDATE orders SET revision = revision + 1, updated_at = $6 WHERE id = $2
 ), recorded AS (
-    INSERT INTO order_history (order_id, event, occurred_at) VALUES ($2, 'line_cancelled', $6)
+    INSERT INTO order_history (order_id, event, occurred_at, actor_id, actor_role)
+    VALUES ($2, 'line_cancelled', $6, $7, $12)
 )
 INSERT INTO return_request_items (return_request_id, item_id, quantity) VALUES ($1, $10, $11)
 """
@@ -87,7 +89,7 @@ async def record_cancelled_line(
     order: Order,
     line: ReturnedItem,
     reason: str,
-    by: UUID,
+    by: OrderActor,
     now: datetime,
     refund: RequestedRefund,
 ) -> None:
@@ -95,7 +97,7 @@ async def record_cancelled_line(
     a decided return, so that no other return contains it.
     """
     parties = (order.id, order.buyer_id, order.vendor_id)
-    values = (reason, now, by, *refund, line.item_id, line.quantity)
+    values = (reason, now, by.id, *refund, line.item_id, line.quantity, by.role)
     await uow.execute(_RECORD_CANCELLED_LINE, new_id(), *parties, *values)
 
 

@@ -116,8 +116,8 @@ sa.Table(
 
 # Its transitions and the events of its delivery PIN. They are inserted under the lock of the order's row, so their ids
 # are in the sequence of the events. A cancelled line has an entry too. A checkout inserts no row: the order itself has
-# its instant. `actor_id` is the member of staff who cancelled, the agent who received the parcel, or the person of the
-# shop who dispatched it or entered its PIN.
+# its instant. `actor_id` is the person who caused the event, `actor_role` their part in it. Timers and payments have
+# neither.
 sa.Table(
     "order_history",
     metadata,
@@ -127,6 +127,7 @@ sa.Table(
     sa.Column("status", sa.Text),
     sa.Column("actor_id", sa.Uuid),
     sa.Column("occurred_at", INSTANT, nullable=False),
+    sa.Column("actor_role", sa.Text),
     sa.Index("order_history_of_actor", "actor_id", postgresql_where=sa.text("actor_id IS NOT NULL")),
 )
 

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
+from orders.domain.order_history import OrderActor
 from orders.domain.pin_reissues import ALERT_FROM
 from orders.store.pins import PIN_REISSUES, count_approved_reissues
 from orders.use_cases.alerts import alert_repeated_reissue
@@ -23,6 +24,6 @@ async def approve_pin_reissue(
     if await PIN_REISSUES.approve(uow, reissue_id, approved_hash, by.id, now) is None:
         return
     issue = await lock_exhausted_pin(uow, order)
-    await issue_delivery_pin(uow, pins, order, issue, now)
+    await issue_delivery_pin(uow, pins, order, issue, OrderActor(by.id, "staff"), now)
     if await count_approved_reissues(uow, order.id) >= ALERT_FROM:
         alert_repeated_reissue(uow, order)

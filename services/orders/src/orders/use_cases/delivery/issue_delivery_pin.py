@@ -9,6 +9,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.encryption import Encryptor
 from common.primitives.ids import new_digits
 from contracts.orders import DeliveryPinIssued
+from orders.domain.order_history import OrderActor
 from orders.domain.orders import Order
 from orders.domain.pins import PinKey, SharedPayment
 from orders.store.pins import save_pin
@@ -57,12 +58,14 @@ class PinIssuer:
         return self.key.digest(order_id, issue, pin), self.storage.encrypt(pin, _encryption_context(order_id, issue))
 
 
-async def issue_delivery_pin(uow: UnitOfWork, pins: PinIssuer, order: Order, issue: int, now: datetime) -> str:
-    """Issue a PIN: store its digest and its encrypted text, publish it to the buyer, and return it for the buyer
-    only.
+async def issue_delivery_pin(
+    uow: UnitOfWork, pins: PinIssuer, order: Order, issue: int, actor: OrderActor, now: datetime
+) -> str:
+    """Issue another PIN as the actor: store its digest and its encrypted text, publish it to the buyer, and return it
+    for the buyer only.
     """
     pin, digest, encrypted, event = pins.draw(order, issue)
-    await save_pin(uow, order, issue, digest=digest, encrypted=encrypted, now=now)
+    await save_pin(uow, order, issue, actor, digest=digest, encrypted=encrypted, now=now)
     uow.publish(event)
     return pin
 

@@ -7,6 +7,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.lifecycles import Rejection
 from common.primitives.problems import NotFound
 from orders.domain.errors import ForbiddenTransition, ReissueLimitReached
+from orders.domain.order_history import OrderActor
 from orders.domain.order_roles import OrderRole
 from orders.domain.pins import ISSUES_MAX
 from orders.domain.transitions import next_state
@@ -35,4 +36,5 @@ async def reissue_delivery_pin(
     if current.issue >= ISSUES_MAX:
         raise ReissueLimitReached
     issue = current.issue + 1
-    return await issue_delivery_pin(uow, pins, order, issue, now), ISSUES_MAX - issue
+    buyer = OrderActor(order.buyer_id, "buyer")
+    return await issue_delivery_pin(uow, pins, order, issue, buyer, now), ISSUES_MAX - issue

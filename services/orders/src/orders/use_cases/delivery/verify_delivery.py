@@ -11,7 +11,8 @@ from common.primitives.idempotency import IdempotencyKeyReused
 from common.primitives.problems import Forbidden, NotFound
 from contracts.orders import OrderDelivered
 from orders.domain.errors import DeliveryPinLocked
-from orders.domain.order_roles import SHOP_ROLES, VERIFIER_ROLES, OrderRole
+from orders.domain.order_history import actor_of
+from orders.domain.order_roles import VERIFIER_ROLES, OrderRole
 from orders.domain.orders import Order, Windows
 from orders.domain.pins import CorrectPin, LockedPin, PinKey, WrongPin, evaluate_attempt
 from orders.store import orders, timers
@@ -48,7 +49,7 @@ async def verify_delivery(
     order = await orders.lock_order(uow, attempt.order_id)
     if order is None:
         raise NotFound
-    fingerprints = pins.fingerprints(order.id, attempt.pin)
+    actor, fingerprints = actor_of(attempt.caller_id, roles), pins.fingerprints(order.id, attempt.pin)
     issued, earlier = await lock_pin_and_find_verification(uow, order.id, attempt.caller_id, attempt.key)
     if earlier is not None:
         if earlier.fingerprint not in fingerprints:
@@ -64,15 +65,14 @@ async def verify_delivery(
     recorded = Verification(fingerprints[0], remaining)
     if isinstance(verdict, CorrectPin) and verdict.delivers:
         bound = bound_verification(attempt.caller_id, attempt.key, order.id, recorded, now)
-        actor_id = None if SHOP_ROLES.isdisjoint(roles) else attempt.caller_id
-        facts = orders.TransitionFacts(event=_delivered(order, attempt.caller_id, now), also=bound, actor_id=actor_id)
+        facts = orders.TransitionFacts(event=_delivered(order, attempt.caller_id, now), also=bound, actor=actor)
         await orders.save_transition(uow, order, "delivered", "pin_accepted", now, windows, facts)
         return None
     if not await record_verification_if_new(uow, attempt.caller_id, attempt.key, order.id, recorded, now):
         raise IdempotencyKeyReused
     if isinstance(verdict, WrongPin):
         if verdict.counts:
-            await count_wrong_attempt(uow, order.id, verdict.event, now)
+            await count_wrong_attempt(uow, order.id, verdict.event, actor, now)
         return verdict
     return None
 

@@ -11,6 +11,7 @@ from common.primitives.problems import NotFound
 from contracts.orders import DisputeResolved
 from orders.domain.disputes import release_of, trigger_of
 from orders.domain.errors import ForbiddenTransition
+from orders.domain.order_history import OrderActor
 from orders.domain.orders import Windows
 from orders.domain.transitions import next_state
 from orders.store import disputes, orders
@@ -46,7 +47,8 @@ async def approve_resolution(
         raise ForbiddenTransition(order.status)
     refund_minor = resolution.refund_minor
     release_minor = release_of(refund_minor, order.escrow_minor)
-    await orders.save_transition(uow, order, transition, trigger, now, windows)
+    facts = orders.TransitionFacts(actor=OrderActor(by.id, "staff"))
+    await orders.save_transition(uow, order, transition, trigger, now, windows, facts)
     refund_to = await disputes.close_dispute(uow, order.id, resolution.outcome, now)
     refund_id = None
     if refund_minor:

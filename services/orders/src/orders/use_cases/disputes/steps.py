@@ -9,6 +9,7 @@ from common.primitives.problems import NotFound
 from contracts.orders import OrderDisputed
 from orders.domain.disputes import EVIDENCE_IMAGES_MAX, Complaint, EvidenceAuthor
 from orders.domain.errors import ForbiddenTransition, PartyCannotDecide, TooManyEvidenceImages
+from orders.domain.order_history import OrderActor
 from orders.domain.order_roles import PARTY_ROLES, OrderParties, roles_of
 from orders.domain.orders import Order, Windows
 from orders.store import disputes, orders
@@ -37,7 +38,9 @@ async def lock_disputed_order(uow: UnitOfWork, order_id: UUID, author: EvidenceA
 
 async def open_dispute(uow: UnitOfWork, order: Order, complaint: Complaint, *, now: datetime, windows: Windows) -> None:
     """Dispute a locked order; payments freezes its escrow on the event (contract sections 6 and 7)."""
-    await orders.save_transition(uow, order, "disputed", complaint.trigger, now, windows)
+    buyer = None if complaint.raised_by is None else OrderActor(complaint.raised_by, "buyer")
+    facts = orders.TransitionFacts(actor=buyer)
+    await orders.save_transition(uow, order, "disputed", complaint.trigger, now, windows, facts)
     await disputes.record_dispute(uow, order, complaint, now)
     uow.publish(
         OrderDisputed(

@@ -9,6 +9,7 @@ from common.primitives.lifecycles import Rejection
 from common.primitives.problems import Forbidden, NotFound
 from contracts.orders import OrderCancelled
 from orders.domain.errors import ForbiddenTransition
+from orders.domain.order_history import ROLE_BY_EVENT, OrderActor
 from orders.domain.order_roles import OrderRole, cancel_trigger
 from orders.domain.orders import Cancellation, Windows
 from orders.domain.transitions import next_state
@@ -44,10 +45,9 @@ async def cancel_order(
         return
     if isinstance(transition, Rejection):
         raise ForbiddenTransition(order.status)
-    is_staff = trigger == "staff_cancels"
-    if is_staff and transition != "cancelled":
+    if trigger == "staff_cancels" and transition != "cancelled":
         by.must_have_stepped_up(now)
-    facts = orders.TransitionFacts(actor_id=by.id if is_staff else None)
+    facts = orders.TransitionFacts(actor=OrderActor(by.id, ROLE_BY_EVENT[trigger]))
     await orders.save_transition(uow, order, transition, trigger, now, windows, facts)
     if order.stock_is_reserved:
         publish_stock_changes(uow, await stock.free_stock(uow, order.id))

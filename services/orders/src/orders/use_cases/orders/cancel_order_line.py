@@ -9,6 +9,7 @@ from common.primitives.clock import iso
 from common.primitives.problems import Forbidden, NotFound
 from contracts.orders import OrderLineCancelled
 from orders.domain.errors import ForbiddenTransition
+from orders.domain.order_history import ROLE_BY_EVENT, OrderActor
 from orders.domain.order_roles import OrderRole, cancel_trigger
 from orders.domain.orders import Cancellation, LineCancellation, Windows
 from orders.domain.returns import RequestedRefund, ReturnedItem, refund_for_return
@@ -58,7 +59,8 @@ async def cancel_order_line(
     if refund.refund_minor:
         refund_id = await request_refund(uow, order, refund.refund_minor, reason, now, refund.commission_minor)
     refunded = RequestedRefund(refund.refund_minor, refund_id)
-    await returns.record_cancelled_line(uow, order, cancelled, reason, by.id, now, refunded)
+    actor = OrderActor(by.id, ROLE_BY_EVENT[trigger])
+    await returns.record_cancelled_line(uow, order, cancelled, reason, actor, now, refunded)
     uow.publish(
         OrderLineCancelled(
             order_id=order.id,

@@ -8,6 +8,7 @@ from common.primitives.lifecycles import Rejection
 from common.primitives.problems import Forbidden, NotFound
 from contracts.orders import OrderDispatched
 from orders.domain.errors import ForbiddenTransition
+from orders.domain.order_history import actor_of
 from orders.domain.order_roles import SHOP_ROLES, OrderRole
 from orders.domain.orders import Order, Windows
 from orders.domain.transitions import next_state
@@ -37,5 +38,5 @@ async def dispatch_order(
         number=order.number,
         hub_id=order.hub_id,
     )
-    facts = orders.TransitionFacts(event=event, are_last=True, actor_id=by)
+    facts = orders.TransitionFacts(event=event, are_last=True, actor=actor_of(by, roles))
     return await orders.save_transition(uow, order, transition, "vendor_dispatches", now, windows, facts)

@@ -3,11 +3,14 @@
 from datetime import datetime
 from uuid import UUID
 
+from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.lifecycles import Rejection
 from common.primitives.problems import NotFound
 from contracts.orders import ReturnDecided
 from orders.domain.errors import ForbiddenTransition
+from orders.domain.order_history import actor_of
+from orders.domain.order_roles import SHOP_ROLES, roles_of
 from orders.domain.orders import Windows
 from orders.domain.returns import RequestedRefund, evaluate_decision, refund_for_return
 from orders.domain.transitions import Trigger, next_state
@@ -22,7 +25,7 @@ async def approve_return(
     order_id: UUID,
     reason: str | None,
     *,
-    by: UUID,
+    by: Caller,
     now: datetime,
     windows: Windows,
 ) -> None:
@@ -44,7 +47,8 @@ async def approve_return(
     if isinstance(transition, Rejection):
         raise ForbiddenTransition(order.status)
     if transition != order.status:
-        order = await orders.save_transition(uow, order, transition, trigger, now, windows)
+        facts = orders.TransitionFacts(actor=actor_of(by.id, roles_of(by, order) & SHOP_ROLES))
+        order = await orders.save_transition(uow, order, transition, trigger, now, windows, facts)
     if refund.everything and await has_failed_refund(uow, order.id):
         # A refund of an earlier return failed: that money is still due.
         await orders.save_transition(uow, order, "refund_pending", "refund_failed", now, windows)
@@ -54,7 +58,7 @@ async def approve_return(
             uow, order, refund.refund_minor, "return", now, refund.commission_minor, refund_to=request.refund_to
         )
     await returns.save_decision(
-        uow, request.id, "approved", by, reason, now, RequestedRefund(refund.refund_minor, refund_id)
+        uow, request.id, "approved", by.id, reason, now, RequestedRefund(refund.refund_minor, refund_id)
     )
     uow.publish(
         ReturnDecided(
