@@ -642,6 +642,17 @@ CREATE TABLE session_revocations (
 CREATE INDEX session_revocations_heard ON session_revocations USING btree (heard_at);
 GRANT SELECT, INSERT, UPDATE, DELETE ON session_revocations TO campus_notifications_service;
 
+CREATE TABLE shop_members (
+    user_id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    role text,
+    sequence bigint NOT NULL,
+    CONSTRAINT shop_members_pkey PRIMARY KEY (user_id),
+    CONSTRAINT shop_members_role_known CHECK ((role = ANY (ARRAY['manager'::text, 'packer'::text])))
+);
+CREATE INDEX shop_members_of_vendor ON shop_members USING btree (vendor_id, user_id) WHERE (role IS NOT NULL);
+GRANT SELECT, INSERT, UPDATE, DELETE ON shop_members TO campus_notifications_service;
+
 CREATE TABLE support_attachments (
     id uuid NOT NULL,
     ticket_id uuid NOT NULL,

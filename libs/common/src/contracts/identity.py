@@ -130,6 +130,15 @@ class ShopInvitationSent(Event, frozen=True, kw_only=True):
     role: Literal["manager", "packer"]
 
 
+class ShopMemberChanged(Event, frozen=True, kw_only=True):
+    """A user became a member of a shop, or has another role in it; without a `role` the membership ended."""
+
+    TYPE: ClassVar[str] = "identity.shop_member_changed.v1"
+    user_id: UUID
+    vendor_id: UUID
+    role: Literal["manager", "packer"] | None = None
+
+
 class UserErased(Event, frozen=True, kw_only=True):
     """A user was erased: services delete their contact data. Records of money keep the id."""
 

@@ -124,6 +124,7 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
         identity.CredentialsChanged,
         identity.ApiKeyExpiring,
         identity.ShopInvitationSent,
+        identity.ShopMemberChanged,
         orders.OrderPlaced,
         orders.PurchasePlaced,
         orders.OrderCancelled,

@@ -58,6 +58,13 @@ async def caller_after(staff: StaffAdministration, name: str) -> Caller:
     return await staff.app.runtime.verifier.caller_of(access_token)
 
 
+async def published_roles(staff: StaffAdministration) -> list[Any]:
+    """Return the roles in Ada's shop that were published of the user, oldest first."""
+    events = await staff.app.published("identity.shop_member_changed.v1")
+    about = (str(USERS["BUYER"].id), str(demo.ADA.id))
+    return [event.get("role") for event in events if (event["userId"], event["vendorId"]) == about]
+
+
 async def listed(staff: StaffAdministration, path: str, by: str) -> list[Any]:
     return [one["email"] for one in data_of(await send(staff, "GET", path, by))]
 
@@ -204,6 +211,7 @@ async def test_a_removed_member_has_no_access_at_once(staff: StaffAdministration
         await staff.app.runtime.verifier.caller_of(live)
     assert {event["userId"] for event in await staff.app.published(REVOKED)} == {str(USERS["BUYER"].id)}
     assert error_of(await send(staff, "DELETE", path, "VENDOR")) == NOT_FOUND
+    assert await published_roles(staff) == ["packer", None]
     staff.app.clock.advance(timedelta(seconds=1))
     assert (await caller_after(staff, "BUYER")).roles == {"buyer"}
 
@@ -215,6 +223,7 @@ async def test_a_changed_role_ends_the_sessions_of_the_earlier_one(staff: StaffA
     assert error_of(await send(staff, "PATCH", path, "VENDOR2", {"role": "manager"})) == NOT_FOUND
     [member] = data_of(await send(staff, "PATCH", path, "VENDOR", {"role": "manager"}))
     assert member["role"] == "manager"
+    assert await published_roles(staff) == ["packer", "manager"]
     with pytest.raises(Unauthorized):
         await staff.app.runtime.verifier.caller_of(live)
     staff.app.clock.advance(timedelta(seconds=1))

@@ -1,7 +1,8 @@
 """Subscriptions and work items of this service. Handlers are with their context; those of several contexts are here.
 
 - `payments.escrow_held` → buyer: `order_confirmation`, mail, push, messaging app
-- `payments.escrow_held` → vendor's owner: `vendor_dispatch_alert`, mail, push, messaging app
+- `payments.escrow_held` → vendor's owner: `vendor_dispatch_alert`, mail, push, messaging app; managers and packers of
+  the shop: `order_to_pack` without amounts, mail, push
 - `orders.delivery_pin_issued` → buyer: `delivery_pin`: SMS, then the messaging app, then push; without a proven
   number `delivery_pin_ready`, mail and push, which does not contain the PIN
 - `orders.order_line_cancelled` → buyer: the template of the same name, mail, push
@@ -15,8 +16,8 @@
 - `payments.charge_quarantined` → finance makers and checkers: `charge_quarantined`, mail (always): the charge is
   flagged for fraud; not in the feed
 - `payments.payment_failed` → buyer: `payment_failed` with the gateway's reason and how to try again, mail, push
-- `orders.order_disputed`, `dispute_resolved` → buyer and vendor's owner: `dispute_opened`, `dispute_resolved`, mail,
-  push
+- `orders.order_disputed` → buyer, vendor's owner and managers: `dispute_opened`, mail, push
+- `orders.dispute_resolved` → buyer and vendor's owner: `dispute_resolved`, mail, push
 - `payments.escrow_released` → vendor's owner: `order_completed` (the vendor's net share is in the wallet), mail, push
 - `payments.escrow_refunded` → buyer: `refund_in_balance`, `refund_on_its_way`, each for its part; vendor's owner:
   `order_refunded`; mail, push
@@ -26,11 +27,11 @@
 - `payments.withdrawal_requested`, `withdrawal_paid`, `withdrawal_returned` → buyer: the template of the same name, mail
   (the first one always), push
 - `payments.charge_disputed` → vendor's owner: `chargeback_opened`, with an outcome `chargeback_decided`, mail, push
-- `orders.return_requested` → vendor's owner: `return_requested`, mail, push
+- `orders.return_requested` → vendor's owner and managers: `return_requested`, mail, push
 - `orders.return_decided` → buyer: `return_request_update`, mail, push, messaging app
 - `identity.vendor_application_decided` → applicant: template of the same name, mail, push
 - `identity.vendor_suspended`, `vendor_reinstated` → vendor's owner: the template of the same name, mail, push
-- `orders.product_delisted`, `product_relisted` → vendor's owner: the template of the same name, mail, push
+- `orders.product_delisted`, `product_relisted` → vendor's owner and managers: the template of the same name, mail, push
 - `payouts.payout_processed`, `payout_failed`, `payout_reversed`, `payout_delayed`, `bank_details_changed`,
   `bank_details_quarantined` → vendor's owner: the template of the same name, mail, push
 - `identity.erasure_refused` → the user: `erasure_refused` with what is still under way, mail, push
@@ -73,6 +74,7 @@ from notifications.deliveries.consumers import identity, operations, orders, pay
 from notifications.deliveries.consumers.work import DELIVERIES_WORK
 from notifications.deliveries.queries.contacts import find_contact
 from notifications.deliveries.store.contacts import erase_contact, erase_messages, save_vendor
+from notifications.deliveries.store.shop_members import erase_member
 from notifications.deliveries.use_cases.deliveries.notify_erased_user import notify_erased_user
 from notifications.dependencies import Dependencies
 from notifications.support.consumers import SUPPORT_WORK
@@ -97,6 +99,7 @@ async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork,
     hasher, now = dependencies.phone_hasher, dependencies.clock.now()
     phone_key = hasher.key_of(contact.phone) if contact and contact.phone else None
     is_newer = await erase_contact(uow, event.user_id, received.sequence)
+    await erase_member(uow, event.user_id, received.sequence)
     await erase_dead_webhooks(uow, event.user_id, phone_key, hasher, now)
     replies = await erase_tickets(uow, event.user_id, phone_key, now)
     await erase_messages(uow, event.user_id if is_newer else None, replies)
@@ -127,6 +130,7 @@ _SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(identity_events.CredentialsChanged, identity.on_credentials_changed),
     Subscription(identity_events.ApiKeyExpiring, identity.on_api_key_expiring),
     Subscription(identity_events.ShopInvitationSent, identity.on_shop_invitation_sent),
+    Subscription(identity_events.ShopMemberChanged, identity.on_shop_member_changed, alone=True),
     Subscription(identity_events.ErasureRefused, identity.on_erasure_refused),
     Subscription(identity_events.VendorApproved, identity.on_vendor_approved),
     Subscription(identity_events.VendorChanged, identity.on_vendor_changed),
@@ -145,9 +149,9 @@ _SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(orders_events.OrderArrived, orders.on_order_arrived),
     Subscription(orders_events.OrderDelivered, orders.on_order_delivered),
     Subscription(orders_events.OrderDisputed, orders.on_order_disputed),
-    Subscription(orders_events.OrderDisputed, orders.alert_vendor_on_order_disputed),
+    Subscription(orders_events.OrderDisputed, orders.alert_shop_on_order_disputed),
     Subscription(orders_events.DisputeResolved, orders.on_dispute_resolved),
-    Subscription(orders_events.DisputeResolved, orders.notify_vendor_on_dispute_resolved),
+    Subscription(orders_events.DisputeResolved, orders.notify_shop_on_dispute_resolved),
     Subscription(orders_events.ReturnRequested, orders.on_return_requested),
     Subscription(orders_events.ReturnDecided, orders.on_return_decided),
     Subscription(orders_events.ProductDelisted, orders.on_product_delisted),
@@ -157,7 +161,7 @@ _SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(payments_events.EscrowHeld, payments.on_escrow_held),
     Subscription(payments_events.EscrowReleased, payments.on_escrow_released),
     Subscription(payments_events.EscrowRefunded, payments.on_escrow_refunded),
-    Subscription(payments_events.EscrowRefunded, payments.notify_vendor_on_escrow_refunded),
+    Subscription(payments_events.EscrowRefunded, payments.notify_shop_on_escrow_refunded),
     Subscription(payments_events.RefundSettled, payments.on_refund_settled),
     Subscription(payments_events.GoodwillGiven, payments.on_goodwill_given),
     Subscription(payments_events.RefundFailed, payments.on_refund_failed),

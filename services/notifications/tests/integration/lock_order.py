@@ -7,7 +7,7 @@ from testkit.recorded_locks import LockOrder
 LOCK_ORDER: Final = LockOrder(
     places=(
         # Identity's events share a transaction, sorted by user or vendor.
-        {"contacts": "user_id", "vendors": "vendor_id"},
+        {"contacts": "user_id", "vendors": "vendor_id", "shop_members": "user_id"},
         {"webhook_endpoints": "id"},
         {"webhook_deliveries": "id"},
         {"webhook_events": "id"},

@@ -28,6 +28,7 @@ GUIDES: Final = (
     "quickstart",
     "sessions",
     "orders",
+    "work-as-a-team",
     "uploads",
     "live-updates",
     "push",

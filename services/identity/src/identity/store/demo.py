@@ -23,7 +23,7 @@ ON CONFLICT (id) DO NOTHING RETURNING true
 """
 _RECORD_PACKER: Final = """
 INSERT INTO shop_members (user_id, vendor_id, role, added_by, joined_at) VALUES ($1, $2, 'packer', $3, $4)
-ON CONFLICT (user_id) DO NOTHING
+ON CONFLICT (user_id) DO NOTHING RETURNING true
 """
 _SAVE_ACCOUNT: Final = """
 INSERT INTO accounts (user_id, email, password_hash, created_at) VALUES ($1, $2, $3, $4)
@@ -57,8 +57,8 @@ async def record_vendor_if_new(uow: UnitOfWork, vendor: DemoVendor, now: datetim
     return bool(await uow.fetch_value(_RECORD_VENDOR, *values))
 
 
-async def record_packer_if_new(uow: UnitOfWork, user_id: UUID, vendor: DemoVendor, now: datetime) -> None:
-    await uow.execute(_RECORD_PACKER, user_id, vendor.id, vendor.owner_user_id, now)
+async def record_packer_if_new(uow: UnitOfWork, user_id: UUID, vendor: DemoVendor, now: datetime) -> bool:
+    return bool(await uow.fetch_value(_RECORD_PACKER, user_id, vendor.id, vendor.owner_user_id, now))
 
 
 async def save_account(uow: UnitOfWork, user_id: UUID, email: str, password_hash: str, now: datetime) -> None:

@@ -36,6 +36,18 @@ sa.Table(
     sa.Column("sequence", sa.BigInteger, nullable=False),
 )
 
+# Members of a vendor's shop, projected from identity. Without a role the membership ended.
+sa.Table(
+    "shop_members",
+    metadata,
+    sa.Column("user_id", sa.Uuid, primary_key=True),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("role", sa.Text),
+    sa.Column("sequence", sa.BigInteger, nullable=False),
+    sa.CheckConstraint("role IN ('manager', 'packer')", name="shop_members_role_known"),
+    sa.Index("shop_members_of_vendor", "vendor_id", "user_id", postgresql_where=sa.text("role IS NOT NULL")),
+)
+
 # `payment_under_review`: the payment is in quarantine, so that no notice claims the buyer did not pay.
 sa.Table(
     "order_summaries",

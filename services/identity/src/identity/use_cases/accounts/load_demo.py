@@ -11,7 +11,14 @@ from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.ids import new_id, new_secret
 from contracts import demo
 from contracts.demo import DemoUser
-from contracts.identity import CampusChanged, HubChanged, ReferralOutcome, UserProvisioned, VendorApproved
+from contracts.identity import (
+    CampusChanged,
+    HubChanged,
+    ReferralOutcome,
+    ShopMemberChanged,
+    UserProvisioned,
+    VendorApproved,
+)
 from contracts.permissions import SHOP_ROLES, STAFF_ROLES, leading_role
 from identity.credentials.passwords import Passwords
 from identity.credentials.totp import Totp
@@ -70,8 +77,9 @@ async def load_demo(
                     )
                 )
             for user in demo.USERS:
-                if user.packing_vendor_id == vendor.id:
-                    await demo_store.record_packer_if_new(uow, user.id, vendor, now)
+                packs = user.packing_vendor_id == vendor.id
+                if packs and await demo_store.record_packer_if_new(uow, user.id, vendor, now):
+                    uow.publish(ShopMemberChanged(user_id=user.id, vendor_id=vendor.id, role="packer"))
 
 
 async def _load_campuses(uow: UnitOfWork, now: datetime) -> None:

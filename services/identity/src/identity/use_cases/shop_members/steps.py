@@ -6,6 +6,7 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import Forbidden, NotFound
+from contracts.identity import ShopMemberChanged
 from identity.domain.shop_members import NoLongerOwner, ShopInvitation, ShopMember
 from identity.store import shop_members, staff
 from identity.store.staff import record_staff_action
@@ -55,8 +56,9 @@ async def lock_member(uow: UnitOfWork, user_id: UUID) -> ShopMember:
 
 
 async def end_membership(uow: UnitOfWork, member: ShopMember, *, by: UUID, now: datetime) -> RevokedSessions:
-    """Remove the locked member, end their sessions, and record it."""
+    """Remove the locked member, end their sessions, and record and publish it."""
     await shop_members.delete_member(uow, member.user_id)
+    uow.publish(ShopMemberChanged(user_id=member.user_id, vendor_id=member.vendor_id))
     detail = {"vendorId": str(member.vendor_id), "role": member.role}
     await record_staff_action(uow, "shop_member_removed", "person", member.user_id, detail, by=by, now=now)
     return await revoke_sessions(uow, member.user_id, because="role_revoked", now=now)

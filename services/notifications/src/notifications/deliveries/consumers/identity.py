@@ -15,6 +15,7 @@ from contracts.identity import (
     OneTimeCodeIssued,
     ProfileChanged,
     ShopInvitationSent,
+    ShopMemberChanged,
     SignUpRepeated,
     UserProvisioned,
     VendorApplicationDecided,
@@ -25,9 +26,12 @@ from contracts.identity import (
 )
 from notifications.deliveries.domain.deliveries import Contact, EncryptedValue, NotificationRequest, masked
 from notifications.deliveries.domain.erasure_obligations import obligations_text
+from notifications.deliveries.domain.shop_notices import MEMBER_NOTICES, notices_of
 from notifications.deliveries.store.contacts import save_contact, save_vendor
 from notifications.deliveries.store.devices import delete_devices_registered_before
+from notifications.deliveries.store.shop_members import cancel_queued_notices, save_member
 from notifications.deliveries.use_cases.deliveries.defer_notification import defer_notification
+from notifications.deliveries.use_cases.deliveries.notify_shop import notify_shop
 from notifications.deliveries.use_cases.deliveries.notify_user import notify_user
 from notifications.dependencies import Dependencies
 
@@ -120,6 +124,17 @@ async def on_shop_invitation_sent(
     notify_user(uow, context, event.user_id, "shop_invitation", parameters, event.invitation_id)
 
 
+async def on_shop_member_changed(
+    event: ShopMemberChanged, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> Outcome:
+    """Project the membership. Unsent notices that the role no longer has are not sent."""
+    if not await save_member(uow, event.user_id, event.vendor_id, event.role, received.sequence):
+        return Outcome.STALE
+    ended = MEMBER_NOTICES - notices_of(event.role)
+    await cancel_queued_notices(uow, event.user_id, event.vendor_id, ended)
+    return Outcome.APPLIED
+
+
 async def on_vendor_application_decided(
     event: VendorApplicationDecided, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
@@ -140,10 +155,9 @@ async def on_vendor_suspended(
 ) -> Outcome:
     """Notify of each suspension."""
     outcome = await _project_vendor(event, received, uow)
-    parameters = {"businessName": event.business_name, "reason": event.reason}
-    notify_user(
-        uow, dependencies.delivery_context(), event.owner_user_id, "vendor_suspended", parameters, received.event_id
-    )
+    parameters = {"reason": event.reason}
+    context = dependencies.delivery_context()
+    await notify_shop(uow, context, event.vendor_id, "vendor_suspended", parameters, received.event_id)
     return outcome
 
 
@@ -151,10 +165,8 @@ async def on_vendor_reinstated(
     event: VendorReinstated, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> Outcome:
     outcome = await _project_vendor(event, received, uow)
-    parameters = {"businessName": event.business_name}
-    notify_user(
-        uow, dependencies.delivery_context(), event.owner_user_id, "vendor_reinstated", parameters, received.event_id
-    )
+    context = dependencies.delivery_context()
+    await notify_shop(uow, context, event.vendor_id, "vendor_reinstated", {}, received.event_id)
     return outcome
 
 

@@ -37,15 +37,14 @@ from notifications.deliveries.domain.opening_hours import Period, hours_text
 from notifications.deliveries.domain.pin_texts import SharedPin
 from notifications.deliveries.queries.contacts import (
     get_recipients,
-    get_vendor,
     list_agents_of_hub,
     payment_is_under_review,
 )
 from notifications.deliveries.queries.feed import is_streaming
 from notifications.deliveries.store.contacts import PlacedOrder, save_order_summary
 from notifications.deliveries.use_cases.deliveries.defer_notification import defer_notification
+from notifications.deliveries.use_cases.deliveries.notify_shop import notify_shop
 from notifications.deliveries.use_cases.deliveries.notify_user import notify_user
-from notifications.deliveries.use_cases.deliveries.notify_vendor import notify_vendor
 from notifications.deliveries.use_cases.pins.close_pin_watches import close_pin_watches
 from notifications.deliveries.use_cases.pins.share_pin_text import share_pin_text
 from notifications.deliveries.use_cases.pins.watch_first_pin import watch_first_pin
@@ -206,7 +205,7 @@ async def on_return_requested(
 ) -> None:
     parameters = await order_parameters(uow, event)
     about = event.return_request_id
-    notify_vendor(
+    await notify_shop(
         uow,
         dependencies.delivery_context(),
         event.vendor_id,
@@ -282,20 +281,12 @@ async def on_order_disputed(
     )
 
 
-async def alert_vendor_on_order_disputed(
+async def alert_shop_on_order_disputed(
     event: OrderDisputed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    vendor = await get_vendor(uow, event.vendor_id)
     parameters = await order_parameters(uow, event)
-    notify_user(
-        uow,
-        dependencies.delivery_context(),
-        vendor.owner_user_id,
-        "dispute_opened",
-        parameters,
-        event.order_id,
-        event.vendor_id,
-    )
+    context, about = dependencies.delivery_context(), (event.order_id, event.vendor_id)
+    await notify_shop(uow, context, event.vendor_id, "dispute_opened", parameters, *about)
 
 
 async def on_product_delisted(
@@ -314,14 +305,13 @@ async def on_product_relisted(
 async def _notify_of_listing(
     event: ProductDelisted | ProductRelisted, template: str, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    vendor = await get_vendor(uow, event.vendor_id)
     parameters: JsonObject = {
         "productId": str(event.product_id),
         "productName": event.name,
-        "businessName": vendor.business_name,
         "reason": event.reason,
     }
-    notify_user(uow, dependencies.delivery_context(), vendor.owner_user_id, template, parameters, event.takedown_id)
+    context = dependencies.delivery_context()
+    await notify_shop(uow, context, event.vendor_id, template, parameters, event.takedown_id)
 
 
 async def on_dispute_resolved(
@@ -333,19 +323,12 @@ async def on_dispute_resolved(
     )
 
 
-async def notify_vendor_on_dispute_resolved(
+async def notify_shop_on_dispute_resolved(
     event: DisputeResolved, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    vendor = await get_vendor(uow, event.vendor_id)
     about = (event.order_id, event.outcome, event.refund_id, event.vendor_id)
-    notify_user(
-        uow,
-        dependencies.delivery_context(),
-        vendor.owner_user_id,
-        "dispute_resolved",
-        await _decision(uow, event),
-        *about,
-    )
+    context = dependencies.delivery_context()
+    await notify_shop(uow, context, event.vendor_id, "dispute_resolved", await _decision(uow, event), *about)
 
 
 async def _decision(uow: UnitOfWork, event: DisputeResolved) -> JsonObject:

@@ -24,8 +24,8 @@ from notifications.deliveries.consumers.subject_parameters import order_paramete
 from notifications.deliveries.domain.errors import OrderUnknown
 from notifications.deliveries.queries.contacts import get_order_summary, list_staff
 from notifications.deliveries.store.contacts import save_payment_under_review
+from notifications.deliveries.use_cases.deliveries.notify_shop import notify_shop
 from notifications.deliveries.use_cases.deliveries.notify_user import notify_user
-from notifications.deliveries.use_cases.deliveries.notify_vendor import notify_vendor
 from notifications.dependencies import Dependencies
 
 HOME_CURRENCY: Final = "NGN"
@@ -37,7 +37,7 @@ QUARANTINE_DECIDERS: Final = frozenset(
 
 
 async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
-    """Confirm the paid order to the buyer, and request the dispatch from the vendor."""
+    """Confirm the paid order to the buyer, and request the dispatch from the people of the shop."""
     order, delivery_context = await get_order_summary(uow, event.order_id), dependencies.delivery_context()
     items: JsonObject = {**await order_parameters(uow, event), "items": order.items}
     amounts = {"totalMinor": order.total_minor, "deliveryFeeMinor": order.delivery_fee_minor}
@@ -51,7 +51,7 @@ async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork,
         event.order_id,
         vendor_id=event.vendor_id,
     )
-    notify_vendor(uow, delivery_context, event.vendor_id, "vendor_dispatch_alert", items, event.order_id)
+    await notify_shop(uow, delivery_context, event.vendor_id, "vendor_dispatch_alert", items, event.order_id)
 
 
 async def on_escrow_released(
@@ -61,7 +61,7 @@ async def on_escrow_released(
     if event.net_minor == 0:
         return
     parameters = {**await order_parameters(uow, event), "netMinor": event.net_minor}
-    notify_vendor(
+    await notify_shop(
         uow, dependencies.delivery_context(), event.vendor_id, "order_completed", parameters, event.release_id
     )
 
@@ -79,7 +79,7 @@ async def on_escrow_refunded(
             notify_user(uow, dependencies.delivery_context(), event.buyer_id, template, parameters, event.refund_id)
 
 
-async def notify_vendor_on_escrow_refunded(
+async def notify_shop_on_escrow_refunded(
     event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     """Warn the vendor against handing over a refunded order."""
@@ -88,7 +88,9 @@ async def notify_vendor_on_escrow_refunded(
         "amountMinor": event.amount_minor,
         "fromVendorMinor": event.from_vendor_minor,
     }
-    notify_vendor(uow, dependencies.delivery_context(), event.vendor_id, "order_refunded", parameters, event.refund_id)
+    await notify_shop(
+        uow, dependencies.delivery_context(), event.vendor_id, "order_refunded", parameters, event.refund_id
+    )
 
 
 async def on_refund_settled(
@@ -226,9 +228,9 @@ async def on_charge_disputed(
     parameters: JsonObject = await order_parameters(uow, event)
     if event.outcome is None:
         parameters |= {"amountMinor": event.vendor_minor} if event.vendor_minor else {}
-        notify_vendor(uow, dependencies.delivery_context(), event.vendor_id, "chargeback_opened", parameters, about)
+        await notify_shop(uow, dependencies.delivery_context(), event.vendor_id, "chargeback_opened", parameters, about)
         return
     parameters |= {"outcome": event.outcome, "amountMinor": event.from_vendor_minor}
-    notify_vendor(
+    await notify_shop(
         uow, dependencies.delivery_context(), event.vendor_id, "chargeback_decided", parameters, about, event.outcome
     )

@@ -11,7 +11,7 @@ from contracts.payouts import (
     PayoutReversed,
 )
 from notifications.deliveries.consumers.subject_parameters import payout_parameters
-from notifications.deliveries.use_cases.deliveries.notify_vendor import notify_vendor
+from notifications.deliveries.use_cases.deliveries.notify_shop import notify_shop
 from notifications.dependencies import Dependencies
 
 
@@ -19,7 +19,7 @@ async def on_payout_processed(
     event: PayoutProcessed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     parameters = {**payout_parameters(event), "amountMinor": event.amount_minor}
-    notify_vendor(
+    await notify_shop(
         uow, dependencies.delivery_context(), event.vendor_id, "payout_processed", parameters, event.payout_id
     )
 
@@ -29,7 +29,7 @@ async def on_payout_delayed(
 ) -> None:
     """Notify once for each exception: a payout may be delayed repeatedly."""
     parameters = {**payout_parameters(event), "amountMinor": event.amount_minor, "cause": event.cause}
-    notify_vendor(
+    await notify_shop(
         uow,
         dependencies.delivery_context(),
         event.vendor_id,
@@ -46,14 +46,16 @@ async def on_payout_failed(
     if event.cancelled:
         return
     parameters = {**payout_parameters(event), "amountMinor": event.amount_minor}
-    notify_vendor(uow, dependencies.delivery_context(), event.vendor_id, "payout_failed", parameters, event.payout_id)
+    await notify_shop(
+        uow, dependencies.delivery_context(), event.vendor_id, "payout_failed", parameters, event.payout_id
+    )
 
 
 async def on_payout_reversed(
     event: PayoutReversed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     parameters = {**payout_parameters(event), "amountMinor": event.amount_minor}
-    notify_vendor(
+    await notify_shop(
         uow, dependencies.delivery_context(), event.vendor_id, "payout_reversed", parameters, event.reconciliation_id
     )
 
@@ -62,7 +64,7 @@ async def on_bank_details_changed(
     event: BankDetailsChanged, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     parameters = {"last4": event.last4, "standing": "verified" if event.verified else "unverified"}
-    notify_vendor(
+    await notify_shop(
         uow, dependencies.delivery_context(), event.vendor_id, "bank_details_changed", parameters, received.event_id
     )
 
@@ -71,6 +73,6 @@ async def on_bank_details_quarantined(
     event: BankDetailsQuarantined, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     parameters = {"reason": event.reason} | ({"last4": event.last4} if event.last4 else {})
-    notify_vendor(
+    await notify_shop(
         uow, dependencies.delivery_context(), event.vendor_id, "bank_details_quarantined", parameters, received.event_id
     )

@@ -49,6 +49,7 @@ _AND_MESSAGING: Final[tuple[Channel, ...]] = ("email", "push", "messaging")
 CHANNELS_BY_TEMPLATE: Final[Mapping[str, tuple[Channel, ...]]] = {
     "order_confirmation": _AND_MESSAGING,
     "vendor_dispatch_alert": _AND_MESSAGING,
+    "order_to_pack": _MAIL_AND_PUSH,
     "return_request_update": _AND_MESSAGING,
     "order_line_cancelled": _MAIL_AND_PUSH,
     "order_dispatched": _MAIL_AND_PUSH,
@@ -118,6 +119,7 @@ _UNSUBSCRIBABLE: Final = frozenset(
         "order_cancelled",
         "order_expired",
         "vendor_dispatch_alert",
+        "order_to_pack",
     }
     | {"return_requested", "return_request_update", "ticket_reply"}
 )

@@ -19,6 +19,7 @@ _PUSH_OPTIONS: Final = {
     "one_time_code": PushOptions(600, "high"),
     "delivery_pin": PushOptions(3_600, "high"),
     "vendor_dispatch_alert": PushOptions(DAY_SECONDS, "high"),
+    "order_to_pack": PushOptions(DAY_SECONDS, "high"),
     "bank_details_changed": PushOptions(7 * DAY_SECONDS, "high"),
     "withdrawal_requested": PushOptions(7 * DAY_SECONDS, "high"),
     "bank_details_quarantined": PushOptions(7 * DAY_SECONDS, "high"),

@@ -25,6 +25,7 @@ SubjectKind = Literal[
 KIND_BY_TEMPLATE: Final[Mapping[str, SubjectKind]] = {
     "order_confirmation": "order",
     "vendor_dispatch_alert": "order",
+    "order_to_pack": "order",
     "order_line_cancelled": "order",
     "order_dispatched": "order",
     "parcel_coming": "order",

@@ -64,6 +64,10 @@ CATALOG: Final[Mapping[str, Template]] = {
     "vendor_dispatch_alert": Template(
         {"orderId": "text", "orderNumber": "number", "businessName": "text", "items": "lines"}
     ),
+    # To a manager or a packer of the shop.
+    "order_to_pack": Template(
+        {"orderId": "text", "orderNumber": "number", "businessName": "text"}, channels=frozenset({"email", "push"})
+    ),
     "order_line_cancelled": Template(
         {
             "orderId": "text",

@@ -10,6 +10,7 @@ from common.primitives.json_records import Json
 from notifications.deliveries.domain.channels import Preferences
 from notifications.deliveries.domain.deliveries import Contact
 from notifications.deliveries.domain.errors import ContactUnknown, OrderUnknown, VendorUnknown
+from notifications.deliveries.domain.shop_notices import MemberRole
 from notifications.deliveries.queries.preferences import preferences_of
 
 _CONTACT: Final = "SELECT user_id, email, phone, full_name, phone_confirmed FROM contacts WHERE user_id = $1"
@@ -43,15 +44,12 @@ SELECT EXISTS (
     WHERE o.order_id = $1 AND (o.buyer_id = $2 OR v.owner_user_id = $2)
 )
 """
-_VENDOR: Final = "SELECT owner_user_id, business_name FROM vendors WHERE vendor_id = $1"
+_SHOP_MEMBERS: Final = """
+SELECT user_id, role FROM shop_members WHERE vendor_id = $1 AND role IS NOT NULL ORDER BY user_id
+"""
 _ORDER: Final = "SELECT total_minor, delivery_fee_minor, items FROM order_summaries WHERE order_id = $1"
 _ORDER_NUMBER: Final = "SELECT number FROM order_summaries WHERE order_id = $1"
 _UNDER_REVIEW: Final = "SELECT payment_under_review FROM order_summaries WHERE order_id = $1"
-
-
-class VendorContact(NamedTuple):
-    owner_user_id: UUID
-    business_name: str
 
 
 class Recipient(NamedTuple):
@@ -155,12 +153,9 @@ async def list_agents_of_hub(uow: UnitOfWork, hub_id: UUID) -> list[UUID]:
     return [user_id for (user_id,) in await uow.fetch(_AGENTS_OF_HUB, hub_id)]
 
 
-async def get_vendor(uow: UnitOfWork, vendor_id: UUID) -> VendorContact:
-    """Return the vendor's owner and name. Raises VendorUnknown before identity's event."""
-    row = await uow.fetch_row(_VENDOR, vendor_id)
-    if row is None:
-        raise VendorUnknown(vendor_id)
-    return VendorContact(*row)
+async def list_shop_members(uow: UnitOfWork, vendor_id: UUID) -> list[tuple[UUID, MemberRole]]:
+    """Return the members of the shop with their roles; identity bounds their number."""
+    return [(user_id, role) for user_id, role in await uow.fetch(_SHOP_MEMBERS, vendor_id)]
 
 
 async def find_order_number(uow: UnitOfWork, order_id: UUID) -> str | None:

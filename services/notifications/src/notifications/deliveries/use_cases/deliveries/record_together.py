@@ -17,7 +17,9 @@ from notifications.deliveries.use_cases.deliveries.record_deliveries import Deli
 
 @dataclass(frozen=True, slots=True)
 class UserNotification:
-    """A message to a user, or to the owner of a vendor. With a vendor its name is the parameter `businessName`."""
+    """A message to a user, or to the owner of a vendor. With a vendor its name is the parameter `businessName`,
+    where the template has it.
+    """
 
     delivery_context: DeliveryContext
     user_id: UUID | None
@@ -71,7 +73,9 @@ def _compose(message: UserNotification, recipient: Recipient) -> NewNotification
         if channel in delivery_context.channels and preferences.permits(template, channel)
         for address in recipient.addresses_on(channel)
     ]
-    named = {} if recipient.business_name is None else {"businessName": recipient.business_name}
+    definition = template_of(template, channels[0])
+    is_named = recipient.business_name is not None and "businessName" in definition.parameters
+    named = {"businessName": recipient.business_name} if is_named else {}
     request = NotificationRequest(
         message.notification_id,
         channels[0],
@@ -80,7 +84,7 @@ def _compose(message: UserNotification, recipient: Recipient) -> NewNotification
         user_id=recipient.contact.user_id,
         subject_id=message.subject_id,
     )
-    check_complete(template_of(template, request.channel), request.parameters)
+    check_complete(definition, request.parameters)
     return compose_notification(
         request,
         addresses,
