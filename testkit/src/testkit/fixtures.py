@@ -9,7 +9,7 @@ Fixtures:
     postgresql: the started PostgreSQL, roles of all services present.
     fresh_database: `await fresh_database("orders")`, a migrated database that only one test uses at a time.
     empty_database: `await empty_database()`, the same without migrations.
-    module_database, module_empty_database: the same for all tests of one module.
+    module_database: the same for all tests of one module.
     broker_url: a virtual host of its own on RabbitMQ for the module.
     management_url: RabbitMQ's management API with the administrator's account.
     authority: a certificate authority (`Authority`).
@@ -138,13 +138,6 @@ async def module_database(_databases: Databases) -> AsyncIterator[DatabaseFactor
 @pytest_asyncio.fixture(loop_scope="session")
 async def empty_database(_databases: Databases) -> AsyncIterator[EmptyDatabaseFactory]:
     """`await empty_database()`: a database without tables, the three roles present, dropped after the test."""
-    async with _databases.creating() as make:
-        yield make
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def module_empty_database(_databases: Databases) -> AsyncIterator[EmptyDatabaseFactory]:
-    """As `empty_database`, dropped after the module."""
     async with _databases.creating() as make:
         yield make
 

@@ -68,15 +68,6 @@ def resume(operator: Operator, yes: Yes = False) -> Output:
     return Output({"said": operator.runner.must("notifications", "resume-provider", _PROVIDER)})
 
 
-def templates_not_approved(operator: Operator) -> list[dict[str, Any]]:
-    """Return the templates that cannot be sent: `{name, state, status, category, reason}`; empty when all are approved.
-
-    Raises Refused: the provider rejects the token or account, or is not reachable.
-    """
-    _, rows = _run(operator, "status")
-    return [row for row in rows if row["state"] != "approved"]
-
-
 def _run(operator: Operator, action: str) -> tuple[int, list[dict[str, Any]]]:
     """Run the service's command; its document is on its standard output, also with findings."""
     ended = operator.runner.run("notifications", _COMMAND, action)
