@@ -93,6 +93,7 @@ def test_no_page_has_a_script_or_style_of_its_own_or_is_large(site: Path) -> Non
 def test_the_changelog_is_a_page_and_a_markdown_file(site: Path) -> None:
     page = (site / "changelog.html").read_text()
     assert '<h4 id="for-integrators">For integrators</h4>' in page
+    assert '<a href="/guides/changelog" aria-current="page">Changelog</a>' in page
     assert "# Changelog" in (site / "changelog.md").read_text()
     assert "/guides/changelog.md" in (site / "llms.txt").read_text()
 

@@ -41,7 +41,7 @@ def page() -> str:
 def _opening() -> Iterator[str]:
     yield "<h1>Events</h1>"
     yield (
-        f"<p>Everything here is said on the durable topic exchange <code>{EXCHANGE}</code> as CloudEvents 1.0 in "
+        f"<p>Each event is published on the durable topic exchange <code>{EXCHANGE}</code> as CloudEvents 1.0 in "
         "structured mode "
         '(<code>application/cloudevents+json</code>). For programs: <a href="/asyncapi.json">asyncapi.json</a>. '
         'For requests: <a href="/docs">API reference</a>.</p>'

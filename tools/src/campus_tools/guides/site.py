@@ -203,7 +203,7 @@ def _html(page: SitePage, chapters: Sequence[tuple[str, Sequence[SitePage]]]) ->
     return framed(
         page.rendered.title,
         page.rendered.html + _neighbours(page, chapters),
-        current=PREFIX,
+        current=page.address if page.file == CHANGELOG else PREFIX,
         contents=_contents(chapters, page.address),
         markdown=f"{page.address}.md",
     )
