@@ -50,10 +50,10 @@ async def keep_tokens(page: Page, origin: str, user: SignedInUser) -> None:
     await page.evaluate("([name, text]) => sessionStorage.setItem(name, text)", [TOKENS, tokens])
 
 
-def photo() -> tuple[str, bytes, str]:
+def photo(red: int = 200) -> tuple[str, bytes, str]:
     """Return a photograph as its name, content and media type."""
     written = io.BytesIO()
-    Image.new("RGB", (320, 240), (200, 120, 40)).save(written, "JPEG")
+    Image.new("RGB", (320, 240), (red, 120, 40)).save(written, "JPEG")
     return "photo.jpg", written.getvalue(), "image/jpeg"
 
 

@@ -158,6 +158,18 @@ async def test_an_api_that_does_not_respond_is_one_sentence_and_another_try(
     await expect(page.get_by_text(order["number"])).to_be_visible()
 
 
+async def test_an_api_that_does_not_respond_is_no_endless_loading(shopper: Arrival, buyer: SignedInUser) -> None:
+    at_shop = await shopper(buyer)
+    page = at_shop.page
+    for path, content in (("/", ".grid"), ("/account", ".facts")):
+        await page.route("**/api/**", lambda route: route.abort("connectionrefused"))
+        await at_shop.open(path)
+        await expect(page.get_by_text("The marketplace does not respond. Check your connection")).to_be_visible()
+        await page.unroute_all()
+        await page.get_by_role("button", name="Try again").click()
+        await expect(page.locator(content).first).to_be_visible()
+
+
 async def test_no_cache_and_no_storage_holds_what_the_api_returned(
     shopper: Arrival, market: Marketplace, customer: Customer, site: Site
 ) -> None:

@@ -28,6 +28,9 @@ async def sign_up(buyer: Shopper, market: Marketplace) -> None:
     await buyer.fill("Full name", "Tobi Alabi")
     await buyer.fill("Mail address", email)
     await buyer.fill("Phone (optional)", f"+234803{uuid4().int % 10**7:07d}")
+    await buyer.fill("Password", "short")
+    await buyer.click("Create account")
+    await expect(buyer.page.get_by_role("alert")).to_contain_text("Password needs at least 10 characters")
     await buyer.fill("Password", PASSWORD)
     await buyer.check_page()
     await buyer.click("Create account")
@@ -83,6 +86,7 @@ async def test_a_new_student_searches_buys_receives_and_reviews(
 
     order_id = order_id_in(page.url)
     await expect(page.get_by_test_id("pin")).to_have_text(re.compile(r"^\d{6}$"))
+    await expect(page.get_by_role("heading", name="You collect it at Akoka Main Gate")).to_be_visible()
     await market.dispatch(vendor, order_id)
     await expect(page.get_by_role("heading", name="On its way")).to_be_visible()
     await market.post(f"/api/orders/{order_id}/arrive", {}, await market.sign_in("hub@campus.example"))

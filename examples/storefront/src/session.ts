@@ -6,8 +6,9 @@ import { hasTokens, keepTokens } from "./tokens.ts";
 
 /** The buyer: null when signed out, undefined until the API has answered. */
 export const profile = signal<Profile | null | undefined>(hasTokens.value ? undefined : null);
+/** Why the API did not say who is signed in; null while it is asked. */
+export const sessionError = signal<unknown>(null);
 export const cart = signal<Cart | null>(null);
-export const itemCount = computed(() => cart.value?.items.reduce((sum, item) => sum + item.quantity, 0) ?? 0);
 
 /** Lines chosen in this tab before the sign-in. */
 interface Line {
@@ -16,16 +17,22 @@ interface Line {
   quantity: number;
 }
 const LINES = "quad.lines";
+const linesBefore = signal<Line[]>(JSON.parse(sessionStorage.getItem(LINES) ?? "[]"));
 /** How many of them could not be put into the cart: sold out or removed meanwhile. */
 export const linesRefused = signal(0);
 
+/** Items that can be bought: those that are sold out or removed do not count. Before the sign-in, the chosen ones. */
+export const itemCount = computed(() =>
+  (cart.value ? cart.value.items.filter((item) => item.available > 0) : linesBefore.value).reduce(
+    (sum, { quantity }) => sum + quantity,
+    0,
+  ),
+);
+
 /** Keep a line for the cart of the buyer who signs in next in this tab. */
 export function keepLine(line: Line): void {
-  sessionStorage.setItem(LINES, JSON.stringify([...keptLines(), line]));
-}
-
-function keptLines(): Line[] {
-  return JSON.parse(sessionStorage.getItem(LINES) ?? "[]");
+  linesBefore.value = [...linesBefore.value, line];
+  sessionStorage.setItem(LINES, JSON.stringify(linesBefore.value));
 }
 
 /** The quantity of a product or variant in the cart. */
@@ -34,7 +41,8 @@ export function quantityOf(productId: string, variantId: string | null): number 
 }
 
 async function addKeptLines(): Promise<void> {
-  const lines = keptLines();
+  const lines = linesBefore.value;
+  linesBefore.value = [];
   sessionStorage.removeItem(LINES);
   for (const { productId, variantId, quantity } of lines) {
     try {
@@ -50,11 +58,13 @@ async function addKeptLines(): Promise<void> {
 /** Load who is signed in, and their cart. Raises no error: pages that need the buyer show why there is none. */
 export async function loadSession(): Promise<void> {
   if (!hasTokens.value) return;
+  sessionError.value = null;
   try {
     [profile.value, cart.value] = await Promise.all([campus.profiles.getCurrent(), campus.carts.get()]);
     await addKeptLines();
-  } catch {
+  } catch (error) {
     // Signed out in the meantime, or no connection: then it is tried again at the next one.
+    sessionError.value = error;
     addEventListener("online", () => void loadSession(), { once: true });
   }
 }

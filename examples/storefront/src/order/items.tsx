@@ -1,7 +1,11 @@
 import type { Order, OrderItem } from "campus-client";
 
 export function ItemText({ item }: { item: OrderItem }) {
-  const text = `${item.quantity} × ${item.name}`;
+  const text = (
+    <>
+      {item.quantity} × <bdi>{item.name}</bdi>
+    </>
+  );
   return (
     <span>
       {item.cancelledAt ? (

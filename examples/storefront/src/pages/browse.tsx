@@ -8,8 +8,9 @@ import { Icon, isIcon } from "../parts/icon.tsx";
 import { Items } from "../parts/items.tsx";
 import { Empty } from "../parts/loading.tsx";
 import { Page } from "../parts/page.tsx";
+import { Problem } from "../parts/problem.tsx";
 import { Rating } from "../parts/rating.tsx";
-import { profile } from "../session.ts";
+import { loadSession, profile, sessionError } from "../session.ts";
 import { useList } from "../use-list.ts";
 import { useResource } from "../use-resource.ts";
 
@@ -38,7 +39,9 @@ export function Browse() {
       <Categories {...filter} />
       <Conditions {...filter} />
       {/* A student sees the products of the own campus, so who it is comes first. */}
-      {profile.value !== undefined && (
+      {profile.value === undefined ? (
+        <Problem error={sessionError.value} retry={() => void loadSession()} />
+      ) : (
         <Products key={address(filter)} {...filter} campusId={profile.value?.campusId} />
       )}
     </Page>
@@ -179,7 +182,9 @@ export function Card({ product }: { product: Product }) {
     <li class={`card ${product.inStock ? "" : "sold-out"}`}>
       <Art product={product} />
       <div class="card-text">
-        <a href={`/products/${product.id}`}>{product.name}</a>
+        <a class="name" href={`/products/${product.id}`}>
+          {product.name}
+        </a>
         <Price product={product} from={product.options.length > 0} />
         <span class="soft">
           {product.vendorName}

@@ -7,7 +7,7 @@ import { Page } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Quantity } from "../parts/quantity.tsx";
 import { SignedIn } from "../parts/signed-in.tsx";
-import { cart, linesRefused } from "../session.ts";
+import { cart, itemCount, linesRefused, profile } from "../session.ts";
 import { useAction, useResource } from "../use-resource.ts";
 
 export function Cart() {
@@ -16,6 +16,12 @@ export function Cart() {
       {linesRefused.value > 0 && (
         <p class="notice" role="status">
           {linesRefused.value} of what you chose before the sign-in can no longer be bought.
+        </p>
+      )}
+      {profile.value === null && itemCount.value > 0 && (
+        <p class="notice" role="status">
+          {itemCount.value === 1 ? "The product that you chose is" : `The ${itemCount.value} products that you chose are`} in
+          your cart as soon as you sign in.
         </p>
       )}
       <SignedIn>{() => <Contents />}</SignedIn>
@@ -37,8 +43,14 @@ export function linesByVendor(items: readonly CartItem[]): [string, CartItem[]][
   return [...vendors];
 }
 
+/** The sum of what can be bought, in kobo. */
 export function subtotalOf(items: readonly CartItem[]): number {
-  return items.reduce((sum, item) => sum + item.lineTotalMinor, 0);
+  return items.reduce((sum, item) => sum + (item.inStock ? item.lineTotalMinor : 0), 0);
+}
+
+/** The vendor's name; without one, no line of the vendor is sold any more. */
+function vendorOf(lines: readonly CartItem[]): string {
+  return lines.find((item) => item.vendorName)?.vendorName ?? "No longer sold";
 }
 
 function Contents() {
@@ -60,8 +72,8 @@ function Contents() {
           <>
             <Problem error={change.error} />
             {linesByVendor(items).map(([vendorId, lines]) => (
-              <section class="panel" key={vendorId} aria-label={`From ${lines[0]?.vendorName ?? "a vendor"}`}>
-                <h2>{lines[0]?.vendorName}</h2>
+              <section class="panel" key={vendorId} aria-label={`From ${vendorOf(lines)}`}>
+                <h2>{vendorOf(lines)}</h2>
                 <ul class="lines">
                   {lines.map((item) => (
                     <Line key={item.variantId ?? item.productId} item={item} busy={change.busy} change={change.run} />
@@ -73,10 +85,10 @@ function Contents() {
                 </div>
                 {lines.every((item) => item.inStock) ? (
                   <a class="button wide" href={`/checkout/${vendorId}`}>
-                    Check out {lines[0]?.vendorName}
+                    Check out {vendorOf(lines)}
                   </a>
                 ) : (
-                  <p class="notice">Remove what is sold out to check out.</p>
+                  <p class="notice">To check out, remove what is not available, or take fewer.</p>
                 )}
               </section>
             ))}
@@ -116,10 +128,14 @@ function Line({
   return (
     <li>
       <div class="line-text">
-        <a href={`/products/${productId}${variantId ? `?variant=${variantId}` : ""}`}>{item.name}</a>
-        <span class="soft">{naira(item.unitPriceMinor)} each</span>
-        {!item.inStock && <span class="warning">Only {item.available} left</span>}
-        {item.priceChanged && (
+        {item.vendorName === null ? (
+          <span class="name">{item.name}</span>
+        ) : (
+          <a class="name" href={`/products/${productId}${variantId ? `?variant=${variantId}` : ""}`}>{item.name}</a>
+        )}
+        {item.available > 0 && <span class="soft">{naira(item.unitPriceMinor)} each</span>}
+        {!item.inStock && <span class="warning">{shortageOf(item)}</span>}
+        {item.available > 0 && item.priceChanged && (
           <span class="warning">
             The price has changed.{" "}
             <button type="button" class="link" onClick={() => set(item.quantity)}>
@@ -128,14 +144,18 @@ function Line({
           </span>
         )}
       </div>
-      <b class="line-total">{naira(item.lineTotalMinor)}</b>
-      <Quantity
-        label={`Quantity of ${item.name}`}
-        value={item.quantity}
-        max={item.available}
-        busy={busy}
-        onChange={set}
-      />
+      <b class="line-total">{item.inStock && naira(item.lineTotalMinor)}</b>
+      {item.available > 0 ? (
+        <Quantity
+          label={`Quantity of ${item.name}`}
+          value={item.quantity}
+          max={item.available}
+          busy={busy}
+          onChange={set}
+        />
+      ) : (
+        <span />
+      )}
       <button
         type="button"
         class="link remove"
@@ -147,4 +167,9 @@ function Line({
       </button>
     </li>
   );
+}
+
+function shortageOf({ vendorName, available }: CartItem): string {
+  if (vendorName === null) return "No longer sold";
+  return available === 0 ? "Sold out" : `Only ${available} left`;
 }

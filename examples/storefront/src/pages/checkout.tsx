@@ -31,6 +31,7 @@ function Contents({ vendorId }: { vendorId: string | undefined }) {
     <Loaded from={loaded}>
       {({ id, items }) => {
         const lines = items.filter((item) => vendorId === undefined || item.vendorId === vendorId);
+        if (lines.some((item) => !item.inStock)) return <NotAvailable />;
         return lines.length === 0 ? (
           <Empty title="Nothing to check out">
             <p>The cart has nothing of this seller. An order that you placed is in your orders.</p>
@@ -45,6 +46,17 @@ function Contents({ vendorId }: { vendorId: string | undefined }) {
         );
       }}
     </Loaded>
+  );
+}
+
+function NotAvailable() {
+  return (
+    <Empty title="Something is not available any more">
+      <p>Your cart shows what. Remove it there, or take fewer.</p>
+      <a class="button" href="/cart">
+        Go to the cart
+      </a>
+    </Empty>
   );
 }
 
@@ -101,7 +113,7 @@ function Form(form: { cartId: string; vendorId: string | undefined; lines: CartI
           {lines.map((item) => (
             <li key={item.variantId ?? item.productId}>
               <span>
-                {item.quantity} × {item.name}
+                {item.quantity} × <bdi>{item.name}</bdi>
               </span>
               <span>{naira(item.lineTotalMinor)}</span>
             </li>

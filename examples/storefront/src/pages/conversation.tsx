@@ -12,7 +12,8 @@ import { SignedIn } from "../parts/signed-in.tsx";
 import { payFor } from "../pay.ts";
 import { when } from "../times.ts";
 import { useKey } from "../use-key.ts";
-import { useAction, useResource } from "../use-resource.ts";
+import { useAction } from "../use-resource.ts";
+import { useThread } from "../use-thread.ts";
 
 const MESSAGE_CHARACTERS_MAX = 2_000;
 // The API's text is required; a photo alone is sent with this one.
@@ -28,71 +29,50 @@ export function Conversation() {
   );
 }
 
-/** The newest messages, loaded again at each event of the conversation and at each new connection of the stream. */
-function useThread(id: string) {
-  const loaded = useResource(
-    async (signal) => {
-      const [conversation, messages] = await Promise.all([
-        campus.conversations.get(id, { signal }),
-        campus.conversations.listMessages(id, { limit: 50 }, { signal }),
-      ]);
-      if (conversation.unreadCount > 0) await campus.conversations.read(id, { signal });
-      return { conversation, messages };
-    },
-    [id],
-  );
-  useEffect(() => {
-    const controller = new AbortController();
-    const followMessages = async () => {
-      const stream = campus.notifications.stream({ signal: controller.signal, onOpen: loaded.reload });
-      for await (const { data } of stream) if ("conversationId" in data && data.conversationId === id) loaded.reload();
-    };
-    // The stream reconnects by itself. What ends it is the end of the session or too many open pages.
-    followMessages().catch(() => undefined);
-    return () => controller.abort();
-  }, [id, loaded.reload]);
-  return loaded;
-}
-
 function Live({ id }: { id: string }) {
   const thread = useThread(id);
-  const [earlier, setEarlier] = useState<VendorMessage[]>([]);
-  const [next, setNext] = useState<NonNullable<typeof thread.data>["messages"]>();
-  const last = next ?? thread.data?.messages;
-  const loadEarlier = useAction(async () => {
-    const page = await last?.next();
-    if (page) {
-      setEarlier((before) => [...before, ...page.items]);
-      setNext(page);
-    }
-  });
+  const { hasEarlier, loadEarlier, reload } = thread;
   return (
     <Loaded from={thread}>
-      {({ conversation, messages }) => {
-        const newest = new Set(messages.items.map((message) => message.id));
-        const all = [...messages.items, ...earlier.filter((message) => !newest.has(message.id))].reverse();
-        return (
-          <>
-            <Subject conversation={conversation} />
-            <Problem error={loadEarlier.error} />
-            {last?.hasNext && (
-              <button type="button" class="quiet more" disabled={loadEarlier.busy} onClick={() => loadEarlier.run()}>
-                Show earlier messages
-              </button>
-            )}
-            <div role="log" aria-label="Messages">
-              <ol class="thread">
-                {all.map((message) => (
-                  <Message key={message.id} message={message} changed={thread.reload} />
-                ))}
-              </ol>
-            </div>
-            <Writer conversation={conversation} sent={thread.reload} />
-            <Block conversation={conversation} changed={thread.reload} />
-          </>
-        );
-      }}
+      {({ conversation, messages }) => (
+        <>
+          <Subject conversation={conversation} />
+          <Problem error={loadEarlier.error} />
+          {hasEarlier && (
+            <button type="button" class="quiet more" disabled={loadEarlier.busy} onClick={() => loadEarlier.run()}>
+              Show earlier messages
+            </button>
+          )}
+          <Thread messages={messages} changed={reload} />
+          <Writer conversation={conversation} sent={reload} />
+          <Block conversation={conversation} changed={reload} />
+        </>
+      )}
     </Loaded>
+  );
+}
+
+/** The messages. The newest one is in view at first, and follows into it while the one before is read. */
+function Thread({ messages, changed }: { messages: VendorMessage[]; changed: () => void }) {
+  const list = useRef<HTMLOListElement>(null);
+  const wasShown = useRef(false);
+  const newest = messages.at(-1)?.id;
+  useEffect(() => {
+    const last = list.current?.lastElementChild;
+    const before = last?.previousElementSibling;
+    if (!last || !before) return;
+    const { top, bottom } = before.getBoundingClientRect();
+    if (!wasShown.current || (bottom > 0 && top < innerHeight)) last.scrollIntoView({ block: "nearest" });
+    wasShown.current = true;
+  }, [newest]);
+  return (
+    <div role="log" aria-label="Messages">
+      <ol class="thread" ref={list}>
+        {messages.map((message) => (
+          <Message key={message.id} message={message} changed={changed} />
+        ))}
+      </ol>
+    </div>
   );
 }
 

@@ -61,9 +61,7 @@ function Contents({ order, live }: { order: Order; live: LiveOrder }) {
           <p class={live.live ? "live" : "live off"}>{live.live ? "Live: this page updates by itself" : "Not live"}</p>
         </section>
         {order.status === "Processing" && <OrderPayment order={order} />}
-        {order.status === "dispatched" && order.arrivedAt && order.hubId && (
-          <Collect hubId={order.hubId} arrivedAt={order.arrivedAt} />
-        )}
+        {isHeld && order.hubId && <Collect hubId={order.hubId} arrivedAt={order.arrivedAt} />}
         {isHeld && <Pin key={order.status} orderId={order.id} />}
         {(order.status === "refund_pending" || order.refundedMinor > 0) && <Refunds order={order} />}
         {isDelivered && <Reviews order={order} />}
@@ -97,7 +95,7 @@ function Details({ order }: { order: Order }) {
     <section class="panel summary" aria-label="Details">
       <h2>{order.vendorName ?? "The seller"}</h2>
       <p class="soft">
-        Order {order.number} · {when(order.createdAt)}
+        Order <span class="number">{order.number}</span> · {when(order.createdAt)}
       </p>
       {order.purchaseId && (
         <p>

@@ -43,12 +43,15 @@ function Row({ order }: { order: Order }) {
   const { label, tone } = STATUS[order.status];
   return (
     <li class="panel">
-      <a href={`/orders/${order.id}`}>{itemsText(order)}</a>
+      <a class="name" href={`/orders/${order.id}`}>
+        {itemsText(order)}
+      </a>
       <span class={`state ${tone}`}>{label}</span>
-      <span class="soft">
-        {order.vendorName ?? "A seller"} · {order.number} · {when(order.createdAt)}
-      </span>
       <b>{naira(order.totalMinor)}</b>
+      <span class="soft">
+        <bdi>{order.vendorName ?? "A seller"}</bdi> · <span class="number">{order.number}</span> ·{" "}
+        {when(order.createdAt)}
+      </span>
     </li>
   );
 }

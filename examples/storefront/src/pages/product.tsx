@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 
 import { campus } from "../api.ts";
 import { Absence } from "../parts/absence.tsx";
-import { Art } from "../parts/art.tsx";
+import { Gallery } from "../parts/art.tsx";
 import { AskSeller } from "../parts/ask-seller.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { SaveProduct } from "../parts/kept.tsx";
@@ -35,10 +35,9 @@ export function ProductPage() {
 function Contents({ product }: { product: Product }) {
   const [chosen, choose] = useState(useLocation().query["variant"]);
   const variant = variantOf(product, chosen);
-  const own = product.images.filter((image) => variant?.imageId && image.includes(variant.imageId));
   return (
     <>
-      <Art product={{ ...product, images: [...own, ...product.images] }} large />
+      <Gallery key={variant?.imageId} product={product} first={variant?.imageId ?? null} />
       <div class="product-text">
         <Price product={variant ?? product} />
         <p class="soft">
@@ -117,7 +116,7 @@ function Reviews({ productId }: { productId: string }) {
               {items.map((review) => (
                 <li key={review.id}>
                   <Rating rating={review.rating} />
-                  <p>{review.text}</p>
+                  <p class="text">{review.text}</p>
                   <p class="soft">{when(review.createdAt)}</p>
                   {review.reply && (
                     <p class="reply">

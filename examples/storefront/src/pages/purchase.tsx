@@ -50,7 +50,7 @@ function Contents({ purchase, live }: { purchase: Purchase; live: boolean }) {
           <p>{STATE[purchase.status].meaning}</p>
         </div>
         <p class="soft">
-          Purchase {purchase.number} · {when(purchase.createdAt)}
+          Purchase <span class="number">{purchase.number}</span> · {when(purchase.createdAt)}
         </p>
         <ul class="receipt">
           {purchase.orders.map((order) => (
@@ -83,7 +83,7 @@ function Part({ order }: { order: Order }) {
       {(order.status === "paid_escrow" || order.status === "dispatched") && (
         <Pin key={order.status} orderId={order.id} seller={seller} />
       )}
-      <a href={`/orders/${order.id}`}>Open order {order.number}</a>
+      <a href={`/orders/${order.id}`}>Open order <span class="number">{order.number}</span></a>
     </section>
   );
 }

@@ -1,4 +1,5 @@
 import type { Product } from "campus-client";
+import { useState } from "preact/hooks";
 
 import { API_URL } from "../api.ts";
 import { Icon, isIcon } from "./icon.tsx";
@@ -28,6 +29,32 @@ export function Art({
           width={large ? 640 : 320}
           height={large ? 480 : 240}
         />
+      )}
+    </div>
+  );
+}
+
+/** All photos of a product: one of them large, and a button for each of several. `first` is the id of the one to start with. */
+export function Gallery({ product, first }: { product: Product; first: string | null }) {
+  const { images } = product;
+  const [shown, show] = useState(images.find((image) => first && image.includes(first)) ?? images[0]);
+  return (
+    <div class="gallery">
+      <Art product={{ ...product, images: shown === undefined ? [] : [shown] }} large />
+      {images.length > 1 && (
+        <div class="photos" role="group" aria-label="Photos">
+          {images.map((image, index) => (
+            <button
+              key={image}
+              type="button"
+              aria-label={`Photo ${index + 1} of ${images.length}`}
+              aria-pressed={image === shown}
+              onClick={() => show(image)}
+            >
+              <img src={`${addressOf(image)}/thumbnail`} alt="" loading="lazy" decoding="async" width={72} height={54} />
+            </button>
+          ))}
+        </div>
       )}
     </div>
   );

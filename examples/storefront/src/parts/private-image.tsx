@@ -14,10 +14,10 @@ export function PrivateImage({ id, alt, load }: { id: string; alt: string; load:
     return () => URL.revokeObjectURL(created);
   }, [image.data]);
   return (
-    <>
+    <div class={image.error ? "" : "photo"}>
       <Problem error={image.error} retry={image.reload} />
       {address && <img src={address} alt={alt} />}
-    </>
+    </div>
   );
 }
 

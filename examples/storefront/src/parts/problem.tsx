@@ -1,5 +1,7 @@
 import { ApiError, CampusError, TransportError } from "campus-client";
 
+const MISSING = "This does not exist any more, or it belongs to another account.";
+
 /** What failed, why, and what to do next; with the request id that support asks for. */
 export function Problem({ error, retry }: { error: unknown; retry?: () => void }) {
   if (error === null || error === undefined) return null;
@@ -18,12 +20,12 @@ export function Problem({ error, retry }: { error: unknown; retry?: () => void }
 function Rejected({ error }: { error: ApiError }) {
   return (
     <>
-      <p>{error.detail || error.title}</p>
+      <p>{sentenceOf(error)}</p>
       {error.invalidParams.length > 0 && (
         <ul>
           {error.invalidParams.map(({ name, reason }) => (
             <li key={name}>
-              <b>{name}</b>: {reason}
+              <b>{labelOf(name)}</b> {reasonOf(reason)}
             </li>
           ))}
         </ul>
@@ -36,6 +38,26 @@ function Rejected({ error }: { error: ApiError }) {
       )}
     </>
   );
+}
+
+/** A field of the API as words: `items.0.accountNumber` is "Account number". */
+function labelOf(field: string): string {
+  const name = (field.split(".").at(-1) ?? "").replace(/(Minor|Id)$/, "");
+  const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** A reason as it continues the label of its field. */
+function reasonOf(reason: string): string {
+  return reason
+    .replace(/^String should have/, "needs")
+    .replace(/^Input should/, "should")
+    .replace(/^Field required$/, "is missing");
+}
+
+function sentenceOf({ status, detail, title }: ApiError): string {
+  if (status === 404) return MISSING;
+  return detail.startsWith("Not valid: ") ? "Please correct this, then send it again." : detail || title;
 }
 
 function withoutAnswer(error: unknown): string {

@@ -2,14 +2,18 @@ import type { Profile } from "campus-client";
 import type { ComponentChildren } from "preact";
 import { useLocation } from "preact-iso";
 
-import { profile } from "../session.ts";
+import { loadSession, profile, sessionError } from "../session.ts";
 import { Empty } from "./loading.tsx";
+import { Problem } from "./problem.tsx";
 
 /** Content for a signed-in buyer; the others are asked to sign in and return to this page. */
 export function SignedIn({ children }: { children: (buyer: Profile) => ComponentChildren }) {
   const { url } = useLocation();
   const buyer = profile.value;
   if (buyer) return <>{children(buyer)}</>;
+  if (buyer === undefined && sessionError.value !== null) {
+    return <Problem error={sessionError.value} retry={() => void loadSession()} />;
+  }
   if (buyer === undefined) {
     return (
       <p class="loading" role="status">
