@@ -169,7 +169,7 @@ async def test_arabic_text_is_written_from_the_right(
     await remove(market, vendor, product)
 
 
-async def test_a_long_conversation_starts_at_its_newest_message_and_loses_none(
+async def test_a_long_conversation_starts_at_its_newest_message_and_shows_all(
     shopper: Arrival, market: Marketplace, buyer: SignedInUser, vendor: SignedInUser
 ) -> None:
     product = await offer(market, vendor)
