@@ -37,6 +37,7 @@ from operations.secrets import load_secrets
 from operations.server_checks import check_servers
 from operations.services import SERVICES
 from operations.system_status import Machine
+from operations.waiting import eventually
 
 pytestmark = pytest.mark.long
 PRODUCTION = {"ENVIRONMENT": "production"}
@@ -359,22 +360,25 @@ async def set_value(machine: Machine, name: str, value: str) -> None:
 
 async def until(machine: Machine, condition: str) -> None:
     """Wait until a new session sees the condition."""
-    async with asyncio.timeout(60):
-        while True:
-            connection = await asyncpg.connect(machine.database_url)
-            try:
-                if await connection.fetchval(condition):
-                    return
-            finally:
-                await connection.close()
-            await asyncio.sleep(0.05)
+
+    async def seen() -> bool:
+        connection = await asyncpg.connect(machine.database_url)
+        try:
+            return bool(await connection.fetchval(condition))
+        finally:
+            await connection.close()
+
+    await eventually(seen, what=condition)
 
 
 async def until_listed(machine: Machine, queue: str) -> None:
     """Wait until the management API lists a queue."""
-    async with httpx.AsyncClient(base_url=machine.management_url, trust_env=False) as api, asyncio.timeout(60):
-        while not (await api.get(f"/api/queues/%2F/{queue}")).json().get("type"):
-            await asyncio.sleep(0.05)
+    async with httpx.AsyncClient(base_url=machine.management_url, trust_env=False) as api:
+
+        async def listed() -> bool:
+            return bool((await api.get(f"/api/queues/%2F/{queue}")).json().get("type"))
+
+        await eventually(listed, what=f"the queue {queue}")
 
 
 async def finding_of(machine: Machine, state: str, subject: str) -> Finding:

@@ -1,6 +1,5 @@
 """A real sandbox on real sockets, and a real receiver of its webhooks that checks every signature."""
 
-import asyncio
 import base64
 import contextlib
 import hashlib
@@ -8,13 +7,12 @@ import hmac
 import json
 import socket
 import sys
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import parse_qsl
 
 import httpx
@@ -40,22 +38,6 @@ TWILIO_CALLBACK = "https://campus.example/functions/v1/sms-receipts/twilio"
 TWILIO_TOKEN = "the auth token of a test account"
 FLUTTERWAVE_KEY = "FLWSECK_TEST-key"
 WEBHOOK_HASH = "webhook-hash"
-
-Found = TypeVar("Found")
-
-
-async def eventually(probe: Callable[[], Found | Awaitable[Found]], seconds: float = 60.0) -> Found:
-    """Poll until the probe returns a true value; fails with the last value."""
-    deadline = time.monotonic() + seconds
-    while True:
-        seen = probe()
-        if asyncio.iscoroutine(seen):
-            seen = await seen
-        if seen:
-            return seen  # type: ignore[return-value]
-        if time.monotonic() > deadline:
-            raise AssertionError(f"still {seen!r} after {seconds} s")
-        await asyncio.sleep(0.01)
 
 
 @dataclass
@@ -243,11 +225,6 @@ async def sandbox(environment: dict[str, str]) -> AsyncIterator[Sandbox]:
     async with running_sandbox(environment) as running:
         await running.settings_are(transfer_delay_seconds=0.02, refund_delay_seconds=0.02)
         yield running
-
-
-@pytest.fixture(name="eventually")
-def eventually_fixture() -> Callable[..., Any]:
-    return eventually
 
 
 @pytest.fixture(name="running_sandbox")

@@ -2,13 +2,13 @@
 
 import asyncio
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from openapi_spec_validator import validate
 
 from sandbox.control.operations import OPERATIONS, PREFIX
+from testkit.fixtures import eventually
 
 from .conftest import Receiver, Sandbox, running_sandbox
 
@@ -60,9 +60,7 @@ async def test_transactions_are_found_by_state_and_buyer(sandbox: Sandbox) -> No
     assert (await sandbox.client.get(unpaid["page"])).status_code == 200
 
 
-async def test_an_advanced_clock_settles_transfers_and_refunds(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_an_advanced_clock_settles_transfers_and_refunds(sandbox: Sandbox, receiver: Receiver) -> None:
     await sandbox.settings_are(transfer_delay_seconds=HOUR, refund_delay_seconds=HOUR)
     await sandbox.charge("order-1", 500_000)
     await sandbox.transfer("po-0000000000000001", 100_000)
@@ -75,9 +73,7 @@ async def test_an_advanced_clock_settles_transfers_and_refunds(
     assert await sandbox.transfer_status("po-0000000000000001") == "success"
 
 
-async def test_an_advanced_clock_sends_a_failed_webhook_again(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_an_advanced_clock_sends_a_failed_webhook_again(sandbox: Sandbox, receiver: Receiver) -> None:
     receiver.responses = [500] * 4
     await sandbox.charge("order-1")
 
@@ -96,9 +92,7 @@ async def test_an_advanced_clock_sends_a_failed_webhook_again(
     await eventually(lambda: len(receiver.events()) == 5)
 
 
-async def test_an_advanced_clock_ends_a_chargeback_without_a_response(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_an_advanced_clock_ends_a_chargeback_without_a_response(sandbox: Sandbox, receiver: Receiver) -> None:
     await sandbox.settings_are(dispute_hours=24)
     await sandbox.charge("order-1")
     dispute = (await sandbox.client.post("/control/charges/order-1/dispute")).json()

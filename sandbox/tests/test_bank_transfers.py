@@ -1,14 +1,13 @@
 """Charges by bank transfer at both gateways: the account, and every way to pay into it."""
 
 import time
-from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from testkit.fixtures import eventually
 from testkit.providers.flutterwave import transactions
 from testkit.providers.paystack import checking
 
@@ -85,9 +84,7 @@ async def test_a_setting_shortens_the_life_of_an_account(sandbox: Sandbox) -> No
 
 
 @pytest.mark.parametrize("amount", [499_999, 500_000, 500_001])
-async def test_any_amount_is_received_and_reported(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any], amount: int
-) -> None:
+async def test_any_amount_is_received_and_reported(sandbox: Sandbox, receiver: Receiver, amount: int) -> None:
     await charge(sandbox)
     assert (await transfer_into(sandbox, amount=amount))["amount"] == amount
     await eventually(lambda: receiver.events("charge.success"))
@@ -99,9 +96,7 @@ async def test_any_amount_is_received_and_reported(
     assert await sandbox.balance() == amount
 
 
-async def test_a_second_transfer_is_a_charge_under_the_same_reference(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_a_second_transfer_is_a_charge_under_the_same_reference(sandbox: Sandbox, receiver: Receiver) -> None:
     await charge(sandbox)
     first, second = await transfer_into(sandbox), await transfer_into(sandbox, amount=70_000)
     assert (first["id"] != second["id"], second["reference"], second["amount"]) == (True, "order-1", 70_000)
@@ -113,9 +108,7 @@ async def test_a_second_transfer_is_a_charge_under_the_same_reference(
     assert refund.json()["data"]["amount"] == 70_000
 
 
-async def test_a_transfer_after_the_end_of_the_account_is_received(
-    sandbox: Sandbox, eventually: Callable[..., Any]
-) -> None:
+async def test_a_transfer_after_the_end_of_the_account_is_received(sandbox: Sandbox) -> None:
     await sandbox.settings_are(transfer_account_seconds=0.01)
     ends_at = datetime.fromisoformat((await charge(sandbox))["account_expires_at"]).timestamp()
     await eventually(lambda: time.time() > ends_at)
@@ -127,9 +120,7 @@ async def test_a_payment_page_has_no_account(sandbox: Sandbox) -> None:
     assert (await sandbox.client.post("/control/charges/order-1/transfer", json={})).status_code == 400
 
 
-async def test_the_second_gateway_charges_by_bank_transfer(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_the_second_gateway_charges_by_bank_transfer(sandbox: Sandbox, receiver: Receiver) -> None:
     body = {"tx_ref": "order-1", "amount": "5000.50", "currency": "NGN", "email": "buyer@unilag.edu.ng"}
     body |= {"bank_transfer_options": {"expires": 1800}, "meta": {"orderId": "order"}}
     Draft202012Validator(transactions.CREATE_BANK_TRANSFER).validate(body)

@@ -1,16 +1,13 @@
-from collections.abc import Callable
-from typing import Any
-
 import pytest
+
+from testkit.fixtures import eventually
 
 from .conftest import Receiver, Sandbox
 
 METADATA = {"userId": "1f0c3c56-4a3d-4c49-9f0d-0d7f1f1f0001", "orderId": "1f0c3c56-4a3d-4c49-9f0d-0d7f1f1f0002"}
 
 
-async def test_a_paid_transaction_sends_the_specified_webhook(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_a_paid_transaction_sends_the_specified_webhook(sandbox: Sandbox, receiver: Receiver) -> None:
     opened = await sandbox.initialize("order-1", "500000", metadata={**METADATA, "settlement": "500000"})
     assert opened.status_code == 200
     response = opened.json()
@@ -35,9 +32,7 @@ async def test_a_paid_transaction_sends_the_specified_webhook(
     assert await sandbox.balance() == 500_000
 
 
-async def test_metadata_sent_as_text_is_returned_as_an_object(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_metadata_sent_as_text_is_returned_as_an_object(sandbox: Sandbox, receiver: Receiver) -> None:
     opened = await sandbox.initialize("order-text", metadata='{"orderId": "x"}')
     await sandbox.pay(opened.json()["data"]["access_code"])
     await eventually(lambda: receiver.events("charge.success"))
@@ -52,7 +47,7 @@ async def test_a_reference_is_accepted_once(sandbox: Sandbox) -> None:
     assert (again.json()["status"], again.json()["code"]) == (False, "duplicate_reference")
 
 
-async def test_a_transaction_is_paid_once(sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]) -> None:
+async def test_a_transaction_is_paid_once(sandbox: Sandbox, receiver: Receiver) -> None:
     access_code = (await sandbox.initialize("order-1")).json()["data"]["access_code"]
     assert (await sandbox.pay(access_code)).status_code == 200
     assert (await sandbox.pay(access_code)).status_code == 400
@@ -61,9 +56,7 @@ async def test_a_transaction_is_paid_once(sandbox: Sandbox, receiver: Receiver, 
     assert len(await sandbox.webhooks()) == 1
 
 
-async def test_a_declined_payment_can_be_retried(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_a_declined_payment_can_be_retried(sandbox: Sandbox, receiver: Receiver) -> None:
     access_code = (await sandbox.initialize("order-1")).json()["data"]["access_code"]
     declined = await sandbox.pay(access_code, action="decline", reason="Insufficient Funds")
     assert declined.json()["data"]["status"] == "failed"
@@ -80,9 +73,7 @@ async def test_a_declined_payment_can_be_retried(
     assert (await sandbox.pay(access_code)).json()["data"]["status"] == "success"
 
 
-async def test_a_webhook_reports_the_amount_that_was_paid(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_a_webhook_reports_the_amount_that_was_paid(sandbox: Sandbox, receiver: Receiver) -> None:
     await sandbox.charge("short", 500_000, amount="5000")
     await sandbox.charge("foreign", 500_000, currency="GHS")
     await eventually(lambda: len(receiver.events("charge.success")) == 2)

@@ -1,14 +1,13 @@
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from testkit.fixtures import eventually
+
 from .conftest import Receiver, Sandbox
 
 
-async def test_the_summary_includes_every_kind_of_movement(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_the_summary_includes_every_kind_of_movement(sandbox: Sandbox, receiver: Receiver) -> None:
     await sandbox.charge("order-1", 500_000)
     await sandbox.charge("foreign", 300, currency="GHS")
     await sandbox.transfer("po-0000000000000001", 100_000)

@@ -1,6 +1,4 @@
-from collections.abc import Callable
-from typing import Any
-
+from testkit.fixtures import eventually
 from testkit.providers.paystack import checking
 
 from .conftest import Receiver, Sandbox
@@ -14,9 +12,7 @@ async def _exchange(sandbox: Sandbox, method, path, body=None, **query):
     return response
 
 
-async def test_a_dispute_deducts_money_only_when_it_is_lost(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_a_dispute_deducts_money_only_when_it_is_lost(sandbox: Sandbox, receiver: Receiver) -> None:
     await sandbox.charge("order-1", 500_000)
     opened = (await sandbox.client.post("/control/charges/order-1/dispute", json={"amount": 200_000})).json()
     await eventually(lambda: receiver.events("charge.dispute.create"))
@@ -38,9 +34,7 @@ async def test_a_dispute_deducts_money_only_when_it_is_lost(
     assert (await sandbox.client.post(f"/control/disputes/{opened['id']}/win")).status_code == 409
 
 
-async def test_a_lost_dispute_can_be_overturned(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_a_lost_dispute_can_be_overturned(sandbox: Sandbox, receiver: Receiver) -> None:
     await sandbox.charge("order-1", 500_000)
     opened = (await sandbox.client.post("/control/charges/order-1/dispute")).json()
     address = f"/gateway/dispute/{opened['id']}"
@@ -83,9 +77,7 @@ async def test_a_won_dispute_transfers_no_money(sandbox: Sandbox) -> None:
     assert (await sandbox.client.post(f"/control/disputes/{opened['id']}/forget")).status_code == 404
 
 
-async def test_a_dispute_has_a_date_and_the_other_fields_of_the_gateway(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_a_dispute_has_a_date_and_the_other_fields_of_the_gateway(sandbox: Sandbox, receiver: Receiver) -> None:
     await sandbox.charge("order-1", 500_000)
     due_at = "2030-01-01T12:00:00.000Z"
     opened = (await sandbox.client.post("/control/charges/order-1/dispute", json={"due_at": due_at})).json()
@@ -116,9 +108,7 @@ EVIDENCE = {
 }
 
 
-async def test_a_declined_dispute_awaits_the_bank_with_its_evidence(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_a_declined_dispute_awaits_the_bank_with_its_evidence(sandbox: Sandbox, receiver: Receiver) -> None:
     await sandbox.charge("order-1", 500_000)
     opened = (await sandbox.client.post("/control/charges/order-1/dispute")).json()
     address = f"/dispute/{opened['id']}"
@@ -146,9 +136,7 @@ async def test_a_declined_dispute_awaits_the_bank_with_its_evidence(
     assert await sandbox.balance() == 500_000
 
 
-async def test_an_accepted_dispute_debits_the_accepted_amount(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_an_accepted_dispute_debits_the_accepted_amount(sandbox: Sandbox, receiver: Receiver) -> None:
     await sandbox.charge("order-1", 500_000)
     opened = (await sandbox.client.post("/control/charges/order-1/dispute", json={"amount": 300_000})).json()
     address = f"/dispute/{opened['id']}/resolve"

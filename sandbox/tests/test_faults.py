@@ -1,9 +1,10 @@
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
+
+from testkit.fixtures import eventually
 
 from .conftest import Receiver, Sandbox
 
@@ -14,9 +15,7 @@ async def hangs_up(sandbox: Sandbox, method, path, **body):
         await sandbox.client.request(method, path, timeout=httpx.Timeout(60, read=0.3), **body)
 
 
-async def test_a_webhook_can_be_delivered_several_times(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_a_webhook_can_be_delivered_several_times(sandbox: Sandbox, receiver: Receiver) -> None:
     await sandbox.fault(charge_webhook={"duplicate": 2, "times": 1})
     await sandbox.charge("order-1")
     await sandbox.charge("order-2")
@@ -26,9 +25,7 @@ async def test_a_webhook_can_be_delivered_several_times(
     assert len(set(bodies)) == 1
 
 
-async def test_a_dropped_webhook_is_sent_on_request_only(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_a_dropped_webhook_is_sent_on_request_only(sandbox: Sandbox, receiver: Receiver) -> None:
     await sandbox.fault(charge_webhook={"drop": True, "match": "order-1"})
     await sandbox.charge("order-1")
     await sandbox.charge("order-2")
@@ -41,9 +38,7 @@ async def test_a_dropped_webhook_is_sent_on_request_only(
     await eventually(lambda: len(receiver.events()) == 2)
 
 
-async def test_a_delayed_webhook_arrives_after_a_later_one(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_a_delayed_webhook_arrives_after_a_later_one(sandbox: Sandbox, receiver: Receiver) -> None:
     await sandbox.fault(charge_webhook=[{"delay": 600, "match": 500_000}, {"delay": 0.05, "match": 300_000}])
     await sandbox.charge("late", 500_000)
     await sandbox.charge("early", 400_000)
@@ -59,7 +54,7 @@ async def test_a_delayed_webhook_arrives_after_a_later_one(
 
 @pytest.mark.parametrize("kind", ["transfer_webhook", "refund_webhook"])
 async def test_transfer_and_refund_webhooks_have_their_own_switches(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any], kind: str
+    sandbox: Sandbox, receiver: Receiver, kind: str
 ) -> None:
     await sandbox.fault(**{kind: {"duplicate": 1}})
     await sandbox.charge("order-1")
@@ -70,9 +65,7 @@ async def test_transfer_and_refund_webhooks_have_their_own_switches(
     assert len([event for event in receiver.events() if event["event"].startswith(doubled)]) == 2
 
 
-async def test_a_transfer_call_that_times_out_has_moved_the_money(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_a_transfer_call_that_times_out_has_moved_the_money(sandbox: Sandbox, receiver: Receiver) -> None:
     await sandbox.charge("funds", 500_000)
     recipient = await sandbox.recipient()
     await sandbox.fault(transfer_call={"timeout": True, "times": 1})
@@ -85,9 +78,7 @@ async def test_a_transfer_call_that_times_out_has_moved_the_money(
     assert await sandbox.balance() == 400_000
 
 
-async def test_a_response_can_arrive_after_the_webhook(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_a_response_can_arrive_after_the_webhook(sandbox: Sandbox, receiver: Receiver) -> None:
     await sandbox.charge("funds", 500_000)
     await sandbox.fault(transfer_call={"timeout": True, "times": 1})
     waiting = asyncio.create_task(sandbox.transfer("po-0000000000000001"))

@@ -1,13 +1,12 @@
 """The second gateway: its responses and webhooks have the documented shapes."""
 
 import json
-from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from testkit.fixtures import eventually
 from testkit.providers.flutterwave import chargebacks, fields, refunds, settlements, transactions, transfers
 
 from .conftest import Receiver, Sandbox
@@ -66,9 +65,7 @@ def flutterwave(sandbox: Sandbox):
     return Flutterwave(sandbox)
 
 
-async def test_a_payment_reports_naira_fee_and_settled_amount(
-    flutterwave, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_a_payment_reports_naira_fee_and_settled_amount(flutterwave, receiver: Receiver) -> None:
     link = await flutterwave.open("order-1")
     missing = await flutterwave.call(
         "GET", "transactions/verify_by_reference", fields.ERROR, 400, params={"tx_ref": "order-1"}
@@ -96,9 +93,7 @@ async def test_a_payment_reports_naira_fee_and_settled_amount(
     assert by_id == found
 
 
-async def test_a_declined_payment_is_a_failed_transaction(
-    flutterwave, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_a_declined_payment_is_a_failed_transaction(flutterwave, receiver: Receiver) -> None:
     link = await flutterwave.open("order-1")
     await flutterwave.sandbox.client.post(link, data={"action": "decline", "reason": "Insufficient Funds"})
     assert (await flutterwave.verify("order-1"))["processor_response"] == "Insufficient Funds"
@@ -133,7 +128,7 @@ async def test_amounts_with_more_than_two_decimals_are_refused(flutterwave) -> N
 
 
 async def test_a_refund_is_completed_before_the_customer_has_it(
-    flutterwave, sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+    flutterwave, sandbox: Sandbox, receiver: Receiver
 ) -> None:
     await sandbox.settings_are(refund_settlement="manual")
     charge = await flutterwave.charge("order-1")
@@ -152,7 +147,7 @@ async def test_a_refund_is_completed_before_the_customer_has_it(
 
 
 async def test_a_failed_transfer_has_the_banks_text_as_its_message(
-    flutterwave, sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+    flutterwave, sandbox: Sandbox, receiver: Receiver
 ) -> None:
     await flutterwave.charge("order-1", 10_000)
     await sandbox.fault(transfer_call={"fail": "Account is dormant"})
@@ -191,7 +186,7 @@ async def test_a_settlement_has_its_transactions_and_transfers_the_money_to_the_
 
 
 async def test_a_chargeback_holds_its_amount_until_it_is_decided(
-    flutterwave, sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+    flutterwave, sandbox: Sandbox, receiver: Receiver
 ) -> None:
     charge = await flutterwave.charge("order-1", 1_000)
     dispute = (await sandbox.client.post("/control/charges/order-1/dispute", json={"amount": 40_000})).json()
@@ -208,9 +203,7 @@ async def test_a_chargeback_holds_its_amount_until_it_is_decided(
     await eventually(lambda: receiver.flutterwave("chargeback.lost"))
 
 
-async def test_webhooks_are_signed_by_either_scheme(
-    flutterwave, sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_webhooks_are_signed_by_either_scheme(flutterwave, sandbox: Sandbox, receiver: Receiver) -> None:
     await sandbox.settings_are(flutterwave_signature="hmac")
     await flutterwave.charge("order-1")
     # The receiver checks the signature of everything that it accepts.

@@ -11,6 +11,8 @@ from urllib.parse import parse_qsl
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from testkit.fixtures import eventually
+
 from .conftest import Receiver, Sandbox
 
 TERMII = {
@@ -105,9 +107,7 @@ TEMPLATE = {
 }
 
 
-async def test_message_statuses_are_reported_when_switched_on(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_message_statuses_are_reported_when_switched_on(sandbox: Sandbox, receiver: Receiver) -> None:
     async def send():
         response = await sandbox.client.post("/messaging/v21.0/1065/messages", json=TEMPLATE)
         return response.json()["messages"][0]["id"]
@@ -138,9 +138,7 @@ async def test_messaging_errors_have_the_platform_s_form(sandbox: Sandbox) -> No
     assert len(await sandbox.messages()) == 1
 
 
-async def test_a_customer_s_message_sends_the_specified_webhook(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_a_customer_s_message_sends_the_specified_webhook(sandbox: Sandbox, receiver: Receiver) -> None:
     body = {"from": "+2348012345678", "name": "Tolu", "text": "Where is my order?"}
     assert (await sandbox.client.post("/control/messaging/incoming", json=body)).status_code == 202
     await eventually(receiver.messaging)
@@ -155,9 +153,7 @@ async def test_a_customer_s_message_sends_the_specified_webhook(
     assert set(value["metadata"]) == {"display_phone_number", "phone_number_id"}
 
 
-async def test_images_and_manual_statuses_have_the_platform_s_form(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_images_and_manual_statuses_have_the_platform_s_form(sandbox: Sandbox, receiver: Receiver) -> None:
     image_bytes = {"type": "image", "image": {"id": "7", "caption": "broken"}}
     body = {"from": "2348012345678", "message": image_bytes, "id": "wamid.7"}
     assert (await sandbox.client.post("/control/messaging/incoming", json=body)).status_code == 202
@@ -216,7 +212,7 @@ RECEIPT_KEY = "receipt-key"
 
 
 async def test_each_sms_provider_sends_delivery_receipts(
-    environment: dict[str, str], running_sandbox: Callable[..., Any], receiver: Receiver, eventually: Callable[..., Any]
+    environment: dict[str, str], running_sandbox: Callable[..., Any], receiver: Receiver
 ) -> None:
     with_receipts = {**environment, "SMS_RECEIPT_URL": f"{receiver.address}/receipts", "SMS_RECEIPT_KEY": RECEIPT_KEY}
     async with running_sandbox(with_receipts) as sandbox:
@@ -241,9 +237,7 @@ async def test_a_fault_of_one_sms_provider_does_not_affect_the_other(sandbox: Sa
     assert response.json()["SMSMessageData"]["Recipients"][0]["statusCode"] == 101
 
 
-async def test_a_failure_returns_the_sender_s_data(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_a_failure_returns_the_sender_s_data(sandbox: Sandbox, receiver: Receiver) -> None:
     await sandbox.settings_are(messaging_statuses=True, messaging_status_delay_seconds=0.01)
     await sandbox.fault(messaging_status={"fail": "Message undeliverable"})
     await sandbox.client.post(

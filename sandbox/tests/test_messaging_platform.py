@@ -1,10 +1,8 @@
 """The messaging app's platform: registered templates and their review, errors by code, users without a number."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
+from testkit.fixtures import eventually
 from testkit.providers.whatsapp.checking import check_request, check_response, check_webhook
 
 from .conftest import Receiver, Sandbox
@@ -144,9 +142,7 @@ async def test_a_fault_names_an_error_of_the_platform(sandbox: Sandbox, code: st
     assert (await sandbox.client.post(MESSAGES, json=text)).status_code == 200
 
 
-async def test_a_failed_status_has_the_error_of_the_platform(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_a_failed_status_has_the_error_of_the_platform(sandbox: Sandbox, receiver: Receiver) -> None:
     await sandbox.settings_are(messaging_statuses=True, messaging_status_delay_seconds=0.01)
     await sandbox.fault(messaging_status={"fail": "131042"})
     await sandbox.client.post(MESSAGES, json=message("order_dispatched", "Ada"))
@@ -174,9 +170,7 @@ KINDS = [
 ]
 
 
-async def test_messages_of_customers_are_those_of_the_platform(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_messages_of_customers_are_those_of_the_platform(sandbox: Sandbox, receiver: Receiver) -> None:
     for content in KINDS:
         body = {"from": "2348012345678", "name": "Tolu", "message": content}
         assert (await sandbox.client.post("/control/messaging/incoming", json=body)).status_code == 202
@@ -188,9 +182,7 @@ async def test_messages_of_customers_are_those_of_the_platform(
     await eventually(lambda: len(receiver.messaging()) == len(KINDS) + 7)
 
 
-async def test_a_user_without_a_number_writes_and_is_written_to(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_a_user_without_a_number_writes_and_is_written_to(sandbox: Sandbox, receiver: Receiver) -> None:
     body = {"user_id": USER_ID, "username": "tolu.ade", "name": "Tolu", "text": "Hello"}
     assert (await sandbox.client.post("/control/messaging/incoming", json=body)).status_code == 202
     await eventually(receiver.messaging)

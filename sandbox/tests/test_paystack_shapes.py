@@ -1,12 +1,11 @@
 """The sandbox's responses and webhooks about transfers, recipients, banks and the balance have Paystack's shape."""
 
 import json
-from collections.abc import Callable
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from testkit.fixtures import eventually
 from testkit.providers.paystack import checking
 
 from .conftest import Receiver, Sandbox
@@ -51,9 +50,7 @@ async def test_a_transfer_has_paystacks_shape_in_every_state(funded, actions, st
     assert verified["gateway_response"] == ("Timed out" if status in ("failed", "reversed") else None)
 
 
-async def test_the_events_of_transfers_have_paystacks_shape(
-    funded, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_the_events_of_transfers_have_paystacks_shape(funded, receiver: Receiver) -> None:
     for number, actions in enumerate((["succeed", "reverse"], ["fail"])):
         reference = f"po-{number:032d}"
         await transfer(funded, reference)

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from sandbox.settings import SettingsError, read_settings
+from testkit.fixtures import eventually
 
 from .conftest import Receiver
 
@@ -35,9 +36,7 @@ def test_all_invalid_values_of_the_environment_are_named_at_once() -> None:
         assert f"- {name} must" in str(problem.value)
 
 
-async def test_the_process_stops_on_sigterm_with_a_hanging_call(
-    environment: dict[str, str], eventually: Callable[..., Any]
-) -> None:
+async def test_the_process_stops_on_sigterm_with_a_hanging_call(environment: dict[str, str]) -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -71,7 +70,7 @@ async def test_the_process_stops_on_sigterm_with_a_hanging_call(
 
 
 async def test_a_restart_delivers_pending_webhooks(
-    environment: dict[str, str], receiver: Receiver, running_sandbox: Callable[..., Any], eventually: Callable[..., Any]
+    environment: dict[str, str], receiver: Receiver, running_sandbox: Callable[..., Any]
 ) -> None:
     reachable = dict(environment)
     dead_end = {**environment, "WEBHOOK_URL": "http://127.0.0.1:9/gateway-webhook"}

@@ -1,5 +1,4 @@
-from collections.abc import Callable
-from typing import Any
+from testkit.fixtures import eventually
 
 from .conftest import Receiver, Sandbox
 
@@ -9,9 +8,7 @@ async def refund(sandbox: Sandbox, transaction, amount=None, **more):
     return await sandbox.client.post("/gateway/refund", json=body if amount is None else {**body, "amount": amount})
 
 
-async def test_a_refund_is_deducted_from_the_balance(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_a_refund_is_deducted_from_the_balance(sandbox: Sandbox, receiver: Receiver) -> None:
     await sandbox.charge("order-1", 500_000)
     queued = (await refund(sandbox, "order-1", 200_000)).json()["data"]
     assert queued["status"] == "pending"
@@ -51,9 +48,7 @@ async def test_a_transaction_is_named_by_reference_or_id_and_must_be_paid(sandbo
     assert (await refund(sandbox, str(identifier), 600)).status_code == 200
 
 
-async def test_a_refund_can_fail_by_a_fault_or_a_low_balance(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_a_refund_can_fail_by_a_fault_or_a_low_balance(sandbox: Sandbox, receiver: Receiver) -> None:
     await sandbox.charge("order-1", 500_000)
     await sandbox.fault(refund_call={"fail": "Card was closed", "times": 1})
     await refund(sandbox, "order-1", 100_000)

@@ -1,17 +1,16 @@
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from sandbox.database import Database
 from sandbox.gateway.charge_fees import fee_of
+from testkit.fixtures import eventually
 from testkit.providers.paystack import checking
 
 from .conftest import Receiver, Sandbox
 
 
 async def test_a_charge_fee_is_deducted_and_reported_when_the_setting_is_on(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
+    sandbox: Sandbox, receiver: Receiver
 ) -> None:
     await sandbox.charge("free", 500_000)
     await sandbox.settings_are(charge_fees="standard")
@@ -27,9 +26,7 @@ async def test_a_charge_fee_is_deducted_and_reported_when_the_setting_is_on(
     assert (await sandbox.ledger())["charge_fees"] == {"count": 1, "amount_minor": 17_500}
 
 
-async def test_an_unreported_fee_is_missing_in_the_webhook_only(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_an_unreported_fee_is_missing_in_the_webhook_only(sandbox: Sandbox, receiver: Receiver) -> None:
     await sandbox.settings_are(charge_fees="unreported")
     await sandbox.charge("order-1", 500_000)
     await eventually(lambda: receiver.events("charge.success"))

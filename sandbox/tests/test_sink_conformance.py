@@ -9,6 +9,7 @@ import pytest
 
 from sandbox.sinks.push import FAULTS, OAUTH_ERRORS
 from sandbox.sinks.sms_faults import SMS_FAULTS
+from testkit.fixtures import eventually
 from testkit.providers.alertmanager import alerts as alertmanager
 from testkit.providers.fcm import messages as fcm
 from testkit.providers.schemas import conform
@@ -78,7 +79,7 @@ async def test_a_wrong_login_at_twilio_conforms(sandbox: Sandbox) -> None:
 
 
 async def test_reports_of_text_messages_conform(
-    environment: dict[str, str], running_sandbox: Callable[..., Any], receiver: Receiver, eventually: Callable[..., Any]
+    environment: dict[str, str], running_sandbox: Callable[..., Any], receiver: Receiver
 ) -> None:
     reporting = {**environment, "SMS_RECEIPT_URL": f"{receiver.address}/receipts", "SMS_RECEIPT_KEY": "receipt-key"}
     async with running_sandbox(reporting) as sandbox:

@@ -1,8 +1,9 @@
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+
+from testkit.fixtures import eventually
 
 from .conftest import Receiver, Sandbox
 
@@ -13,7 +14,7 @@ async def funded(sandbox: Sandbox):
     return sandbox
 
 
-async def test_a_settled_transfer_sends_a_webhook(funded, receiver: Receiver, eventually: Callable[..., Any]) -> None:
+async def test_a_settled_transfer_sends_a_webhook(funded, receiver: Receiver) -> None:
     response = await funded.transfer("po-0000000000000001", 100_000)
     data = response.json()["data"]
     assert (data["status"], data["reference"], data["amount"]) == ("pending", "po-0000000000000001", 100_000)
@@ -57,7 +58,7 @@ async def test_the_same_account_is_the_same_recipient(sandbox: Sandbox) -> None:
     assert await sandbox.recipient() != await sandbox.recipient("0690123456", "044")
 
 
-async def test_a_failed_transfer_returns_the_money(funded, receiver: Receiver, eventually: Callable[..., Any]) -> None:
+async def test_a_failed_transfer_returns_the_money(funded, receiver: Receiver) -> None:
     await funded.fault(transfer_call={"fail": "Account number is invalid", "match": "0123456785"})
     assert (await funded.transfer("po-0000000000000001")).json()["data"]["status"] == "pending"
     await eventually(lambda: receiver.events("transfer.failed"))
@@ -71,9 +72,7 @@ async def test_a_failed_transfer_returns_the_money(funded, receiver: Receiver, e
     assert shown["gateway_response"] == "Account number is invalid"
 
 
-async def test_a_planned_reversal_is_a_success_first(
-    funded, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_a_planned_reversal_is_a_success_first(funded, receiver: Receiver) -> None:
     await funded.fault(transfer_call={"reverse": "Beneficiary bank unavailable"})
     await funded.transfer("po-0000000000000001")
     await eventually(lambda: receiver.events("transfer.reversed"))

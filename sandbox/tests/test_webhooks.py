@@ -1,16 +1,12 @@
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 from sandbox.webhook_sender import ATTEMPTS_MAX, retry_delay_seconds
+from testkit.fixtures import eventually
 
 from .conftest import Receiver, Sandbox
 
 
-async def test_a_failed_webhook_is_retried_and_each_attempt_recorded(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_a_failed_webhook_is_retried_and_each_attempt_recorded(sandbox: Sandbox, receiver: Receiver) -> None:
     receiver.responses = [500]
     await sandbox.charge("order-1")
     await eventually(lambda: len(receiver.events()) == 2)
@@ -29,9 +25,7 @@ def test_the_delays_between_attempts_grow_and_end(attempts, seconds: float | Non
     assert retry_delay_seconds(attempts) == seconds
 
 
-async def test_any_body_can_be_signed_and_sent_in_copies(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_any_body_can_be_signed_and_sent_in_copies(sandbox: Sandbox, receiver: Receiver) -> None:
     raw = b'{"event":"charge.success", "data":{"reference":"forged", "amount": 1}}'
     sent = await sandbox.client.post("/control/webhooks/send", params={"copies": 3}, content=raw)
     assert (sent.status_code, len(sent.json()["ids"])) == (202, 3)
@@ -42,18 +36,14 @@ async def test_any_body_can_be_signed_and_sent_in_copies(
     assert (await sandbox.client.post("/control/webhooks/send", params={"copies": 0}, content=raw)).status_code == 400
 
 
-async def test_a_hundred_webhooks_are_delivered(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_a_hundred_webhooks_are_delivered(sandbox: Sandbox, receiver: Receiver) -> None:
     for number in range(100):
         await sandbox.charge(f"order-{number}", 1_000 + number)
     await eventually(lambda: len(receiver.events()) == 100)
     assert {event["data"]["reference"] for event in receiver.events()} == {f"order-{number}" for number in range(100)}
 
 
-async def test_sent_webhooks_can_be_repeated_since_an_instant(
-    sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
-) -> None:
+async def test_sent_webhooks_can_be_repeated_since_an_instant(sandbox: Sandbox, receiver: Receiver) -> None:
     await sandbox.charge("order-1")
     await eventually(lambda: len(receiver.events()) == 1)
     await sandbox.fault(charge_webhook={"drop": True})

@@ -1,11 +1,12 @@
-"""The order in which the workers of a run receive the files of tests."""
+"""The order in which the workers of a run collect tests, and receive the files."""
 
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from testkit.workers import pytest_collection_modifyitems
+from testkit.workers import collecting, pytest_collection_modifyitems
 
 
 class Item:
@@ -48,3 +49,24 @@ def test_a_run_without_workers_keeps_its_order() -> None:
 
 def test_the_mark_of_long_files_is_registered(pytestconfig: pytest.Config) -> None:
     assert any(line.startswith("long:") for line in pytestconfig.getini("markers"))
+
+
+def test_one_worker_collects_before_the_others(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    mark.touch()
+    config: Any = Config(campus_collected=str(mark))
+    together = threading.Barrier(2, timeout=60)
+
+    def follow() -> None:
+        with collecting(config):
+            assert mark.read_text() == "collected"
+            together.wait()
+
+    others = [threading.Thread(target=follow) for _ in range(2)]
+    with collecting(config):
+        for other in others:
+            other.start()
+        assert mark.read_text() == ""
+    for other in others:
+        other.join()
+    assert not together.broken

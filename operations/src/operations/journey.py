@@ -15,6 +15,7 @@ import httpx
 import pyotp
 
 from common.primitives.tls import client_tls
+from operations.waiting import eventually
 
 Found = TypeVar("Found")
 
@@ -335,14 +336,5 @@ class Marketplace:
     async def until(
         description: str, probe: Callable[[], Awaitable[Found | None]], within: float, *, every: float = 0.05
     ) -> Found:
-        """Call `probe` each `every` seconds and return its first result that is neither None nor False. Raises
-        TimeoutError after `within` s.
-        """
-        deadline = time.monotonic() + within
-        while True:
-            seen = await probe()
-            if seen is not None and seen is not False:
-                return seen
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"{description}: not within {within:.0f} s")
-            await asyncio.sleep(every)
+        """Return the first true result of `probe`, as `eventually` does; raises TimeoutError after `within` seconds."""
+        return await eventually(probe, within, every=every, what=description)

@@ -26,9 +26,8 @@ from common.database.unit_of_work import POOL_CONNECTIONS_MAX, Database
 from common.primitives.limits import WaitLimits
 from operations.provision import create_database, service_database_urls
 from operations.services import Service, service_named
+from operations.waiting import WAIT_SECONDS_MAX as WAIT_SECONDS_MAX
 
-# No objective: it only ends a test that would wait for ever.
-WAIT_SECONDS_MAX = 60.0
 # A service in a test shares one event loop with its clients and with all that it calls, and a busy machine gives that
 # loop a tenth of its time: a step of milliseconds is late there although every server is available.
 PATIENT = WaitLimits(*[WAIT_SECONDS_MAX] * 5)

@@ -24,15 +24,13 @@ import asyncio
 import gc
 import hashlib
 import hmac
-import inspect
 import io
 import json
 import os
-import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
 from contextlib import ExitStack
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlsplit
 
 import hypothesis
@@ -43,51 +41,22 @@ from campus_tools.servers import Server, Servers, held_ports
 from common.observability import access_log
 from operations.provision import provision_roles
 from operations.secrets import ROLE_PASSWORDS
+from operations.waiting import NeverHappened as NeverHappened
+from operations.waiting import eventually as eventually
 from testkit.certificates import Authority
 from testkit.databases import PATIENT as PATIENT
-from testkit.databases import WAIT_SECONDS_MAX, Databases, alone
+from testkit.databases import WAIT_SECONDS_MAX as WAIT_SECONDS_MAX
+from testkit.databases import Databases, alone
 from testkit.databases import DatabaseUrls as DatabaseUrls
 from testkit.providers.references import references_folder
 from testkit.virtual_hosts import VirtualHost, virtual_host
-from testkit.workers import run_of, shared_environment, throwaway_servers
-
-Seen = TypeVar("Seen")
+from testkit.workers import collecting, run_of, shared_environment, throwaway_servers
 
 # The duration of an example depends on the machine: a slow example is not wrong, and not repeated.
 hypothesis.settings.register_profile(
     "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("unhurried")
-
-
-class NeverHappened(AssertionError):
-    """The condition of a test did not occur; the message has the last value."""
-
-
-async def eventually(
-    probe: Callable[[], Awaitable[Seen] | Seen], within: float = WAIT_SECONDS_MAX, *, every: float = 0.05
-) -> Seen:
-    """Call `probe` until its result is true, and return it. `within` and `every` are seconds.
-
-    A probe may be async or not; an `AssertionError` of it means "not yet" and is part of the description.
-
-    Raises:
-        NeverHappened: with the last result of the probe.
-    """
-    deadline = time.monotonic() + within
-    while True:
-        try:
-            result = probe()
-            seen = await result if inspect.isawaitable(result) else result
-            if seen:
-                return seen
-            last = repr(seen)
-        except AssertionError as error:
-            last = f"AssertionError: {error}"
-        if time.monotonic() > deadline:
-            name = getattr(probe, "__qualname__", repr(probe)).replace("<locals>.", "")
-            raise NeverHappened(f"{name} did not hold within {within} s; last seen: {last}")
-        await asyncio.sleep(every)
 
 
 DatabaseFactory = Callable[[str], Awaitable[DatabaseUrls]]
@@ -185,13 +154,14 @@ def role_passwords(admin_url: str) -> dict[str, str]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Modules and tests live as long as the process: the garbage collector ignores them, while they are made and
     afterwards.
     """
     gc.disable()
     try:
-        return (yield)
+        with collecting(session.config):
+            return (yield)
     finally:
         gc.freeze()
         gc.enable()

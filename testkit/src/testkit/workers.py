@@ -3,6 +3,7 @@
 With TEST_SERVERS=own the first process starts none: those tests have systems of their own.
 """
 
+import fcntl
 import os
 import shutil
 import sys
@@ -19,8 +20,9 @@ from campus_tools.servers import ServerPorts, Servers, find_servers
 from campus_tools.servers.memory import throwaway_root
 from campus_tools.servers.postgresql import remove_data_directory
 
-_STARTED = pytest.StashKey[tuple[ExitStack, dict[str, str]]]()
+_STARTED = pytest.StashKey[tuple[ExitStack, dict[str, Any]]]()
 _INPUT = "campus_servers"
+_COLLECTED = "campus_collected"
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -28,8 +30,9 @@ def pytest_configure_node(node: Any) -> None:
     """Prepare each worker, in the first process, before the worker starts."""
     if _STARTED not in node.config.stash:
         stack = ExitStack()
-        node.config.stash[_STARTED] = stack, _start(stack)
-    node.workerinput[_INPUT] = node.config.stash[_STARTED][1]
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="campus-workers-"))
+        node.config.stash[_STARTED] = stack, {_INPUT: _start(stack), _COLLECTED: f"{folder}/collected"}
+    node.workerinput.update(node.config.stash[_STARTED][1])
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -39,6 +42,22 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     if shared_environment(config) is not None:
         sys.dont_write_bytecode = False
+
+
+@contextmanager
+def collecting(config: pytest.Config) -> Iterator[None]:
+    """Let one worker collect before all others: they read the test modules that pytest has rewritten for it."""
+    path = getattr(config, "workerinput", {}).get(_COLLECTED)
+    if path is None:
+        yield
+        return
+    with open(path, "a") as mark:
+        fcntl.flock(mark, fcntl.LOCK_EX)
+        if Path(path).stat().st_size == 0:
+            yield
+            mark.write("collected")
+            return
+    yield
 
 
 @pytest.hookimpl(trylast=True)
