@@ -17,12 +17,12 @@ from lab.systems import logger
 
 # A system is used for so many seeds, because an audit reads all that they left.
 _SEEDS_OF_A_SYSTEM = 200
-# The fault is found by one of the first of these.
-_PLANTED_SEEDS_MAX = 20
-_PLANTED_TRIALS_MAX = 8
+# The first of these finds the fault; the others are for changed plans.
+_PLANTED_SEEDS = range(4, 24)
+_PLANTED_TRIALS_MAX = 4
 # Not seed 2: with `--everyone` an alert of each earlier run is open, and the passing of a day pages it again, so that
 # a later step finds one message more in `notifications.deliveries`.
-_REPEATED_SEEDS = (1, 3)
+_REPEATED_SEED = 1
 
 
 def main() -> None:
@@ -76,21 +76,20 @@ async def run(options: argparse.Namespace) -> bool:
 
 
 async def is_repeatable(market: SimulatedMarketplace) -> bool:
-    """Return whether each of some seeds gives the same steps, outcomes and verdict again."""
-    for seed in _REPEATED_SEEDS:
-        first, second = [await run_plan(market, plan_of(seed), audits=False) for _ in range(2)]
-        if first != second:
-            different = [pair for pair in zip(first.lines, second.lines, strict=False) if pair[0] != pair[1]]
-            print(f"SELF-CHECK FAILED: seed {seed} ran in two ways: {different[:3]}, {first.states}, {second.states}")
-            return False
-    print(f"Seeds {list(_REPEATED_SEEDS)} run the same way twice.")
+    """Return whether a seed gives the same steps, outcomes and verdict again."""
+    first, second = [await run_plan(market, plan_of(_REPEATED_SEED), audits=False) for _ in range(2)]
+    if first != second:
+        different = [pair for pair in zip(first.lines, second.lines, strict=False) if pair[0] != pair[1]]
+        print(f"SELF-CHECK FAILED: a seed ran in two ways: {different[:3]}, {first.states}, {second.states}")
+        return False
+    print(f"Seed {_REPEATED_SEED} runs the same way twice.")
     return True
 
 
 async def finds_planted_fault(market: SimulatedMarketplace) -> bool:
     """Return whether a seed breaks, and is shrunk, when the broker confirms the releases of escrow and forgets them."""
     market.broker.dropped_type = EscrowReleased.TYPE
-    for seed in range(1, _PLANTED_SEEDS_MAX + 1):
+    for seed in _PLANTED_SEEDS:
         if broken := await examine(market, seed, trials_max=_PLANTED_TRIALS_MAX):
             print(f"With a planted fault:\n{broken.text}")
             return len(broken.plan) < len(plan_of(seed))
