@@ -23,6 +23,7 @@ from orders.schemas.carts import SetCartItemRequest
 from orders.use_cases.carts.set_cart_item import ITEMS_MAX
 from payments.consumers import WORK as PAYMENTS_WORK
 from payouts.consumers import WORK as PAYOUTS_WORK
+from testkit.cases import for_each
 
 WORK = (*IDENTITY_WORK, *NOTIFICATIONS_WORK, *PAYMENTS_WORK, *PAYOUTS_WORK)
 
@@ -87,7 +88,7 @@ def test_events_have_amounts() -> None:
     assert (EscrowReleased, "net_minor") in AMOUNTS
 
 
-@pytest.mark.parametrize(("struct", "name"), AMOUNTS, ids=lambda it: getattr(it, "__name__", it))
+@for_each(("struct", "name"), AMOUNTS, ids=lambda it: getattr(it, "__name__", it))
 def test_an_amount_is_between_zero_and_the_largest_order(struct, name) -> None:
     hint = get_type_hints(struct, include_extras=True)[name]
     kinds = get_args(hint) if type(None) in get_args(hint) else (hint,)
@@ -107,7 +108,7 @@ def test_the_largest_purchase_that_checkout_accepts_is_within_the_bound() -> Non
     assert ITEMS_MAX * (quantity_max * PRICE_MINOR_MAX + DELIVERY_FEE_MINOR_MAX) <= AMOUNT_MINOR_MAX
 
 
-@pytest.mark.parametrize(("struct", "name"), AMOUNTS, ids=lambda it: getattr(it, "__name__", it))
+@for_each(("struct", "name"), AMOUNTS, ids=lambda it: getattr(it, "__name__", it))
 def test_an_impossible_amount_is_a_permanent_fault(struct, name) -> None:
     assert decoded(struct) is not None
     largest = TOTAL_MINOR_MAX if (struct, name) in TOTALS else AMOUNT_MINOR_MAX

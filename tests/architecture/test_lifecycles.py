@@ -5,11 +5,10 @@ transition.
 import re
 from itertools import pairwise
 
-import pytest
-
 from campus_tools.documents.lifecycles import LIFECYCLES, USUAL_WAY
 from campus_tools.documents.lifecycles_page import page
 from contracts.permissions import PERMISSIONS_BY_ROLE
+from testkit.cases import for_each
 from tests.architecture.sources import ROOT
 
 BYTES_MAX = 150_000
@@ -46,12 +45,12 @@ def test_the_rules_name_permissions_that_exist() -> None:
     assert named - set().union(*PERMISSIONS_BY_ROLE.values()) == set()
 
 
-@pytest.mark.parametrize("lifecycle", LIFECYCLES, ids=lambda one: one.name)
+@for_each("lifecycle", LIFECYCLES, ids=lambda one: one.name)
 def test_the_states_are_those_of_the_database(lifecycle) -> None:
     assert set().union(*(states_by_table()[table] for table in LIFECYCLES[lifecycle])) == set(lifecycle.states)
 
 
-@pytest.mark.parametrize("lifecycle", LIFECYCLES, ids=lambda one: one.name)
+@for_each("lifecycle", LIFECYCLES, ids=lambda one: one.name)
 def test_the_page_shows_every_transition_as_text(lifecycle) -> None:
     section = page().partition(f'<h2 id="{lifecycle.name.lower().replace(" ", "-")}">')[2].partition("<h2")[0]
     assert section.count('<ol class="way"') == 1
@@ -62,7 +61,7 @@ def test_the_page_shows_every_transition_as_text(lifecycle) -> None:
             assert after == before or f"<code>{after}</code>" in section
 
 
-@pytest.mark.parametrize("lifecycle", LIFECYCLES, ids=lambda one: one.name)
+@for_each("lifecycle", LIFECYCLES, ids=lambda one: one.name)
 def test_the_usual_way_starts_at_the_start_and_follows_transitions(lifecycle) -> None:
     usual = USUAL_WAY[lifecycle]
     assert usual[0] == lifecycle.states[0]

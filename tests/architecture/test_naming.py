@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from campus_tools.endpoints import endpoints
+from testkit.cases import for_each
 from tests.architecture.sources import FOLDERS, ROOT, nodes_of, product_files, python_files
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -33,7 +34,7 @@ def functions_of(path: Path) -> Iterator[Function]:
     return (node for node in nodes_of(path) if isinstance(node, Function))
 
 
-@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.name)
+@for_each("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.name)
 def test_a_handler_has_the_verb_of_its_operation(endpoint) -> None:
     handler, operation = endpoint.route.endpoint.__name__, endpoint.route.operation_id
     assert not handler.endswith("_route")

@@ -19,6 +19,7 @@ from common.messaging import republishing
 from common.messaging.topology import declared_topology, delay_queue_of
 from common.primitives.retry import DELAYS_SECONDS, RetryLadder
 from common.web.endpoint_table import read_routes
+from testkit.cases import for_each
 from tests.architecture.compose import compose
 from tests.architecture.sources import ROOT, SERVICES, dotted, nodes_of, product_files, tree_of
 
@@ -32,8 +33,8 @@ REQUESTED = [
     *((rule.get("alert") or rule["record"], rule["expr"]) for rule in rules()),
     *((f"{title}: {panel['title']}", target["expr"]) for title, panel in PANELS for target in panel["targets"]),
 ]
-pages = pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
-requested = pytest.mark.parametrize(("where", "expression"), REQUESTED, ids=[where for where, _ in REQUESTED])
+pages = for_each("page", PAGES, ids=lambda path: path.stem)
+requested = for_each(("where", "expression"), REQUESTED)
 
 
 # ---- What is generated
@@ -138,7 +139,7 @@ def test_the_bounds_of_the_objectives_are_bounds_of_their_histograms(bound) -> N
 # -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rule", alerts(), ids=lambda rule: f"{rule['alert']} {rule['labels']['severity']}")
+@for_each("rule", alerts(), ids=lambda rule: f"{rule['alert']} {rule['labels']['severity']}")
 def test_every_alert_has_a_severity_its_time_and_its_page(rule) -> None:
     severity = rule["labels"]["severity"]
     page = " ".join((RUNBOOKS / f"{rule['alert']}.md").read_text().split())

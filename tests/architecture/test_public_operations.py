@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from testkit.cases import for_each
 from tests.architecture.sources import SHAPED, imports_of, inside, module_of, python_files, tree_of
 
 NOUNS = [
@@ -27,7 +28,7 @@ def listed(init: Path, name: str) -> set[str]:
     return set()
 
 
-@pytest.mark.parametrize(("service", "noun"), NOUNS)
+@for_each(("service", "noun"), NOUNS)
 def test_a_noun_lists_exactly_its_operations_called_from_outside(service, noun) -> None:
     package, dotted = SHAPED[service], module_of(noun / "__init__.py")
     called = {
@@ -43,7 +44,7 @@ def test_a_noun_lists_exactly_its_operations_called_from_outside(service, noun) 
     assert listed(noun / "__init__.py", "STEPS") == modules - operations - {"steps"}
 
 
-@pytest.mark.parametrize(("service", "noun"), NOUNS)
+@for_each(("service", "noun"), NOUNS)
 def test_a_step_is_called_by_another_use_case(service, noun) -> None:
     package = SHAPED[service]
     called = {

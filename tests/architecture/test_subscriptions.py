@@ -8,6 +8,7 @@ import pytest
 from contracts import identity, notifications, operations, orders, payments, payouts, topology
 from contracts.event import Event
 from contracts.permissions import PERMISSIONS_BY_ROLE, ROLES_BY_RANK, STAFF_ROLES
+from testkit.cases import for_each
 from tests.architecture.sources import SHAPED, imports_of, inside, python_files
 
 MODULES = (identity, orders, payments, payouts, notifications, operations)
@@ -76,7 +77,7 @@ def test_only_consumers_import_events_of_other_services(service) -> None:
     assert strays == []
 
 
-@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.TYPE)
+@for_each("event", EVENTS, ids=lambda event: event.TYPE)
 def test_an_event_is_named_by_its_fact(event) -> None:
     assert re.fullmatch(r"[a-z]+\.[a-z]+(_[a-z]+)*\.v[0-9]+", event.TYPE)
     words = event.TYPE.split(".")[1].split("_")

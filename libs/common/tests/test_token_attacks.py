@@ -22,6 +22,7 @@ from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, create_app, ok
 from common.web.http_context import HttpContext
 from common.web.request_scope import RequestScope
+from testkit.cases import for_each
 from testkit.fixtures import PATIENT
 
 from .forging import (
@@ -88,7 +89,7 @@ async def open_api() -> AsyncIterator[Api]:
             yield Api(client, clock, verifier, server)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@for_each("form", FORMS)
 async def test_a_forged_token_is_unauthorized(common_api: Api, form: str) -> None:
     forged = FORMS[form]().encode()
     assert await common_api.knock(b"Bearer " + forged) == (401, "AUTH_UNAUTHORIZED", "application/problem+json")

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from api_gateway.routing import BadRouteTable, RouteTable, allowed_methods, canonical_path, deprecation_headers
 from common.auth.guards import PUBLIC
 from common.web.endpoint_table import Idempotency, Route, read_routes
+from testkit.cases import for_each
 
 ROUTES = read_routes()
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -21,7 +22,7 @@ def found(method: str, path: str) -> str | None:
     return None if route is None else f"{route.upstream} {route.path}"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("method", "path", "expected"),
     [
         ("GET", "/api/products", "orders /api/products"),

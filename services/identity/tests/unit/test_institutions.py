@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from contracts.demo import CAMPUSES
 from identity.app import read_institutions
 from identity.domain.addresses import normal_email
+from testkit.cases import for_each
 
 INSTITUTIONS = read_institutions()
 ENTRIES = json.loads((files("identity") / "data" / "university-domains.json").read_text(encoding="utf-8"))
@@ -63,7 +64,7 @@ def test_the_campuses_of_the_demo_data_have_the_ids_of_the_contract() -> None:
         assert (institution.campus_id, institution.name) == (campus.id, campus.name)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "domain",
     [
         "unilag.edu.ng.evil.com",

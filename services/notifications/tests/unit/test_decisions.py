@@ -40,6 +40,7 @@ from notifications.deliveries.domain.erasure_obligations import OTHER, obligatio
 from notifications.deliveries.domain.templates import CATALOG, TEXT_MAX, check_complete, read_parameters, template_of
 from notifications.deliveries.templates.examples import example_of
 from notifications.settings import Settings
+from testkit.cases import for_each
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LATER = timedelta(milliseconds=1)
@@ -183,7 +184,7 @@ def test_a_message_uses_only_the_parameters_of_its_template() -> None:
     assert read_parameters(CATALOG["return_request_update"], given) == {"orderId": "o"}
 
 
-@pytest.mark.parametrize("name", CATALOG)
+@for_each("name", CATALOG)
 def test_each_missing_parameter_is_named_with_its_kind(name) -> None:
     template = CATALOG[name]
     needed = [one for one in (*template.parameters, *template.secrets) if one not in template.optional]

@@ -8,6 +8,7 @@ from common.primitives.lifecycles import Rejection
 from orders.domain.order_updates import EarlyUpdate, OrderNotReceived, evaluate_update
 from orders.domain.orders import Order
 from orders.domain.transitions import ORDER, STATES, State, next_state
+from testkit.cases import for_each
 
 # From, trigger, to: as the contract lists them.
 CONTRACT = [
@@ -93,18 +94,18 @@ TERMINAL = ("paid", "refunded")
 PRESUMES_A_CHARGE = ("escrow_fully_released", "chargeback_opened", "refund_settled", "refund_failed")
 
 
-@pytest.mark.parametrize(("state", "trigger", "to"), CONTRACT)
+@for_each(("state", "trigger", "to"), CONTRACT)
 def test_each_row_of_the_contract_is_a_transition(state: str, trigger: str, to: str) -> None:
     assert next_state(state, trigger) == to
 
 
-@pytest.mark.parametrize(("state", "trigger"), [pair for pair in UNLISTED if pair[1] in COMMANDS])
+@for_each(("state", "trigger"), [pair for pair in UNLISTED if pair[1] in COMMANDS])
 def test_every_other_command_is_forbidden_or_obeyed_already(state, trigger) -> None:
     expected = Rejection.REPEATED if (state, trigger) in OBEYED else Rejection.FORBIDDEN
     assert next_state(state, trigger) is expected
 
 
-@pytest.mark.parametrize(("state", "trigger"), [pair for pair in UNLISTED if pair[1] not in COMMANDS])
+@for_each(("state", "trigger"), [pair for pair in UNLISTED if pair[1] not in COMMANDS])
 def test_all_other_events_change_nothing_and_are_forbidden_only_before_the_charge(state, trigger) -> None:
     too_early = trigger in PRESUMES_A_CHARGE and state in ("Processing", "expired", "cancelled")
     expected = {Rejection.FORBIDDEN} if too_early else {Rejection.STALE, Rejection.REPEATED}
@@ -117,8 +118,8 @@ def test_a_repeated_event_never_changes_the_state_again(trigger) -> None:
         assert next_state(reached, trigger) in (reached, Rejection.REPEATED, Rejection.STALE)
 
 
-@pytest.mark.parametrize("state", TERMINAL)
-@pytest.mark.parametrize("trigger", list(ORDER.rules))
+@for_each("state", TERMINAL)
+@for_each("trigger", list(ORDER.rules))
 def test_a_stale_event_never_overwrites_a_terminal_state(state: str, trigger) -> None:
     outcome = next_state(state, trigger)
     is_allowed = (state, trigger) in {("paid", "everything_returned"), ("refunded", "refund_failed")}

@@ -7,6 +7,7 @@ import pytest
 from common.primitives.lifecycles import Lifecycle, Rejection
 from payments.domain.refunds import NEEDS_ACCOUNT, RefundUpdate, trigger_of, trigger_of_outside
 from payments.domain.transitions import CHARGEBACK, HOLD, PAYMENT, QUARANTINE, REFUND
+from testkit.cases import for_each
 
 # `.` the same state, `r` repeated, `s` stale, `-` forbidden; otherwise the next state.
 REFUNDS = """
@@ -80,7 +81,7 @@ def cells(lifecycle: Lifecycle[Any, Any], table: str) -> list[tuple[Lifecycle[An
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("lifecycle", "state", "trigger", "cell"),
     [
         *cells(REFUND, REFUNDS),

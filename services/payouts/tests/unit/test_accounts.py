@@ -4,11 +4,10 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-import pytest
-
 from common.ledger.posting import Account, Posting
 from payouts.domain import accounts
 from payouts.domain.accounts import Recovery
+from testkit.cases import for_each
 
 VENDOR, PAYOUT, TRANSFER = UUID(int=1), UUID(int=2), UUID(int=3)
 
@@ -82,7 +81,7 @@ POSTINGS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("posting_of", "arguments", "type_", "key", "entries"), POSTINGS)
+@for_each(("posting_of", "arguments", "type_", "key", "entries"), POSTINGS)
 def test_a_posting_has_the_entries_of_its_type(
     posting_of: Callable[..., Posting], arguments: tuple[Any, ...], type_: str, key: str, entries: dict[Account, int]
 ) -> None:

@@ -17,6 +17,7 @@ from payouts.domain.returns import (
     wait_before_retry,
 )
 from payouts.domain.wallet import WalletSnapshot
+from testkit.cases import for_each
 
 # payout, kind of its return, its attempts -> results of a reset, a restitution and a reconciliation
 TABLE = [
@@ -80,7 +81,7 @@ def outcome(act, *arguments):
         return type(refused).__name__
 
 
-@pytest.mark.parametrize(("status", "returned", "attempts", "reset", "restitution", "kind"), TABLE)
+@for_each(("status", "returned", "attempts", "reset", "restitution", "kind"), TABLE)
 def test_the_attempts_decide_which_returns_are_allowed(
     status: str, returned: str | None, attempts: str, reset: str | None, restitution, kind: str
 ) -> None:

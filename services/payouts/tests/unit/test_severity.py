@@ -3,6 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from payouts.domain.severity import CAUSES, ExceptionContext, cause_of, respond_by, severity_of, worse_severity
+from testkit.cases import for_each
 
 NAIRA = 100
 LIMIT = 200_000 * NAIRA
@@ -58,9 +59,7 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("status", "reason", "amount_minor", "vendors", "rejections", "cause", "severity", "minutes"), TABLE
-)
+@for_each(("status", "reason", "amount_minor", "vendors", "rejections", "cause", "severity", "minutes"), TABLE)
 def test_cause_severity_and_response_time_are_those_of_the_specification(
     status: str, reason, amount_minor, vendors: int, rejections: int, cause: str, severity: str, minutes: int
 ) -> None:

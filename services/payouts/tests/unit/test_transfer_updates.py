@@ -11,6 +11,7 @@ from payouts.domain.transfer_updates import (
     evaluate_update,
 )
 from payouts.domain.transitions import REPORTS
+from testkit.cases import for_each
 
 # effective status, payout, source, report -> verdict
 TABLE = [
@@ -101,7 +102,7 @@ def effects(follows: Consequences) -> str:
     return " ".join([follows.verdict, *(name for name, flag in flags.items() if flag)])
 
 
-@pytest.mark.parametrize(("status", "effective_status", "payout_status", "source", "report", "expected"), EFFECTS)
+@for_each(("status", "effective_status", "payout_status", "source", "report", "expected"), EFFECTS)
 def test_a_report_has_the_effects_of_its_source_and_of_the_state(
     status: str, effective_status: str | None, payout_status: str, source: str, report: str, expected: str
 ) -> None:
@@ -109,8 +110,8 @@ def test_a_report_has_the_effects_of_its_source_and_of_the_state(
     assert effects(consequences_of(transfer, TransferUpdate(source, report, 500, "NGN"))) == expected
 
 
-@pytest.mark.parametrize("source", ["webhook", "call", "query"])
-@pytest.mark.parametrize("report", REPORTS)
+@for_each("source", ["webhook", "call", "query"])
+@for_each("report", REPORTS)
 def test_a_report_over_another_amount_only_opens_an_exception(source: str, report: str) -> None:
     follows = consequences_of(locked_transfer(None), TransferUpdate(source, report, 501, "NGN"))
     queried = "" if source == "query" else " queried"
@@ -144,7 +145,7 @@ def locked_transfer(
     return LockedTransfer(*ids, "po-1", "pending", amount_minor, "NGN", payout_status, effective_status)
 
 
-@pytest.mark.parametrize(("effective_status", "payout_status", "update_source", "status", "verdict"), TABLE)
+@for_each(("effective_status", "payout_status", "update_source", "status", "verdict"), TABLE)
 def test_reports_are_evaluated_by_state_and_never_by_arrival(
     effective_status: str | None, payout_status: str, update_source: str, status: str, verdict: str
 ) -> None:

@@ -1,9 +1,8 @@
 """Every cell of the table of transitions of a transfer, written down a second time."""
 
-import pytest
-
 from common.primitives.lifecycles import Rejection
 from payouts.domain.transitions import EVENTS, STATES, is_allowed, next_state, verdict_of
+from testkit.cases import for_each
 
 # `.` the same state, `r` repeated, `s` stale, `!` contradiction; otherwise the next state, with its verdict where it is
 # not `advanced`.
@@ -42,7 +41,7 @@ def test_the_table_has_every_state_and_event() -> None:
     )
 
 
-@pytest.mark.parametrize(("state", "event", "cell"), CELLS)
+@for_each(("state", "event", "cell"), CELLS)
 def test_each_cell_of_the_table_has_its_outcome(state, event, cell) -> None:
     if cell in REJECTIONS:
         assert next_state(state, event) is REJECTIONS[cell]

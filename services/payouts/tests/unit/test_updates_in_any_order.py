@@ -8,6 +8,7 @@ import pytest
 from common.primitives.ids import new_id
 from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate, consequences_of
 from payouts.domain.transitions import FAILURES, REPORTS, UNDER_WAY
+from testkit.cases import for_each
 
 AMOUNT = 500
 QUERY = "query"
@@ -51,7 +52,7 @@ def decides_by_arrival(pair):
     return "success" in pair and not ENDS_WITHOUT_PAYING.isdisjoint(pair)
 
 
-@pytest.mark.parametrize("pair", list(product(REPORTS, repeat=2)), ids=lambda pair: "-".join(pair))
+@for_each("pair", list(product(REPORTS, repeat=2)), ids=lambda pair: "-".join(pair))
 def test_two_reports_end_in_the_same_state_in_any_order(pair) -> None:
     folded, turned = after(pair), after(reversed(pair))
     if decides_by_arrival(pair):
@@ -61,7 +62,7 @@ def test_two_reports_end_in_the_same_state_in_any_order(pair) -> None:
     assert max(folded.times_paid, turned.times_paid) <= 1
 
 
-@pytest.mark.parametrize("pair", list(product(REPORTS, repeat=2)), ids=lambda pair: "-".join(pair))
+@for_each("pair", list(product(REPORTS, repeat=2)), ids=lambda pair: "-".join(pair))
 def test_a_failure_is_never_dropped(pair) -> None:
     folded = after(pair)
     if not ENDS_WITHOUT_PAYING.isdisjoint(pair) or "reversed" in pair:

@@ -20,6 +20,7 @@ from notifications.deliveries.domain.templates import CATALOG
 from notifications.deliveries.templates.examples import example_of
 from notifications.deliveries.templates.registration import manage_templates, registrations
 from notifications.deliveries.templates.renderer import RECIPIENT_NAME, MessageRenderer
+from testkit.cases import for_each
 
 EXPORT = {one["name"]: one for one in registrations("en")}
 MESSAGES = sorted(name for name, template in CATALOG.items() if "messaging" in template.channels)
@@ -31,7 +32,7 @@ def body_of(registration):
     return next(one for one in registration["components"] if one["type"] == "BODY")
 
 
-@pytest.mark.parametrize("name", MESSAGES)
+@for_each("name", MESSAGES)
 def test_every_message_has_an_exported_template_with_its_number_of_variables(name) -> None:
     parameters = RENDERER.message("messaging", name, {**example_of(name), RECIPIENT_NAME: "Chidi"}).parameters
     registration = EXPORT[name]
@@ -46,7 +47,7 @@ def test_nothing_else_is_exported() -> None:
     assert sorted(EXPORT) == MESSAGES
 
 
-@pytest.mark.parametrize("name", UTILITY)
+@for_each("name", UTILITY)
 def test_a_text_satisfies_the_rules_of_the_review(name) -> None:
     text = body_of(EXPORT[name])["text"]
     count = len(placeholders_of(text))

@@ -12,13 +12,14 @@ from notifications.deliveries.domain.quiet_hours import QuietHours, is_timezone
 from notifications.deliveries.domain.receipt_signatures import is_key_valid, is_signed
 from notifications.deliveries.domain.statuses import ATTEMPT, DELIVERY, furthest
 from notifications.deliveries.domain.templates import CATALOG
+from testkit.cases import for_each
 
 ORDER = ["queued", "sent", "delivered", "read"]
 
 
-@pytest.mark.parametrize(("lifecycle", "first"), [(DELIVERY, "queued"), (ATTEMPT, "sending"), (ATTEMPT, "unknown")])
-@pytest.mark.parametrize("position", range(len(ORDER)))
-@pytest.mark.parametrize("reported", ORDER[1:])
+@for_each(("lifecycle", "first"), [(DELIVERY, "queued"), (ATTEMPT, "sending"), (ATTEMPT, "unknown")])
+@for_each("position", range(len(ORDER)))
+@for_each("reported", ORDER[1:])
 def test_a_reported_status_never_falls(lifecycle: Any, first: str, position: int, reported: str) -> None:
     was = [first, *ORDER[1:]][position]
     expected = (

@@ -12,6 +12,7 @@ from notifications.deliveries.domain.templates import CATALOG, check_complete
 from notifications.deliveries.templates.examples import example_of
 from notifications.deliveries.templates.preview import STOREFRONT_EXAMPLE, preview_page, write_preview
 from notifications.deliveries.templates.renderer import RECIPIENT_NAME, MessageRenderer
+from testkit.cases import for_each
 
 RENDERER = MessageRenderer()
 HOSTILE = "</p><script>alert('x')</script>\"&<b>"
@@ -53,7 +54,7 @@ def values_of(name, *, hostile=False):
     return values
 
 
-@pytest.mark.parametrize("name", CATALOG)
+@for_each("name", CATALOG)
 def test_a_message_is_well_formed_and_escaped_on_each_channel(name) -> None:
     template = CATALOG[name]
     for hostile in (False, True):

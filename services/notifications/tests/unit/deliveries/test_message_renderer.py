@@ -8,6 +8,7 @@ from notifications.deliveries.domain.sms_segments import SEGMENTS_MAX, truncate_
 from notifications.deliveries.domain.templates import CATALOG, IDS, NUMBERS, check_complete, read_parameters
 from notifications.deliveries.templates.examples import example_of
 from notifications.deliveries.templates.renderer import RECIPIENT_NAME, MessageRenderer, naira_text
+from testkit.cases import for_each
 
 SAMPLES = {
     "text": "0192f3c4-0000-7000-8000-00003f2a91bc",
@@ -24,9 +25,7 @@ def values_of(name: str) -> dict[str, object]:
     return {parameter: SAMPLES[kind] for parameter, kind in template.parameters.items()}
 
 
-@pytest.mark.parametrize(
-    ("name", "channel"), [(name, channel) for name in CATALOG for channel in sorted(CATALOG[name].channels)]
-)
+@for_each(("name", "channel"), [(name, channel) for name in CATALOG for channel in sorted(CATALOG[name].channels)])
 def test_every_message_of_the_table_has_words_for_each_of_its_channels(name, channel) -> None:
     secrets = dict.fromkeys(CATALOG[name].secrets, "918273")
     values = {**values_of(name), **secrets}
@@ -71,8 +70,8 @@ def segment_count(text):
     return 1 if length <= alone else -(-length // joined)
 
 
-@pytest.mark.parametrize("name", [name for name in CATALOG if "sms" in CATALOG[name].channels])
-@pytest.mark.parametrize("character", ["😀", "{", "`", "x"])
+@for_each("name", [name for name in CATALOG if "sms" in CATALOG[name].channels])
+@for_each("character", ["😀", "{", "`", "x"])
 def test_no_text_message_has_more_than_three_parts_or_omits_its_secret(name, character: str) -> None:
     texts = {**LARGEST, "text": character * 500}
     secret = character * 64
@@ -101,9 +100,7 @@ def test_a_text_message_is_cut_where_a_fourth_part_would_start(text, sent) -> No
     assert segment_count(sent) == SEGMENTS_MAX
 
 
-@pytest.mark.parametrize(
-    ("name", "channel"), [(name, channel) for name in CATALOG for channel in sorted(CATALOG[name].channels)]
-)
+@for_each(("name", "channel"), [(name, channel) for name in CATALOG for channel in sorted(CATALOG[name].channels)])
 def test_a_message_without_its_parameters_is_neutral(name, channel) -> None:
     values = dict.fromkeys(CATALOG[name].secrets, "918273")
     message = RENDERER.message(channel, name, {**values, RECIPIENT_NAME: "Chidi"})
@@ -155,7 +152,7 @@ def test_an_update_of_a_return_request_names_its_outcome(outcome: str | None, ex
     assert expected.replace("₦", "NGN ") in RENDERER.message("sms", "return_request_update", values).text
 
 
-@pytest.mark.parametrize("name", [name for name in CATALOG if CATALOG[name].in_feed])
+@for_each("name", [name for name in CATALOG if CATALOG[name].in_feed])
 def test_the_app_shows_a_message_without_its_secrets(name) -> None:
     line = RENDERER.feed_entry(name, {**values_of(name), RECIPIENT_NAME: "Chidi"})
     assert line.title
@@ -198,8 +195,8 @@ def texts_of(name: str, values: dict[str, object]) -> dict[str, str]:
     return {**shown, "feed": f"{entry.title} {entry.body}"}
 
 
-@pytest.mark.parametrize("name", CATALOG)
-@pytest.mark.parametrize("with_number", [True, False])
+@for_each("name", CATALOG)
+@for_each("with_number", [True, False])
 def test_no_text_shows_an_id_or_a_part_of_one(name: str, with_number: bool) -> None:
     ids = {one: value for one, value in IDS_SHOWN.items() if one in CATALOG[name].parameters}
     values = {**ids, **({} if with_number else dict.fromkeys(NUMBERS & CATALOG[name].parameters.keys()))}
@@ -210,7 +207,7 @@ def test_no_text_shows_an_id_or_a_part_of_one(name: str, with_number: bool) -> N
             assert not [place for place in range(27) if plain[place : place + 6] in plain_text], channel
 
 
-@pytest.mark.parametrize(("name", "number"), NUMBERED)
+@for_each(("name", "number"), NUMBERED)
 def test_a_message_shows_the_number_of_its_subject(name: str, number: str) -> None:
     shown = texts_of(name, {})
     assert example_of(name)[number] in shown.get("email", shown["feed"])

@@ -7,6 +7,7 @@ import pytest
 
 from notifications.deliveries.domain.subjects import KIND_BY_TEMPLATE, Subject, SubjectKind, subject_of
 from notifications.deliveries.domain.templates import CATALOG
+from testkit.cases import for_each
 
 ORDER, PAYOUT, TICKET, PRODUCT, CONVERSATION, NAMED, USER = (uuid4() for _ in range(7))
 PARAMETERS = {
@@ -23,7 +24,7 @@ def test_every_template_has_a_kind() -> None:
     assert set(KIND_BY_TEMPLATE.values()) <= set(get_args(SubjectKind))
 
 
-@pytest.mark.parametrize("template", sorted(CATALOG))
+@for_each("template", sorted(CATALOG))
 def test_every_subject_is_named_by_the_parameters_of_its_template(template: str) -> None:
     given = {name: text for name, text in PARAMETERS.items() if name in CATALOG[template].parameters}
     subject = subject_of(template, given, USER, NAMED)

@@ -26,6 +26,7 @@ from notifications.deliveries.templates.registration import registrations
 from notifications.deliveries.templates.renderer import RECIPIENT_NAME, MessageRenderer
 from notifications.deliveries.use_cases.templates.compare_templates import compare_templates
 from notifications.deliveries.use_cases.templates.push_templates import push_templates
+from testkit.cases import for_each
 from testkit.providers.whatsapp.checking import check_registration, check_request, check_response
 
 NUMBER, USER_ID = "+2348030000001", "NG.13491208655302741918"
@@ -72,7 +73,7 @@ async def send(platform, one):
         return await Messaging(http, "https://graph.example", "v21.0", "106540352242922", "token", "en").send(one)
 
 
-@pytest.mark.parametrize("name", MESSAGES)
+@for_each("name", MESSAGES)
 async def test_every_message_is_a_conforming_call(name) -> None:
     platform = Platform((200, SENT))
     assert await send(platform, outbound(name)) == SENT["messages"][0]["id"]

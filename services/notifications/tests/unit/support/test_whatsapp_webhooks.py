@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from notifications.support.domain.messaging_webhook import errors_of, event_type_of, items_of, read_body
+from testkit.cases import for_each
 from testkit.providers.whatsapp.checking import check_webhook
 
 NUMBER, USER_ID, PARENT_ID = "2348030000001", "NG.13491208655302741918", "NG.ENT.11815799212886844830"
@@ -177,7 +178,7 @@ MESSAGES = {
 }
 
 
-@pytest.mark.parametrize("name", MESSAGES)
+@for_each("name", MESSAGES)
 def test_a_documented_message_has_its_reading(name: str) -> None:
     body, sender, text = MESSAGES[name]
     check_webhook(body)
@@ -273,7 +274,7 @@ def changed_at(body: Any, path: tuple[Any, ...], value: Any, *, removed: bool = 
     return changed
 
 
-@pytest.mark.parametrize("body", DOCUMENTED, ids=lambda body: body["entry"][0]["changes"][0]["field"])
+@for_each("body", DOCUMENTED, ids=lambda body: body["entry"][0]["changes"][0]["field"])
 def test_no_odd_member_breaks_the_webhook(body) -> None:
     for path in places_of(body):
         for odd in ODD_VALUES:
