@@ -9,6 +9,7 @@ import pytest
 
 from operations.campusctl.api_commands import Call
 from operations.campusctl.commands import api_keys, dead_letters, payouts, refunds, staff
+from testkit.cases import for_each
 
 DOCUMENT = json.loads(
     (Path(__file__).parents[2] / "services/api-gateway/src/api_gateway/pages/openapi.json").read_text()
@@ -47,7 +48,7 @@ def resolved(schema: dict[str, Any]) -> dict[str, Any]:
             return schema
 
 
-@pytest.mark.parametrize("call", CALLS)
+@for_each("call", CALLS)
 def test_a_command_sends_values_that_its_operation_accepts(call: Call) -> None:
     operation = operation_of(call)
     if call.operation.startswith("GET"):

@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 
 from operations.campusctl.app import app
 from operations.campusctl.showing import naira
+from testkit.cases import for_each
 
 ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
 OTHER = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f48"
@@ -160,7 +161,7 @@ def every_command() -> Iterator[tuple[str, ...]]:
     yield from walk(typer.main.get_command(app), ())
 
 
-@pytest.mark.parametrize("path", list(every_command()), ids=" ".join)
+@for_each("path", list(every_command()), ids=" ".join)
 def test_every_command_shows_its_help_with_an_example_and_accepts_json(path) -> None:
     code, out, _ = call(*path, "--help", env={"COLUMNS": "200", "TERM": "dumb"})
     assert code == 0

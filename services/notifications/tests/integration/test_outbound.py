@@ -12,6 +12,7 @@ import pytest
 
 from notifications.clients.outbound import BODY_BYTES_MAX, AddressRefused, OutboundClient
 from notifications.clients.outbound_addresses import OutboundRules, is_public
+from testkit.cases import for_each
 
 DEVELOPMENT = OutboundRules(allow_loopback=True)
 NAME = "hooks.example.com"
@@ -78,7 +79,7 @@ def client_of(names: Names, rules: OutboundRules = DEVELOPMENT, **more) -> Outbo
     return OutboundClient(rules, **{"seconds": PATIENT, "resolve": names, **more})
 
 
-@pytest.mark.parametrize(
+@for_each(
     "number",
     [
         *("127.0.0.1", "127.8.9.1", "0.0.0.0", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1"),

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 import asyncpg
-import pytest
 import pytest_asyncio
 
+from testkit.cases import for_each
 from testkit.fixtures import DatabaseFactory
 from testkit.guards import LATER, NOW, OTHERS, OURS, GuardedTable, Guards, InsertAfter, Violation
 
@@ -463,12 +463,12 @@ async def test_each_guard_is_listed(database: asyncpg.Connection) -> None:
     assert await GUARDS.undeclared(database) == {}
 
 
-@pytest.mark.parametrize("violation", GUARDS.violations(), ids=str)
+@for_each("violation", GUARDS.violations(), ids=str)
 async def test_a_guard_rejects_its_violation(database: asyncpg.Connection, violation: Violation) -> None:
     await GUARDS.reject(database, violation)
 
 
-@pytest.mark.parametrize(("table", "command"), GUARDS.policies())
+@for_each(("table", "command"), GUARDS.policies())
 async def test_row_security_admits_the_listed_callers_only(
     database: asyncpg.Connection, table: str, command: str
 ) -> None:
