@@ -2,26 +2,122 @@
 
 import json
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+from uuid import uuid4
 
+import aio_pika
+import asyncpg
 import httpx
 import pytest
+from starlette.responses import JSONResponse
 
 from campus_tools.launcher.ports import free_port_base
+from campus_tools.servers import Servers
+from campus_tools.servers.memory import throwaway_root
+from campus_tools.servers.postgresql import PrivatePostgresql, remove_data_directory
 from operations import system_status
 from operations.backup.errors import BackupFailed
 from operations.backup.settings import read_backup_settings
 from operations.system_status import Machine, examine_machine
+from testkit.certificates import Authority
+from testkit.fixtures import eventually
+from testkit.service_kit import served
 
 PASSWORD = "not-to-be-shown"
+# Linux has no process with this id.
+NO_PROCESS = 2**22 + 1
+
+
+class Usage(NamedTuple):
+    """The bytes of a disk, as `shutil.disk_usage` returns them."""
+
+    total: int
+    used: int
+    free: int
+
+
+@pytest.fixture
+def failing_archive() -> Iterator[PrivatePostgresql]:
+    """Yield a server whose archive command fails."""
+    folder = throwaway_root() / f"campus-failing-archive-{uuid4().hex}"
+    server = PrivatePostgresql(folder, free_port_base(), report=print)
+    server.settings = {"archive_mode": "on", "archive_command": "false"}
+    server.start()
+    yield server
+    server.stop()
+    remove_data_directory(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+async def test_faults_of_six_parts_at_once_are_each_named_with_what_to_do(
+    tmp_path: Path, failing_archive: PrivatePostgresql, own_servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority = Authority()
+    monkeypatch.setattr(system_status, "client_tls", lambda: authority.client)
+    monkeypatch.setattr(system_status.shutil, "disk_usage", lambda _folder: Usage(100 << 30, 96 << 30, 4 << 30))
+    dead = {"name": "orders-worker", "pid": NO_PROCESS, "port": 1}
+    (tmp_path / "processes.json").write_text(json.dumps([dead]))
+    await let_archiving_fail(failing_archive)
+    edge = JSONResponse({"data": {"services": {"orders": {"status": "unreachable"}}}})
+    queue = f"orders.planted-{uuid4()}"
+    async with (
+        await aio_pika.connect(own_servers.broker_url) as connection,
+        served(edge, tls=authority.server_of(tmp_path, "127.0.0.1", days=2.5)) as url,
+    ):
+        channel = await connection.channel()
+        await channel.declare_queue(queue, durable=True)
+        try:
+            machine = Machine(url, tmp_path, failing_archive.url, own_servers.management_url)
+            await eventually_named(machine, queue)
+            found = {finding.subject: finding for finding in await examine_machine(machine)}
+        finally:
+            await channel.queue_delete(queue)
+    planted = {
+        "services": ("not ready: orders unreachable", "docs/runbooks/service-down.md"),
+        "processes": ("not running: orders-worker", "logs"),
+        "archiving": ("last success never", "docs/runbooks/archiving-failed.md"),
+        "consumers": ("no process consumes orders.planted-", "docs/runbooks/queue-without-consumer.md"),
+        "disk of state": ("4.0 GiB (4 %) free", "make room now"),
+        "certificate": ("of 127.0.0.1 is valid for 2 more days", "docs/runbooks/certificate-expires.md"),
+    }
+    for subject, (text, advice) in planted.items():
+        assert (found[subject].state, text in found[subject].found) == ("fault", True), found[subject]
+        assert advice in found[subject].advice, found[subject]
+
+
+async def let_archiving_fail(server: PrivatePostgresql) -> None:
+    connection = await asyncpg.connect(server.url)
+    try:
+        await connection.execute("SELECT pg_switch_wal()")
+
+        async def has_failed() -> bool:
+            return bool(await connection.fetchval("SELECT failed_count > 0 FROM pg_stat_archiver"))
+
+        await eventually(has_failed, within=60)
+    finally:
+        await connection.close()
+
+
+async def eventually_named(machine: Machine, queue: str) -> None:
+    """Wait until the management API lists the queue with its number of consumers."""
+    address = urlsplit(machine.management_url)._replace(path=f"/api/queues/%2F/{queue}").geturl()
+    async with httpx.AsyncClient(trust_env=False) as http:
+
+        async def is_counted() -> bool:
+            return (await http.get(address)).json().get("consumers") == 0
+
+        await eventually(is_counted, within=60)
 
 
 async def test_each_part_that_is_down_is_named_and_no_password_is_shown(tmp_path: Path) -> None:
     port = free_port_base()
     (tmp_path / "processes.json").write_text(
-        # Linux has no process with this id.
         json.dumps(
-            [{"name": "orders-api", "pid": 2**22 + 1, "port": 1}, {"name": "this", "pid": os.getpid(), "port": 2}]
+            [{"name": "orders-api", "pid": NO_PROCESS, "port": 1}, {"name": "this", "pid": os.getpid(), "port": 2}]
         )
     )
     (tmp_path / "backup.env").write_text("BACKUP_REPOSITORY=/nowhere/repository\nBACKUP_FOLDER=/nowhere/backup\n")

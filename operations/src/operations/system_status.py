@@ -36,6 +36,9 @@ _DISK_WARNING_PERCENT: Final = 15.0
 _CERTIFICATE_DAYS_FAULT: Final = 3
 _CERTIFICATE_DAYS_WARNING: Final = 14
 _GIB: Final = 1024**3
+_OWNERS: Final = tuple(f"{service.name}." for service in SERVICES)
+"""The queues of services, which have a consumer while the system runs."""
+_QUEUES_NAMED_MAX: Final = 3
 
 _OUTBOX: Final = """
 SELECT count(*) AS waiting, coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 AS age_seconds,
@@ -189,14 +192,34 @@ async def _queues(machine: Machine) -> list[Finding]:
             return [fault("RabbitMQ", f"its management API responds {response.status_code}", "check its account")]
         queues = response.json()
         nodes = (await http.get(f"{machine.management_url}/api/nodes")).json()
-    alarms = [node["name"] for node in nodes if node.get("mem_alarm") or node.get("disk_free_alarm")]
-    if alarms:
-        return [fault("RabbitMQ", f"memory or disk alarm: {', '.join(alarms)}", "docs/runbooks/broker-alarm.md")]
+    found = []
+    if alarms := [node["name"] for node in nodes if node.get("mem_alarm") or node.get("disk_free_alarm")]:
+        found.append(fault("RabbitMQ", f"memory or disk alarm: {', '.join(alarms)}", "docs/runbooks/broker-alarm.md"))
     work = [queue for queue in queues if ".delay." not in queue["name"] and ".dead" not in queue["name"]]
-    long = [f"{queue['name']} {queue['messages']}" for queue in work if queue.get("messages", 0) > _QUEUE_MESSAGES_MAX]
-    if long:
-        return [fault("RabbitMQ", f"long queues: {', '.join(long)}", "docs/runbooks/queue-length.md")]
-    return [ok("RabbitMQ", f"{len(queues)} queues, {sum(queue.get('messages', 0) for queue in queues)} messages")]
+    if long := [
+        f"{queue['name']} {queue['messages']}" for queue in work if queue.get("messages", 0) > _QUEUE_MESSAGES_MAX
+    ]:
+        found.append(fault("RabbitMQ", f"long queues: {', '.join(long)}", "docs/runbooks/queue-length.md"))
+    messages = sum(queue.get("messages", 0) for queue in queues)
+    return [
+        *(found or [ok("RabbitMQ", f"{len(queues)} queues, {messages} messages")]),
+        *_without_consumers([queue for queue in queues if queue["name"].startswith(_OWNERS)]),
+    ]
+
+
+def _without_consumers(queues: list[dict[str, Any]]) -> list[Finding]:
+    """Return a fault for the queues of services that no process consumes."""
+    names = sorted(queue["name"] for queue in queues if queue.get("consumers") == 0)
+    if not names:
+        return []
+    more = f", and {len(names) - _QUEUES_NAMED_MAX} more" if len(names) > _QUEUES_NAMED_MAX else ""
+    return [
+        fault(
+            "consumers",
+            f"no process consumes {', '.join(names[:_QUEUES_NAMED_MAX])}{more}",
+            "start the service of that name, see its log: docs/runbooks/queue-without-consumer.md",
+        )
+    ]
 
 
 async def _alerts(machine: Machine) -> list[Finding]:
