@@ -228,7 +228,8 @@ class Chart:
         for name in ("api", "console"):
             text = re.sub(rf"(?<![\w.-]){re.escape(self.hosts[name])}(?![\w.-])", mark(f".Values.hosts.{name}"), text)
         # A server's name with its namespace.
-        return text.replace(".campus.svc", f".{mark('.Release.Namespace')}.svc")
+        own = f".{mark('.Release.Namespace')}"
+        return text.replace(".campus.svc", f"{own}.svc").replace(".broker-nodes.campus", f".broker-nodes{own}")
 
     @staticmethod
     def _text(value: Any) -> str:

@@ -56,6 +56,7 @@ CERTIFICATES = {
     "components/valkey/certificate.yaml": {"valkey-tls": ["valkey"]},
 }
 READ_AT_THE_START = ("valkey-tls",)
+BROKER_NODES = 3
 TARGETS = {
     "database.yaml": "components/databases/{}.yaml",
     "server-accounts.yaml": "components/server-accounts/{}.yaml",
@@ -91,6 +92,8 @@ def manifests() -> dict[Path, str]:
     )
     for path, certificates in CERTIFICATES.items():
         made = [certificate(secret, names) for secret, names in certificates.items()]
+        if "broker-tls" in certificates:
+            made.append(certificate_of_nodes())
         rendered[FOLDER / path] = "# Written by deploy/k8s/render.py (`make documents`).\n" + _dumped(made)
     rules = [prometheus_rule(path) for path in sorted((OBSERVABILITY / "prometheus/rules").glob("*.yml"))]
     routes = alertmanager_config(OBSERVABILITY / "alertmanager/alertmanager.yml")
@@ -180,6 +183,14 @@ def certificate(secret: str, names: Sequence[str]) -> dict[str, Any]:
             "renewBefore": "720h",
         },
     }
+
+
+def certificate_of_nodes() -> dict[str, Any]:
+    """Return the certificate of RabbitMQ's nodes for each other: each one is server and client."""
+    made = certificate("broker-nodes-tls", [])
+    made["spec"]["dnsNames"] = [f"broker-server-{node}.broker-nodes.campus" for node in range(BROKER_NODES)]
+    made["spec"]["usages"].append("client auth")
+    return made
 
 
 def _dumped(resources: Sequence[dict[str, Any]]) -> str:

@@ -1,6 +1,7 @@
 """Forward connections to the ready instances of a process in turn, as a Kubernetes Service does."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -17,15 +18,20 @@ _BYTES: Final = 65_536
 
 @dataclass
 class Balancer:
-    """A TCP balancer. `instances`: the port of each instance and its health port; None: it is ready when it accepts."""
+    """A TCP balancer. `instances`: the port of each instance and its health port; None: it is ready when it accepts.
+
+    `trust` is for instances that serve TLS. As an edge (`is_edge`) it serves plain, and encrypts on the way to them.
+    """
 
     instances: Mapping[int, int | None]
+    trust: ssl.SSLContext | None = None
+    is_edge: bool = False
     ready: set[int] = field(default_factory=set)
     _draining: set[int] = field(default_factory=set)
     _turn: int = 0
 
     async def probe_for_ever(self) -> None:
-        async with httpx.AsyncClient(trust_env=False, timeout=5) as client:
+        async with httpx.AsyncClient(trust_env=False, timeout=5, verify=self.trust or False) as client:
             while True:
                 for port, health_port in self.instances.items():
                     if health_port is None:
@@ -47,7 +53,9 @@ class Balancer:
                 break
             port = ready[self._turn % len(ready)]
             try:
-                upstream_reader, upstream_writer = await asyncio.open_connection("127.0.0.1", port)
+                upstream_reader, upstream_writer = await asyncio.open_connection(
+                    "127.0.0.1", port, ssl=self.trust if self.is_edge else None
+                )
             except OSError:
                 # Nothing was sent yet: try the next instance.
                 self.ready.discard(port)
@@ -58,8 +66,9 @@ class Balancer:
 
     async def _probe(self, client: httpx.AsyncClient, port: int, health_port: int) -> None:
         try:
+            scheme = "https" if self.trust else "http"
             response = await client.get(
-                f"http://127.0.0.1:{health_port}/health/readiness", headers={"Connection": "close"}
+                f"{scheme}://127.0.0.1:{health_port}/health/readiness", headers={"Connection": "close"}
             )
             is_ready = response.status_code == 200
         except httpx.TransportError:
@@ -78,10 +87,12 @@ async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 @asynccontextmanager
-async def balanced(port: int, instances: Mapping[int, int | None]) -> AsyncIterator[Balancer]:
+async def balanced(
+    port: int, instances: Mapping[int, int | None], trust: ssl.SSLContext | None = None, *, is_edge: bool = False
+) -> AsyncIterator[Balancer]:
     """Yield a balancer that listens on `port` of this machine."""
     async with AsyncExitStack() as stack:
-        balancer = Balancer(instances)
+        balancer = Balancer(instances, trust, is_edge)
         probing = asyncio.create_task(balancer.probe_for_ever())
         stack.callback(probing.cancel)
         server = await asyncio.start_server(balancer.serve, "127.0.0.1", port)

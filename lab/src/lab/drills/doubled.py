@@ -13,7 +13,9 @@ from campus_tools.launcher import System
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.runtimes import CHECKOUT, Runtime
 from campus_tools.servers import Servers
+from common.primitives.inside_tls import inside_client_tls
 from lab.drills.balancer import Balancer, balanced
+from lab.drills.inside_tls import InsideTls
 from operations.journey import Marketplace
 from operations.processes import CAMPUS, ProcessPlan, SystemPlan
 
@@ -69,9 +71,15 @@ async def doubled_system(
     servers: Servers | None = None,
     workers: int = 1,
     runtime: Runtime = CHECKOUT,
+    inside: InsideTls | None = None,
 ) -> AsyncIterator[DoubledSystem]:
-    """Start a doubled system, and remove it with its databases at the end. Given `servers` run before and after it."""
+    """Start a doubled system, and remove it with its databases at the end. Given `servers` run before and after it.
+    Its processes serve TLS with the certificates `inside`; the edge in front of them is plain.
+    """
     plan, port_base = doubled(CAMPUS, workers), port_base or free_port_base()
+    trust = None
+    if inside is not None:
+        plan, trust = inside.encrypted(plan, port_base), inside_client_tls(str(inside.authorities))
     system = System(
         folder, port_base, environment, plan=plan, servers=servers, ready_seconds=READY_SECONDS, runtime=runtime
     )
@@ -84,7 +92,9 @@ async def doubled_system(
                 for process in apis
                 if process.port_offset % 10 == offset
             }
-            balancer = await stack.enter_async_context(balanced(port_base + offset, instances))
+            balancer = await stack.enter_async_context(
+                balanced(port_base + offset, instances, trust, is_edge=trust is not None and offset == 0)
+            )
             balancers |= dict.fromkeys(instances, balancer)
         try:
             async with system:

@@ -96,6 +96,15 @@ class SupervisedProcess:
         self._environment = {name: text for name, text in merged.items() if text is not None}
         return self.kill()
 
+    @property
+    def is_encrypted(self) -> bool:
+        """Return whether it serves TLS."""
+        return "INSIDE_CERTIFICATE_FILE" in self._environment
+
+    def is_ready(self) -> bool:
+        """Return whether it reports readiness."""
+        return responds_ready(self.health_port, self._environment["INSIDE_CA_FILE"] if self.is_encrypted else "")
+
     def has_environment(self, environment: Mapping[str, str]) -> bool:
         """Return whether the running process was started with this environment."""
         return self._environment == environment
@@ -109,7 +118,7 @@ class SupervisedProcess:
         self.stop(stop_within)
         self._environment = environment
         self.start()
-        if not wait_until(lambda: responds_ready(self.health_port), within=ready_within):
+        if not wait_until(self.is_ready, within=ready_within):
             raise TimeoutError(f"{self.name} does not become ready. The end of {self.log_path}:\n{self.last_lines()}")
 
     def wait_restarted(self, after: int | None = None, within: float = 15.0) -> None:
@@ -119,7 +128,7 @@ class SupervisedProcess:
             TimeoutError: it did not restart in time.
         """
         restarts_min = 1 if after is None else after + 1
-        if not wait_until(lambda: self.restarts >= restarts_min and responds_ready(self.health_port), within=within):
+        if not wait_until(lambda: self.restarts >= restarts_min and self.is_ready(), within=within):
             raise TimeoutError(f"{self.name} did not restart within {within} s; it was restarted {self.restarts} times")
 
     def signal_stop(self) -> None:

@@ -20,7 +20,6 @@ import asyncpg
 from campus_tools.launcher.failures import StartFailed, with_remedy
 from campus_tools.launcher.one_shots import OneShots
 from campus_tools.launcher.ports import free_port_base, occupied_ports
-from campus_tools.launcher.readiness import responds_ready
 from campus_tools.launcher.runtimes import CHECKOUT, Program, Runtime
 from campus_tools.launcher.state_directory import StateDirectory
 from campus_tools.launcher.supervisor import Report, SupervisedProcess, WatchedServer
@@ -131,7 +130,8 @@ class System:
     def health_url(self, name: str) -> str:
         """Return the address of readiness and `/metrics` of this process."""
         plan = next(plan for plan in self.plan.processes if plan.name == name)
-        return f"http://127.0.0.1:{self.port_base + plan.health_offset}"
+        scheme = "https" if "INSIDE_CERTIFICATE_FILE" in plan.environment else "http"
+        return f"{scheme}://127.0.0.1:{self.port_base + plan.health_offset}"
 
     def command(self, service_name: str, *arguments: str, secrets: Mapping[str, str] | None = None) -> tuple[int, str]:
         """Run `python -m <service> <arguments>` with the service's environment. Return exit code and output.
@@ -429,9 +429,9 @@ class System:
         _all_or_first_failure([pool.submit(self._wait_process_ready, plan) for plan in self.plan.processes])
 
     def _wait_process_ready(self, plan: ProcessPlan) -> None:
-        process, port = self._processes[plan.name], self.port_base + plan.health_offset
+        process = self._processes[plan.name]
         deadline = time.monotonic() + self._ready_seconds
-        while not responds_ready(port):
+        while not process.is_ready():
             if self._stopped:
                 return
             if process.restarts >= RESTARTS_BEFORE_READY_MAX or time.monotonic() > deadline:

@@ -27,9 +27,10 @@ class PrivateRedis:
     name = "redis"
     private = True
 
-    def __init__(self, state_dir: Path, port: int, *, report: Callable[[str], None]) -> None:
+    def __init__(self, state_dir: Path, port: int, *, report: Callable[[str], None], settings: str = "") -> None:
+        """Configure a server. `settings`: further lines of `redis.conf`."""
         self._home = state_dir / "servers"
-        self._port = port
+        self._port, self._settings = port, settings
         self._report = report
         self._password = server_password(state_dir, "redis")
         self._child: subprocess.Popen[bytes] | None = None
@@ -51,7 +52,7 @@ class PrivateRedis:
         settings.touch(mode=0o600)
         settings.write_text(
             f'bind 127.0.0.1\nport {self._port}\nrequirepass {self._password}\nsave ""\n'
-            f"appendonly no\ndir {self._home}\n"
+            f"appendonly no\ndir {self._home}\n{self._settings}"
         )
         with open_log(self._home / "redis.log") as output:
             self._child = spawn(

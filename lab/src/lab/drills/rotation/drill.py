@@ -10,16 +10,18 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
+from campus_tools.launcher.ports import free_port_base
 from lab.drills.containers import runtime_of
 from lab.drills.doubled import doubled_system
+from lab.drills.inside_tls import InsideTls, encrypted_servers
 from lab.drills.language_model import model_company
 from lab.drills.load import loaded
 from lab.drills.rotation.compromise import revoke_compromised
-from lab.drills.rotation.environment import DrillEnvironment, log
+from lab.drills.rotation.environment import DrillEnvironment, EncryptedSystem, log
 from lab.drills.rotation.failures import DrillFailed
-from lab.drills.rotation.rotations import rotate
+from lab.drills.rotation.rotations import ALL, rotate
 from lab.report import Report
-from lab.systems import NO_QUOTA, NO_TRACING, clients_of, seconds_since_start
+from lab.systems import NO_QUOTA, NO_TRACING, clients_of, seconds_since_start, stopped_at_the_end
 from operations.journey import Marketplace
 from operations.secrets import new_key
 
@@ -35,17 +37,30 @@ async def drill_rotation(
         environment = {**NO_QUOTA, **NO_TRACING, "PAYOUT_TRANSFER_MINIMUM_MINOR": "1"}
         environment |= {"AI_BASE_URL": company.url, "AI_API_KEY": next(iter(company.keys))}
         runtime = stack.enter_context(runtime_of(images))
-        doubled = await stack.enter_async_context(doubled_system(str(folder), environment, runtime=runtime))
+        chosen = [] if compromised else only or [name for name in ALL if images is None or name != "certificates"]
+        encrypted, port_base = None, free_port_base()
+        if "certificates" in chosen:
+            encrypted = await _encrypted(folder, port_base, stack)
+        doubled = await stack.enter_async_context(
+            doubled_system(
+                str(folder / "state"),
+                environment,
+                port_base,
+                runtime=runtime,
+                servers=encrypted.servers.given if encrypted else None,
+                inside=encrypted.inside if encrypted else None,
+            )
+        )
         stack.enter_context(doubled.rolling_by_signal())
         market = await stack.enter_async_context(clients_of(doubled.system, patient=False))
         lowered = await market.sandbox.put("/control/settings", json={"transfer_minimum_minor": 1})
         lowered.raise_for_status()
         problems = []
         async with loaded(doubled.system, market) as load:
-            drill = DrillEnvironment(doubled.system, load, company, overlap_seconds)
+            drill = DrillEnvironment(doubled.system, load, company, overlap_seconds, encrypted=encrypted)
             try:
                 await asyncio.sleep(10)
-                await (revoke_compromised(drill) if compromised else rotate(drill, only))
+                await (revoke_compromised(drill) if compromised else rotate(drill, chosen))
                 await asyncio.sleep(5)
             except DrillFailed as error:
                 problems.append(error)
@@ -55,6 +70,15 @@ async def drill_rotation(
         report.rows["duration"] = f"{seconds_since_start():.0f} s"
         report.require_none("failed command or valid old secret", problems)
         return report
+
+
+async def _encrypted(folder: Path, port_base: int, stack: AsyncExitStack) -> EncryptedSystem:
+    """Start servers that serve TLS; they stop with the stack."""
+    inside = InsideTls(folder / "tls")
+    servers = encrypted_servers(folder / "servers", port_base, inside, log)
+    await stack.enter_async_context(stopped_at_the_end(servers.running))
+    await asyncio.to_thread(servers.running.start)
+    return EncryptedSystem(inside, servers)
 
 
 async def _webhooks_that_failed(market: Marketplace) -> list[str]:

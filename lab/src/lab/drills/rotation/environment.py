@@ -9,6 +9,7 @@ import asyncpg
 
 from campus_tools.launcher import System
 from campus_tools.launcher.runtimes import CHECKOUT
+from lab.drills.inside_tls import EncryptedServers, InsideTls
 from lab.drills.language_model import ModelCompany
 from lab.drills.load import Load
 from lab.drills.rotation.failures import DrillFailed
@@ -21,6 +22,14 @@ from operations.services import SERVICES
 log = logger("drill")
 
 
+@dataclass(frozen=True, slots=True)
+class EncryptedSystem:
+    """The certificates of a system's processes and servers."""
+
+    inside: InsideTls
+    servers: EncryptedServers
+
+
 @dataclass
 class DrillEnvironment:
     """The system under load, and the stand-ins for providers."""
@@ -30,6 +39,8 @@ class DrillEnvironment:
     company: ModelCompany
     overlap_seconds: float
     rows: list[tuple[str, str]] = field(default_factory=list)
+    encrypted: EncryptedSystem | None = None
+    """The certificates of the system; None: its traffic inside is plain."""
     variables: dict[str, str] = field(default_factory=dict)
     """Variables of the operators' commands: the cluster and the DNS provider, where a rotation has them."""
 
@@ -80,6 +91,10 @@ class DrillEnvironment:
         self.rows.append((what, seen))
         log(f"  {what}: {seen}")
 
+    @property
+    def _trust(self) -> dict[str, str]:
+        return {} if self.encrypted is None else {"SSL_CERT_FILE": str(self.encrypted.inside.authorities)}
+
     async def _run(self, *arguments: str, new_secret: str = "", state_dir: str | None = None) -> tuple[int | None, Any]:
         return await run_as_operator(
             self.system,
@@ -88,7 +103,7 @@ class DrillEnvironment:
             *arguments,
             "--json",
             state_dir=Path(state_dir) if state_dir else None,
-            variables={"NEW_SECRET": new_secret, **self.variables},
+            variables={"NEW_SECRET": new_secret, **self._trust, **self.variables},
             # kubectl is a program of the operator's machine, and in no image.
             runtime=CHECKOUT if "--kubernetes" in arguments else None,
         )

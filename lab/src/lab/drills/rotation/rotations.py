@@ -3,10 +3,12 @@
 import asyncio
 import re
 import time
+from collections.abc import Sequence
 from typing import Final
 
 import jwt
 
+from lab.drills.rotation.certificates import rotate_certificates
 from lab.drills.rotation.dns_token import rotate_dns_token
 from lab.drills.rotation.encrypted_values import EarlierValues, starts_with_the_old_key, undelivered
 from lab.drills.rotation.environment import DrillEnvironment, databases_opened, expect, log
@@ -18,12 +20,11 @@ from operations.secrets import new_key
 REENCRYPTED_SECONDS_MAX: Final = 900.0
 _RENEWED: Final = re.compile(r"(\d+) re-encrypted")
 RETIRED_SECONDS_MAX: Final = 1_500.0
-ALL: Final = ("signing", "gateway", "service", "database", "ai", "sealing", "pin", "dns")
+ALL: Final = ("signing", "gateway", "service", "database", "ai", "sealing", "pin", "dns", "certificates")
 
 
-async def rotate(drill: DrillEnvironment, only: list[str] | None) -> None:
+async def rotate(drill: DrillEnvironment, chosen: Sequence[str]) -> None:
     """Rotate the chosen secrets; signing keys first and last, because tokens of the old key are still valid."""
-    chosen = only or ALL
     signing = None
     if "signing" in chosen:
         log("signing keys: published now, retired at the end")
@@ -36,6 +37,7 @@ async def rotate(drill: DrillEnvironment, only: list[str] | None) -> None:
         ("sealing", "sealing key", rotate_sealing_key),
         ("pin", "PIN key", rotate_pin_key),
         ("dns", "DNS token", rotate_dns_token),
+        ("certificates", "certificates inside", rotate_certificates),
     ):
         if name in chosen:
             log(what)
