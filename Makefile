@@ -221,7 +221,7 @@ restore-drill: setup ## Lose databases and broker, restore to an instant, and au
 one-box-drill: setup ## Lose one machine under orders, restore it by campusctl, and audit; prints RPO and RTO
 	@exec $(PYTHON) -m lab.drills one-box $(ARGS)
 
-# As root: an overlay of this machine's files, with Debian's servers; systemd is replaced by a small program.
+# As root: an overlay of this machine's files, booted by systemd in namespaces, with Debian's servers.
 installation-drill: setup ## Install on an empty machine by campusctl, sell, kill, boot and upgrade; prints the memory of each unit
 	@exec $(PYTHON) -m lab.drills installation $(ARGS)
 

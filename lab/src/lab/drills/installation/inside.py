@@ -1,6 +1,6 @@
-"""The steps of the drill on the empty machine: install twice, sell, restart after a kill and a boot, upgrade.
+"""The steps of the drill on the empty machine: install twice, sell, restart after a kill; and after a boot, upgrade.
 
-python -m lab.drills.installation.inside RESULT
+python -m lab.drills.installation.inside sell RESULT
 """
 
 import asyncio
@@ -17,7 +17,6 @@ from typing import Any, Final
 import httpx
 
 from campus_tools.children import open_log
-from lab.drills.installation import systemctl
 from operations.campusctl.own_commands import RunningServers
 from operations.demo import play
 from operations.environment import Environments
@@ -34,42 +33,51 @@ _KEY: Final = Path("/etc/campus/edge.key")
 _FIRST: Final = Path("/opt/campus/releases/first")
 _NEXT: Final = Path("/opt/campus/releases/next")
 _BROKEN: Final = Path("/opt/campus/releases/broken")
+_GROUPS: Final = Path("/sys/fs/cgroup/memory")
 _MIB: Final = 1024**2
 
 
 def main() -> int:
-    result: dict[str, Any] = {}
+    part, file = sys.argv[1], Path(sys.argv[2])
+    result: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
     try:
-        _prepare()
-        _copy_release(_FIRST)
-        result["first installation"] = f"{_timed('install', '--yes', program=_FIRST):.0f} s"
-        result["second installation"] = _campusctl("install", "--yes").splitlines()[0]
-        _start_sandbox()
-        _campusctl("demo", "load", "--yes")
-        result["audit after the purchase is clean"] = asyncio.run(play(STATE_DIR, PORT_BASE))
-        result["memory"] = _memory()
-        result["restarted after a kill"] = _kill("campus-orders.service")
-        result["ready after a boot"] = f"{_boot():.0f} s"
-        _campusctl("backup", "init")
-        _copy_release(_NEXT)
-        result["upgrade"] = f"{_timed('upgrade', '--yes', program=_NEXT):.0f} s"
-        _copy_release(_BROKEN)
-        shutil.rmtree(_BROKEN / "services/payouts/src/payouts/use_cases")
-        result["broken upgrade"] = _rejected("upgrade", "--yes", program=_BROKEN)
-        result["release after the broken upgrade"] = str(Path("/opt/campus/current").resolve())
-        result["audit at the end"] = json.loads(_campusctl("audit", "--json"))["ok"]
-        result["status"] = json.loads(_campusctl("status", "--json", accepts=(0, 4)))["data"]
+        (_sell if part == "sell" else _upgrade)(result)
     except BaseException as error:
         result["failure"] = f"{type(error).__name__}: {error}"
     finally:
-        Path(sys.argv[1]).write_text(json.dumps(result, default=str))
+        file.write_text(json.dumps(result, default=str))
     return 0
+
+
+def _sell(result: dict[str, Any]) -> None:
+    _prepare()
+    _copy_release(_FIRST)
+    result["first installation"] = f"{_timed('install', '--yes', program=_FIRST):.0f} s"
+    result["second installation"] = _campusctl("install", "--yes").splitlines()[0]
+    _start_sandbox()
+    _campusctl("demo", "load", "--yes")
+    result["audit after the purchase is clean"] = asyncio.run(play(STATE_DIR, PORT_BASE))
+    result["memory"] = _memory()
+    result["restarted after a kill"] = _kill("campus-orders.service")
+
+
+def _upgrade(result: dict[str, Any]) -> None:
+    os.environ |= _addresses()
+    _start_sandbox()
+    result["ready after the boot"] = f"{_wait_served():.0f} s later"
+    _campusctl("backup", "init")
+    _copy_release(_NEXT)
+    result["upgrade"] = f"{_timed('upgrade', '--yes', program=_NEXT):.0f} s"
+    _copy_release(_BROKEN)
+    shutil.rmtree(_BROKEN / "services/payouts/src/payouts/use_cases")
+    result["broken upgrade"] = _rejected("upgrade", "--yes", program=_BROKEN)
+    result["release after the broken upgrade"] = str(Path("/opt/campus/current").resolve())
+    result["audit at the end"] = json.loads(_campusctl("audit", "--json"))["ok"]
+    result["status"] = json.loads(_campusctl("status", "--json", accepts=(0, 4)))["data"]
 
 
 def _prepare() -> None:
     """Write what the operator has before: the settings, a certificate, names."""
-    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-    Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").write_text("0")
     hosts = Path("/etc/hosts")
     hosts.write_text(f"{hosts.read_text()}127.0.0.1 api.campus.test console.campus.test\n")
     SETTINGS.parent.mkdir(exist_ok=True)
@@ -79,7 +87,8 @@ def _prepare() -> None:
          "-keyout", str(_KEY), "-out", str(_CERTIFICATE)], check=True, capture_output=True,
     )  # fmt: skip
     _KEY.chmod(0o644)
-    sandbox = f"http://127.0.0.1:{PORT_BASE + SANDBOX_PORT}"
+    os.environ |= _addresses()
+    sandbox = os.environ["SANDBOX_URL"]
     recovery = Path("/root/recovery.key")
     printed = subprocess.run(
         [_program(), "backup", "recovery-key", "--out", str(recovery)], check=True, capture_output=True, text=True
@@ -109,7 +118,11 @@ def _prepare() -> None:
         "BACKUP_RECOVERY_KEY": printed.splitlines()[0].partition("=")[2],
     }
     SETTINGS.write_text("".join(f"{name}={text}\n" for name, text in values.items()))
-    os.environ |= {"BASE_URL": API, "SANDBOX_URL": sandbox, "SSL_CERT_FILE": str(_CERTIFICATE)}
+
+
+def _addresses() -> dict[str, str]:
+    sandbox = f"http://127.0.0.1:{PORT_BASE + SANDBOX_PORT}"
+    return {"BASE_URL": API, "SANDBOX_URL": sandbox, "SSL_CERT_FILE": str(_CERTIFICATE)}
 
 
 def _program(release: Path | None = None) -> str:
@@ -166,36 +179,45 @@ def _start_sandbox() -> None:
 def _memory() -> dict[str, str]:
     """Return the peak of each unit in MiB, and its limit."""
     rows = {}
-    for group in sorted(systemctl.CGROUPS.glob("*.service")):
+    for name in _limited_units():
+        group = _GROUPS / _shown(name, "ControlGroup").lstrip("/")
         used, limit, failures = (
             int((group / f"memory.{name}").read_text()) for name in ("max_usage_in_bytes", "limit_in_bytes", "failcnt")
         )
         statistics = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
         resident = int(statistics["rss"]) // _MIB
-        rows[group.name] = (
-            f"{resident} resident, {used // _MIB} with cache, limit {limit // _MIB}, {failures} times full"
-        )
+        rows[name] = f"{resident} resident, {used // _MIB} with cache, limit {limit // _MIB}, {failures} times full"
     return rows
 
 
+def _limited_units() -> list[str]:
+    """Return the running units of the system and of its servers."""
+    listed = subprocess.run(
+        ["systemctl", "list-units", "--type=service", "--state=running", "--plain", "--no-legend",
+         "campus-*", "postgresql@*", "rabbitmq-server*", "redis-server*", "caddy*"],
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    return sorted(line.split()[0] for line in listed.splitlines())
+
+
+def _shown(unit: str, key: str) -> str:
+    command = ["systemctl", "show", unit, f"--property={key}", "--value"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
 def _kill(unit: str) -> str:
-    before = int(systemctl.Unit(unit).mark.read_text())
-    os.kill(before, signal.SIGKILL)
+    before = _shown(unit, "MainPID")
+    os.kill(int(before), signal.SIGKILL)
     began = time.monotonic()
-    while int(systemctl.Unit(unit).mark.read_text() or 0) in (0, before):
+    while _shown(unit, "MainPID") in ("0", before):
         time.sleep(0.1)
     wait_ready(unit, PORT_BASE + next(plan.health_offset for plan in INSTALLED.processes if unit_name(plan) == unit))
     return f"{time.monotonic() - began:.1f} s"
 
 
-def _boot() -> float:
-    """Stop every unit, as a shutdown does, and start those that are enabled."""
-    enabled = sorted(path.name.removesuffix(".enabled") for path in systemctl.FOLDER.glob("*.enabled"))
-    for name in sorted(enabled, key=lambda name: not name.startswith("campus")):
-        subprocess.run(["systemctl", "stop", name], check=True)
+def _wait_served() -> float:
+    """Return the seconds until every process is ready and Caddy serves the API."""
     began = time.monotonic()
-    for name in sorted(enabled, key=lambda name: name.startswith("campus")):
-        subprocess.run(["systemctl", "start", name], check=True)
     for plan in INSTALLED.processes:
         wait_ready(plan.name, PORT_BASE + plan.health_offset)
     httpx.get(f"{API}/health/readiness").raise_for_status()
