@@ -25,7 +25,7 @@ async def drill_installation(log: Log) -> Report:
         await asyncio.to_thread(_boot, machine, log)
         await asyncio.to_thread(_play, machine, "sell", log)
         log("the power fails")
-        await asyncio.to_thread(machine.lose_power)
+        await asyncio.to_thread(machine.fail_power)
         booted = await asyncio.to_thread(_boot, machine, log)
         found = await asyncio.to_thread(_play, machine, "upgrade", log)
     found["systemd has started all units after the loss of power"] = f"{booted:.0f} s"

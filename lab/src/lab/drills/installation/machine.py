@@ -114,7 +114,7 @@ class EmptyMachine:
         """Run a command on the booted machine, and return its output. Raises BenchFailed."""
         return self._run(*self._entering(), *command)
 
-    def lose_power(self) -> None:
+    def fail_power(self) -> None:
         """Kill every process of the machine at once."""
         if self._first is not None:
             self._first.kill()
@@ -124,26 +124,26 @@ class EmptyMachine:
 
     def remove(self) -> None:
         """Remove the machine with its disk and groups."""
-        self.lose_power()
+        self.fail_power()
         shutil.rmtree(self.root, ignore_errors=True)
         for group in sorted(_GROUPS.glob(f"*/{self.root.name}/**/"), reverse=True):
             group.rmdir()
 
     def _state(self) -> str:
-        """Return the state of systemd when it has started what is enabled; empty while it cannot be asked."""
+        """Return the state of systemd when it has started what is enabled; empty while it cannot be shown."""
         if self._first is None:
             children = psutil.Process(self._unshare.pid).children() if self._unshare else []
             if not children or children[0].name() != "systemd":
                 return ""
             self._first = children[0]
-        asked = subprocess.run(
+        shown = subprocess.run(
             [*self._entering(), "systemctl", "is-system-running", "--wait"],
             capture_output=True,
             text=True,
             timeout=_BOOT_SECONDS_MAX,
             check=False,
         )
-        return asked.stdout.strip().replace("offline", "")
+        return shown.stdout.strip().replace("offline", "")
 
     def _entering(self) -> list[str]:
         if self._first is None:
