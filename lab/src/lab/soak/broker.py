@@ -7,6 +7,7 @@ client waits for single confirms: a lost message stalls the run.
 """
 
 import asyncio
+import os
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -190,11 +191,12 @@ class _Soak:
     def disk(self) -> _Disk:
         """Return the disk use of all quorum queues."""
         sizes: Mapping[str, list[int]] = {".segment": [], ".wal": []}
-        for path in self.load.data.rglob("*"):
-            # A file may disappear in the meantime.
-            with suppress(FileNotFoundError):
+        # Files and folders may disappear in the meantime: `walk` passes over folders that did.
+        for folder, _, names in os.walk(self.load.data):
+            for path in (Path(folder, name) for name in names):
                 if path.suffix in sizes:
-                    sizes[path.suffix].append(path.stat().st_blocks * 512)
+                    with suppress(FileNotFoundError):
+                        sizes[path.suffix].append(path.stat().st_blocks * 512)
         return _Disk(sum(sizes[".segment"]), len(sizes[".segment"]), sum(sizes[".wal"]))
 
 
