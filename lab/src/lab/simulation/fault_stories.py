@@ -57,8 +57,11 @@ def _with_fault(fault: CallFault) -> Mapping[str, Journey]:
 
 
 def _with_death(process: ProcessName, kind: Kind) -> Journey:
-    """Return a journey from the order to the paid payout, whose process dies before its first effect of this kind."""
-    return (faults.kill_at_kind(process, "before", kind), *PAYOUT, *transfer("succeed"))
+    """Return a journey from the order to the paid payout and a lost chargeback, whose process dies before its first
+    effect of this kind. After a day each process fetches the keys of tokens again.
+    """
+    dies = faults.kill_at_kind(process, "before", kind)
+    return (dies, steps.pass_days(1), *PAYOUT, *transfer("succeed"), *opened(0), *decided(0, "lose"))
 
 
 _DEATHS: Final[Mapping[ProcessName, Sequence[Kind]]] = {

@@ -313,7 +313,7 @@ STORIES: Final[Mapping[str, Journey]] = {
     ),
     "the second transfer of a payout is reversed, and the first one paid and reversed": (
         *PAYOUT, *transfer("fail"), *RESET, steps.pass_days(1), D,
-        payouts.settle_transfer(0, 0, "reverse", "Declined"), D,
+        payouts.settle_transfer(0, 0, "reverse", "Declined"), D, steps.pass_days(1), D,
         payouts.settle_transfer(0, 1, "succeed", "Declined"), D, steps.pass_days(1), D,
         payouts.settle_transfer(0, 1, "reverse", "Declined"), D, steps.pass_days(1), D,
     ),
