@@ -13,7 +13,7 @@ from common.observability.logging import get_logger
 from common.primitives.clock import read_instant
 from common.primitives.cursors import CursorSigner
 from common.primitives.signatures import Signatures, SigningKey
-from common.primitives.wakeups import Wakeups
+from common.primitives.waiting import Wakeups
 from common.process.loops import Loop
 from common.process.runtime import Runtime, Service
 from payments.clients.flutterwave import FlutterwaveGateway

@@ -6,7 +6,7 @@ from datetime import timedelta
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
 from common.primitives.cursors import CursorSigner
-from common.primitives.wakeups import Wakeups
+from common.primitives.waiting import Wakeups
 from payments.clients.gateway import Gateways
 from payments.domain.charges import SurchargeBound
 from payments.streams.webhook_processor import WebhookProcessor

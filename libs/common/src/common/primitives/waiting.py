@@ -1,12 +1,16 @@
-"""Waits on another party's code: each has a limit of ours, and an end that is not ours is an error.
+"""Waits on another party's code: each has a limit of ours, and an end that is not ours is an error. Wake-ups of tasks
+that wait for a commit of the same process.
 
 A library may cancel what waits for it: aiormq ends its pending calls with `CancelledError` when a connection is lost.
 In a loop of ours that would look like our own stop, and a `TaskGroup` ignores a task that ended so.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TypeVar
+from uuid import UUID
 
 ResultT = TypeVar("ResultT")
 
@@ -59,6 +63,45 @@ async def never_ending(name: str, loop: Awaitable[None], on_end: Callable[[str],
         raise
     on_end(name)
     raise LoopEnded(f"the loop {name} returned")
+
+
+class Wakeups:
+    """The waits of this process by a key. Another process wakes none of them, so that each wait needs an end."""
+
+    def __init__(self) -> None:
+        self._events: defaultdict[UUID, set[asyncio.Event]] = defaultdict(set)
+
+    @contextmanager
+    def waiting_for(self, key: UUID) -> Iterator[asyncio.Event]:
+        """Yield an event that each `wake` of the key sets."""
+        event = asyncio.Event()
+        self._events[key].add(event)
+        try:
+            yield event
+        finally:
+            self._events[key].remove(event)
+            if not self._events[key]:
+                del self._events[key]
+
+    def is_awaited(self, key: UUID) -> bool:
+        """Return whether a task waits for the key."""
+        return key in self._events
+
+    def wake(self, key: UUID) -> None:
+        """Wake the tasks that wait for the key."""
+        for event in self._events.get(key, ()):
+            event.set()
+
+
+async def is_woken_before(event: asyncio.Event, end_at: float) -> bool:
+    """Wait for the event until the loop's time is `end_at`. Return whether it was set; it is cleared."""
+    # Not `wait_for`: a wake-up at the moment of a cancellation would swallow it.
+    with suppress(TimeoutError):
+        async with asyncio.timeout_at(end_at):
+            await event.wait()
+            event.clear()
+            return True
+    return False
 
 
 def is_cancelled_by_us() -> bool:

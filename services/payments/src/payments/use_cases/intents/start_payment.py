@@ -11,7 +11,7 @@ from common.database.unit_of_work import Database
 from common.observability.logging import get_logger
 from common.primitives.clock import Clock
 from common.primitives.problems import NotFound
-from common.primitives.wakeups import Wakeups, is_woken_before
+from common.primitives.waiting import Wakeups, is_woken_before
 from payments.clients.gateway import (
     GatewayRejected,
     Gateways,
