@@ -67,7 +67,7 @@ async def test_a_managers_day(visitor: Arrival, market: Marketplace, users: User
     await owner.click("Invite")
     await invited.open("/shop-invitations")
     assert "invited you as manager" in await invited.text()
-    await invited.click("Accept Ada's Kitchen")
+    await invited.click("Accept")
     manager = await visitor(await market.sign_in(address))
     order = await paid_order(market, users, quantity=2)
     notice = await notice_of(manager, market, order["number"])

@@ -9,6 +9,7 @@ import httpx
 
 from campus_tools.endpoints import endpoints
 from console.formats import naira
+from contracts.demo import ADA
 from operations.journey import Marketplace, SignedInUser
 from tests.end_to_end.conftest import Users
 from tests.end_to_end.live_feed import following
@@ -95,7 +96,10 @@ async def test_a_packer_or_manager_who_guesses_reaches_no_payout_key_or_member(
         ("POST", "/api/payouts", {"amountMinor": 100_000}),
         ("GET", "/api/wallets/current", None),
         ("GET", "/api/wallets/current/statement", None),
-        ("PUT", "/api/bank-details", {"accountNumber": "0123456789", "bankCode": "058"}),
+        ("GET", "/api/payouts", None),
+        ("GET", f"/api/payouts/{payout_id}/remittance", None),
+        ("GET", f"/api/vendors/{ADA.id}/bank-details", None),
+        ("PUT", f"/api/vendors/{ADA.id}/bank-details", {"accountNumber": "0123456789", "bankCode": "058"}),
         ("POST", "/api/api-keys", {"name": "k", "scopes": ["shop_money:read"], "expiresAt": "2027-01-01T00:00:00Z"}),
         ("POST", "/api/webhook-endpoints", {"url": "https://example.com/hook", "types": ["payments.escrow_held.v1"]}),
         ("POST", INVITATIONS, {"email": "friend@unilag.edu.ng", "role": "manager"}),
