@@ -101,7 +101,8 @@ async def _measure(count: int, *, of_payout: bool) -> tuple[Period, Period, list
         _logged(system) as log,
     ):
         _log("warming up")
-        for _ in range(_WARM_ORDERS):
+        # Each order pays for more than one payout.
+        for _ in range(_WARM_ORDERS + (count if of_payout else 0)):
             await trade.order()
         await trade.payouts(1)
         await asyncio.sleep(_QUIET_SECONDS)

@@ -37,15 +37,15 @@ def locks_of(scenario: Scenario) -> Locks:
         await payouts.lock_payouts(uow, [payout_id])
         return True
 
-    async def lock_wallet_from_begin(uow: UnitOfWork, vendor_id: UUID) -> bool:
+    async def lock_wallet_at_start(uow: UnitOfWork, vendor_id: UUID) -> bool:
         await uow.execute(wallets.lock_statement(vendor_id))
         return True
 
     return {
         "wallet": ("SELECT DISTINCT vendor_id FROM payout_requests", wallets.lock_wallet),
-        "wallet from BEGIN on": (
+        "wallet at the start": (
             "SELECT DISTINCT vendor_id FROM payout_requests",
-            lock_wallet_from_begin,
+            lock_wallet_at_start,
         ),
         "bank details": (
             "SELECT vendor_id FROM vendor_bank_details",

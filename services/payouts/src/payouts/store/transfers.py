@@ -233,7 +233,7 @@ class RecordedUpdate:
 
     @property
     def is_change(self) -> bool:
-        """Whether the transfer's row changes."""
+        """Return whether the transfer's row changes."""
         changed = (self.fee_minor, self.recipient_code, self.poll)
         return self.sets_status or any(value is not None for value in changed)
 
