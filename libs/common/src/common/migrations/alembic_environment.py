@@ -106,7 +106,7 @@ def difference(connection: sa.Connection, metadata: sa.MetaData) -> MigrationScr
     """Return alembic's operations from the schema of the database to that of the metadata, and back.
 
     Alembic compares tables, columns, types, defaults, keys and indexes; neither checks nor what `sql/` has. Monthly
-    partitions and alembic's own table are nobody's difference.
+    partitions and alembic's own table are no difference.
     """
     not_ours = {"alembic_version", *connection.scalars(sa.text(_PARTITIONS))}
     options = {
