@@ -228,6 +228,7 @@ def test_every_template_has_its_channels() -> None:
         "back_in_stock": every - {"push"},
         "order_arrived": {"messaging", "sms"},
         "order_line_cancelled": {"messaging", "sms"},
+        "order_to_pack": {"messaging", "sms"},
         "parcel_coming": every - {"push"},
         "new_message": every - {"push"},
         "price_drop": every - {"push"},

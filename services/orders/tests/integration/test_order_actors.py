@@ -17,17 +17,17 @@ async def timeline(market: Market, order: dict[str, Any], headers: dict[str, str
     return [(one["event"], one["actorRole"], one["actorName"]) for one in shown]
 
 
-async def name_people(market: Market, agent_id: UUID) -> None:
+async def project_names(market: Market, agent_id: UUID) -> None:
     await change_profile(market, market.buyer_id, "Chidi Okafor", "+2348030000001")
     await change_profile(market, market.merchant_id, "Ada Obi", "+2348030000002")
     await change_profile(market, market.packer_id, "Bisi Adewale", "+2348030000003")
     await change_profile(market, agent_id, "Tunde Bello", "+2348030000004")
 
 
-async def test_each_event_of_a_person_names_them_to_the_shop_and_to_support(market: Market) -> None:
+async def test_each_event_of_a_user_names_them_to_the_shop_and_to_support(market: Market) -> None:
     order = await market.paid(hubId=await market.hub())
     agent = market.headers(agent_id := new_id(), roles=("hub_agent",), hub_id=UUID(order["hubId"]))
-    await name_people(market, agent_id)
+    await project_names(market, agent_id)
     packing = f"/api/packing-orders/{order['id']}"
     packer, pin = market.as_packer(), await market.pin_of(order)
     await market.verify(order, another_pin(pin), headers=market.as_merchant())
@@ -60,7 +60,7 @@ async def test_each_event_of_a_person_names_them_to_the_shop_and_to_support(mark
 
 
 async def test_a_cancellation_names_the_buyer_the_shop_or_staff(market: Market) -> None:
-    await name_people(market, new_id())
+    await project_names(market, new_id())
     support = market.as_staff("support_agent", stepped_up=True)
     for headers, event, role, name in (
         (market.as_buyer(), "buyer_cancels", "buyer", BUYER),
@@ -73,8 +73,8 @@ async def test_a_cancellation_names_the_buyer_the_shop_or_staff(market: Market) 
         assert (event, role, name) in shown
 
 
-async def test_a_cancelled_line_and_a_dispute_name_their_person(market: Market) -> None:
-    await name_people(market, new_id())
+async def test_a_cancelled_line_and_a_dispute_name_their_user(market: Market) -> None:
+    await project_names(market, new_id())
     product = await market.sell()
     items = [{"productId": str(one), "quantity": 1} for one in (product, await market.sell(name="Zobo"))]
     key = {"Idempotency-Key": str(uuid4())}
@@ -93,7 +93,7 @@ async def test_a_cancelled_line_and_a_dispute_name_their_person(market: Market) 
 
 async def test_rows_of_an_earlier_version_have_the_role_of_their_event(market: Market) -> None:
     order = await market.paid()
-    await name_people(market, new_id())
+    await project_names(market, new_id())
     await market.fetch(
         "INSERT INTO order_history (order_id, event, occurred_at, actor_id) VALUES ($1, 'vendor_dispatches', $2, $3)",
         UUID(order["id"]),

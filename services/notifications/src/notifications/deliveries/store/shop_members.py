@@ -27,7 +27,9 @@ WITH locked AS MATERIALIZED (
       )
     ORDER BY d.id FOR UPDATE OF d
 )
-UPDATE notification_deliveries d SET status = 'failed', claim_id = NULL, claimed_at = NULL, due_at = NULL
+UPDATE notification_deliveries d
+SET status = CASE d.status WHEN 'queued' THEN 'failed' ELSE d.status END, claim_id = NULL, claimed_at = NULL,
+    due_at = NULL
 FROM locked WHERE d.id = locked.id
 """
 

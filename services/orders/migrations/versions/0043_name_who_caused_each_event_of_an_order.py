@@ -1,4 +1,4 @@
-"""Name the person of each event of an order."""
+"""Name who caused each event of an order."""
 
 import sqlalchemy as sa
 from alembic import op
