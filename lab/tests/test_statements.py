@@ -43,7 +43,7 @@ def test_the_report_is_of_one_order_without_the_idle_share() -> None:
     orders = Period(10.0, Counter({ORDERS: 4, PAYMENTS: 3}))
     idle = Period(20.0, Counter({PAYMENTS: 6}))
     *_, line = report(orders, idle, 2)
-    assert line.split() == ["an", "order", "2.0", "2.0", "8.0", "6.0"]
+    assert line.split() == ["each", "2.0", "2.0", "8.0", "6.0"]
 
 
 def test_a_lock_and_a_read_alone_write_nothing() -> None:
@@ -59,8 +59,8 @@ def test_rows_and_messages_are_of_one_order_without_the_idle_share() -> None:
     lines = [line.split() for line in counted(before, after, idle, 2)]
     assert ["orders.outbox", "3.0", "2.5"] in lines
     assert ["orders.payments", "2.0"] in lines
-    assert [line for line in lines if line[:2] == ["an", "order"]] == [
-        ["an", "order", "3.0", "2.5"],
-        ["an", "order", "2.0"],
+    assert [line for line in lines if line[0] == "each"] == [
+        ["each", "3.0", "2.5"],
+        ["each", "2.0"],
     ]
     assert not any(line[:1] == ["orders.products"] for line in lines)
