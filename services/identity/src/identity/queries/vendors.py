@@ -16,7 +16,7 @@ _PUBLIC: Final = (
 _IN_FULL: Final = f"{_PUBLIC}, owner_user_id, legal_name, status, suspension_reason, commission_basis_points, revision"
 _VENDORS: Final = f"""
 SELECT {_PUBLIC} FROM vendors
-WHERE ($4::uuid IS NULL OR campus_id = $4) AND ($1::timestamptz IS NULL OR (created_at, id) > ($1, $2::uuid))
+WHERE ($4::uuid IS NULL OR campus_id = $4) AND ($5::uuid[] IS NULL OR id = ANY ($5)) AND ($1::timestamptz IS NULL OR (created_at, id) > ($1, $2::uuid))
 ORDER BY created_at, id LIMIT $3
 """
 _VENDOR: Final = f"SELECT {_PUBLIC} FROM vendors WHERE id = $1"
@@ -24,7 +24,7 @@ _VENDOR: Final = f"SELECT {_PUBLIC} FROM vendors WHERE id = $1"
 _VENDORS_IN_FULL: Final = f"""
 SELECT {_IN_FULL} FROM vendors_in_full
 WHERE ($4::uuid IS NULL OR campus_id = $4) AND ($1::timestamptz IS NULL OR (created_at, id) > ($1, $2::uuid))
-    AND status = $5
+    AND ($5::uuid[] IS NULL OR id = ANY ($5)) AND status = $6
 ORDER BY created_at, id LIMIT $3
 """
 _VENDOR_IN_FULL: Final = f"SELECT {_IN_FULL} FROM vendors_in_full WHERE id = $1"
@@ -62,18 +62,29 @@ class VendorInFull(PublicVendor):
     revision: int
 
 
+@dataclass(frozen=True, slots=True)
+class VendorFilter:
+    """The filters of a list of vendors; None: all."""
+
+    campus_id: UUID | None = None
+    ids: list[UUID] | None = None
+
+
 async def page_of_vendors(
-    uow: UnitOfWork, campus_id: UUID | None, after: TimePosition | None, limit: int
+    uow: UnitOfWork, chosen: VendorFilter, after: TimePosition | None, limit: int
 ) -> list[PublicVendor]:
     """Return up to `limit` + 1 active vendors, oldest first."""
-    return [PublicVendor(*row) for row in await uow.fetch(_VENDORS, *(after or (None, None)), limit + 1, campus_id)]
+    rows = await uow.fetch(_VENDORS, *(after or (None, None)), limit + 1, chosen.campus_id, chosen.ids)
+    return [PublicVendor(*row) for row in rows]
 
 
 async def page_of_vendors_in_full(
-    uow: UnitOfWork, campus_id: UUID | None, status: str, after: TimePosition | None, limit: int
+    uow: UnitOfWork, chosen: VendorFilter, status: str, after: TimePosition | None, limit: int
 ) -> list[VendorInFull]:
     """Return up to `limit` + 1 vendors that the caller owns or is staff of, oldest first."""
-    rows = await uow.fetch(_VENDORS_IN_FULL, *(after or (None, None)), limit + 1, campus_id, status)
+    rows = await uow.fetch(
+        _VENDORS_IN_FULL, *(after or (None, None)), limit + 1, chosen.campus_id, chosen.ids, status
+    )
     return [VendorInFull(*row) for row in rows]
 
 
