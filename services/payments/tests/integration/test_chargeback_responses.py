@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
+from common.documents.document import local_time
 from payments.timers import alert_due_chargebacks_once, query_disputes_once, submit_responses_once
 
 from .conftest import PaymentsApp
@@ -233,7 +234,7 @@ async def test_a_near_date_is_alerted_once_and_the_response_clears_it(sandbox_ap
     assert await alert_due_chargebacks_once(app.dependencies) == 1
     assert await alert_due_chargebacks_once(app.dependencies) == 0
     [alert] = await _due_alerts(app)
-    assert (alert["severity"], alert["runbook"], chargeback["dueAt"] in alert["detail"]) == (
+    assert (alert["severity"], alert["runbook"], f"{local_time(due_at)} in Lagos" in alert["detail"]) == (
         "SEV-1",
         "chargeback",
         True,

@@ -212,7 +212,7 @@ async def test_a_case_that_does_not_resolve_itself_within_an_hour_is_alerted(
     await check_unexplained(app.database, app.clock)
     [alert] = await app.published("operations.alert_raised.v1")
     assert (alert["severity"], alert["runbook"]) == ("SEV-2", "unexplained-kobo")
-    assert "500000 kobo" in alert["detail"]
+    assert "₦5,000.00" in alert["detail"]
 
 
 async def test_an_amount_changed_in_the_ledger_is_one_case_however_often_it_is_found(

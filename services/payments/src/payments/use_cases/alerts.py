@@ -1,6 +1,6 @@
 """The alerts of payments: the texts for on-call staff and finance, with severity and runbook (contract section 13.3).
 
-One alert is open for each key. Amounts in minor units.
+One alert is open for each key. Parameters are in minor units; a text has naira and Lagos time.
 """
 
 from collections.abc import Sequence
@@ -9,9 +9,11 @@ from typing import Final, Literal
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.documents.document import local_time
 from common.messaging.alerts import Alerts
 from common.messaging.dead_letters import webhook_alert_key
 from common.primitives.clock import iso
+from common.primitives.money import format_naira
 from payments.domain import gateway_faults
 from payments.domain.audits import ALERT_KEY, Audit
 from payments.domain.chargeback_responses import how_to_respond
@@ -29,9 +31,7 @@ from payments.store.refunds import LockedRefund
 _ALERTS: Final = Alerts("payments")
 clear_alert: Final = _ALERTS.clear_alert
 _CHARGEBACK: Final = {
-    "opened": (
-        "The payer's bank claims it back. Send evidence and a resolution before its date (`dueAt`), or it is lost."
-    ),
+    "opened": ("The payer's bank claims it back. Send evidence and a resolution before its date, or it is lost."),
     "won": "The dispute was won. Staff resolve the order, if it was frozen.",
     "lost": "The dispute was lost: the gateway took the money. Staff resolve the order, if it was frozen.",
     "unclear": (
@@ -71,7 +71,7 @@ def alert_chargeback(
 ) -> None:
     """Raise one alert for each chargeback and status: SEV-1 for an uncovered loss, else SEV-2."""
     about = _order(charge) if charge.order_id is not None else "No order is held by this charge"
-    amounts = f"{amount_minor} of {charge.amount_minor} in {charge.currency}, smallest unit"
+    amounts = f"{_amount(amount_minor, charge.currency)} of {_amount(charge.amount_minor, charge.currency)}"
     _ALERTS.raise_alert(
         uow,
         "SEV-1" if loss_minor else "SEV-2",
@@ -89,8 +89,8 @@ def alert_due_chargeback(uow: UnitOfWork, due: DueChargeback) -> None:
         uow,
         "SEV-1",
         "A chargeback has no response, and its date is near",
-        f"Dispute {due.identity} over {due.amount_minor} {due.currency}, smallest unit, is lost without a response by "
-        f"{iso(due.due_at)}. {how_to_respond(due.gateway)}",
+        f"Dispute {due.identity} over {_amount(due.amount_minor, due.currency)} is lost without a response by "
+        f"{local_time(due.due_at)} in Lagos. {how_to_respond(due.gateway)}",
         runbook="chargeback",
         key=due_alert_key(due.id),
         about=str(due.id),
@@ -147,9 +147,9 @@ def alert_outside_refund(
         uow,
         "SEV-2",
         "Refund made outside",
-        f"{amount_minor} of {charge.amount_minor} {charge.currency} (minor units) of charge {charge.reference}, "
-        f"{about}, were refunded at the gateway and not by us. The order's money is reduced by them, and our refunds "
-        "offer only the rest. If the refund was not the order's, two people correct "
+        f"{_amount(amount_minor, charge.currency)} of {_amount(charge.amount_minor, charge.currency)} of charge "
+        f"{charge.reference}, {about}, were refunded at the gateway and not by us. The order's money is reduced by "
+        "them, and our refunds offer only the rest. If the refund was not the order's, two people correct "
         f"it.{_uncovered(allocation.loss_minor)}",
         runbook="outside-refund",
         key=outside_alert_key(refund_id),
@@ -165,8 +165,8 @@ def alert_quarantine(
     _ALERTS.raise_alert(
         uow,
         "SEV-2",
-        f"Charge in quarantine: {reason}",
-        f"{about}, charge {charge.reference}: {_amount(charge)}, "
+        f"Charge in quarantine: {reason.replace('_', ' ')}",
+        f"{about}, charge {charge.reference}: {_amount(charge.amount_minor, charge.currency)}, "
         f"{_QUARANTINE.get(reason, reason)}. Two people of finance accept or return it.",
         runbook="quarantined-charge",
         key=alert_key(quarantined_id),
@@ -174,9 +174,10 @@ def alert_quarantine(
     )
 
 
-def _amount(charge: Charge) -> str:
+def _amount(amount_minor: int, currency: str) -> str:
     """Return the amount; another currency than the naira has its code."""
-    return f"{charge.amount_minor} kobo" if charge.currency == "NGN" else f"{charge.amount_minor} {charge.currency}"
+    shown = format_naira(amount_minor)
+    return shown if currency == "NGN" else shown.replace("₦", f"{currency} ")
 
 
 def clear_quarantine_alert(uow: UnitOfWork, quarantined_id: UUID, outcome: Literal["accepted", "returned"]) -> None:
@@ -192,7 +193,7 @@ def alert_settlement(uow: UnitOfWork, settlement: Settlement) -> None:
         uow,
         "SEV-2",
         "The gateway settles our balance to the bank",
-        f"Settlement {settlement.id} moved {settlement.amount_minor} {settlement.currency}, smallest unit, from the "
+        f"Settlement {settlement.id} moved {_amount(settlement.amount_minor, settlement.currency)} from the "
         "gateway's balance to our bank account. Payouts and refunds are paid from that balance. Turn automatic "
         "settlement off at the gateway.",
         runbook="gateway-settlement",
@@ -203,7 +204,7 @@ def alert_settlement(uow: UnitOfWork, settlement: Settlement) -> None:
 def alert_refund(uow: UnitOfWork, refund: LockedRefund, failure: str, *, needs_account: bool) -> None:
     """Raise SEV-2 (contract sections 6 and 7). With `needs_account` the gateway waits for an account of the payer."""
     order = "no order" if refund.order_id is None else f"order {refund.order_number or 'without a number'}"
-    detail = f"A refund of {refund.amount_minor} {refund.currency} (minor units), {order}: {failure.rstrip('.')}."
+    detail = f"A refund of {_amount(refund.amount_minor, refund.currency)}, {order}: {failure.rstrip('.')}."
     if needs_account:
         _ALERTS.raise_alert(
             uow,
@@ -228,13 +229,13 @@ def alert_refund(uow: UnitOfWork, refund: LockedRefund, failure: str, *, needs_a
 
 def alert_contradicted_withdrawal(uow: UnitOfWork, withdrawal_id: UUID, amount_minor: int, loss_minor: int) -> None:
     """Raise SEV-1 for a loss, else SEV-2: a withdrawal was paid after its failure, whose money had been returned."""
-    rest = f"; the balance lacks {loss_minor}, which the platform bears" if loss_minor else ""
+    rest = f"; the balance lacks {format_naira(loss_minor)}, which the platform bears" if loss_minor else ""
     _ALERTS.raise_alert(
         uow,
         "SEV-1" if loss_minor else "SEV-2",
         "Withdrawal paid after its failure",
-        f"The gateway reported withdrawal {withdrawal_id} over {amount_minor} kobo as failed, and now as paid. The "
-        f"amount is taken from the balance again{rest}. Compare the transfer with the gateway's dashboard.",
+        f"The gateway reported withdrawal {withdrawal_id} over {format_naira(amount_minor)} as failed, and now as "
+        f"paid. The amount is taken from the balance again{rest}. Compare the transfer with the gateway's dashboard.",
         runbook="withdrawal-contradicted",
         key=f"withdrawal-contradicted:{withdrawal_id}",
         about=str(withdrawal_id),
@@ -270,7 +271,8 @@ def alert_unexplained(uow: UnitOfWork, cases: Sequence[UnalertedCase]) -> None:
         uow,
         "SEV-2",
         f"{len(cases)} differences between the gateway, the ledger and the orders",
-        f"{total} kobo are unexplained: {named}. Compare each case with the gateway, and close it with evidence.",
+        f"{format_naira(total)} are unexplained: {named}. Compare each case with the gateway, and close it with "
+        "evidence.",
         runbook="unexplained-kobo",
         key=f"unexplained-kobo:{cases[0].id}",
         about=str(cases[0].id),
@@ -309,4 +311,4 @@ def _order(charge: DisputedCharge) -> str:
 
 
 def _uncovered(loss_minor: int) -> str:
-    return f" {loss_minor} are covered by nothing and stand in chargeback_loss." if loss_minor else ""
+    return f" {format_naira(loss_minor)} are covered by nothing, a loss of the platform." if loss_minor else ""

@@ -5,8 +5,8 @@ from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.documents.document import local_time
 from common.messaging.alerts import Alerts
-from common.primitives.clock import iso
 from common.primitives.ids import new_id
 from payouts.domain import exceptions, found_transfers, gateway_faults
 from payouts.domain.exceptions import Finding
@@ -29,7 +29,7 @@ def alert_exception(uow: UnitOfWork, exception_id: UUID, finding: Finding, detai
     _ALERTS.raise_alert(
         uow,
         finding.severity,
-        f"Payout exception: {finding.cause}",
+        f"Payout exception: {finding.cause.replace('_', ' ')}",
         detail,
         runbook=exceptions.runbook_of(finding.cause),
         key=exceptions.alert_key(exception_id),
@@ -68,12 +68,13 @@ def alert_failure_rate(
     uow: UnitOfWork, observed: ObservedFailureRate, policy: FailureRatePolicy, now: datetime
 ) -> None:
     """Raise SEV-2: too many attempts of the window failed."""
-    seconds = int(policy.window.total_seconds())
+    minutes = int(policy.window.total_seconds()) // 60
     _ALERTS.raise_alert(
         uow,
         "SEV-2",
         f"More than {ALERTS_ABOVE_PERCENT} % of payouts fail",
-        f"{observed.failures} of {observed.attempts} attempts within {seconds} s until {iso(now)}.",
+        f"{observed.failures} of {observed.attempts} attempts within {minutes} minutes until {local_time(now)} in "
+        "Lagos.",
         runbook=exceptions.RUNBOOK,
         key=FAILURE_RATE_KEY,
         about="payouts",

@@ -6,6 +6,7 @@ from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.documents.document import local_time
 from common.primitives.clock import iso
 from common.primitives.ids import new_id
 from contracts.payouts import ExceptionChanged, ExceptionClosed, ExceptionOpened, PayoutDelayed
@@ -37,7 +38,7 @@ async def change_exception(uow: UnitOfWork, exception: OpenException, action: Ex
         )
     )
     if action.after.severity < action.before.severity:
-        detail = f"Raised from {action.before.severity}: {action.note} Respond by {iso(due)}."
+        detail = f"Raised from {action.before.severity}: {action.note} Respond by {local_time(due)} in Lagos."
         alert_exception(uow, exception.id, action.after, detail, exception.subject)
 
 
@@ -188,13 +189,13 @@ def _has_arrived(held: LockedTransfer, cause: Cause) -> bool:
 
 
 def _alert_operators(uow: UnitOfWork, opening: exceptions.OpeningException, number: str | None) -> None:
-    cause, due = opening.trouble.cause, iso(opening.respond_by)
+    cause = opening.trouble.cause
     uow.publish(
         ExceptionOpened(
             exception_id=opening.id,
             cause=cause,
             severity=opening.severity,
-            respond_by=due,
+            respond_by=iso(opening.respond_by),
             payout_id=opening.payout_id,
             batch_id=opening.batch_id,
             vendor_id=opening.vendor_id,
@@ -202,7 +203,8 @@ def _alert_operators(uow: UnitOfWork, opening: exceptions.OpeningException, numb
         )
     )
     subject = str(opening.payout_id or opening.batch_id or opening.vendor_id)
-    detail = f"{opening.detail} Respond by {due}."
+    reason = f"{opening.detail.rstrip('.')}. " if opening.detail else ""
+    detail = f"{reason}Respond by {local_time(opening.respond_by)} in Lagos."
     alert_exception(uow, opening.id, Finding(cause, opening.severity), detail, subject)
 
 
