@@ -27,10 +27,10 @@ def test_an_entry_is_a_debit_or_a_credit_with_the_balances_around_it() -> None:
         {"account": "quarantine:x", "amountMinor": 5_000, "balanceMinor": -5_000},
         {"account": "refund_payable:y", "amountMinor": -5_000, "balanceMinor": 0},
     ]
-    first, second = posting_rows(entries, order_numbers={"refund_payable:y": "CM-7K3F-9Q2D"})
+    first, second = posting_rows(entries, names={"refund_payable:y": "CM-7K3F-9Q2D"})
     assert first == {
         "account": "quarantine:x",
-        "words": "quarantine x",
+        "words": "quarantine",
         "debit": "₦50.00",
         "credit": "",
         "before": "₦50.00 Cr",

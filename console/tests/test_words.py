@@ -12,6 +12,8 @@ from console.formats import badge, days_since, field_words, plain_message, state
         ("-5 kobo is less than 0", "-₦0.05 is less than 0"),
         ("amountMinor must be positive", "amount must be positive"),
         ("String should match pattern '^[0-9]{10}$'", "has another form than is needed"),
+        ("Payout exception: account_number_invalid", "Payout exception: account number invalid"),
+        ("Respond by 2026-11-30T23:02:17.694Z.", "Respond by 1 Dec 2026, 00:02."),
         ("The order changed meanwhile", "The order changed meanwhile"),
         (None, ""),
     ],

@@ -1,6 +1,7 @@
 """How values are shown: naira with kobo, Lagos time with the exact instant, states as badges."""
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -111,6 +112,10 @@ def instant(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text).astimezone(UTC) if text else None
 
 
+def _lagos_text(at: str, shown: str = "%-d %b %Y, %H:%M") -> str:
+    return datetime.fromisoformat(at).astimezone(LAGOS).strftime(shown)
+
+
 def element(name: str, content: object, **attributes: str) -> Markup:
     """Return an HTML element; content and values are escaped. `Markup.format` took a third of a list's time."""
     # A keyword of Python ends with an underscore as a parameter: `class_`.
@@ -125,11 +130,9 @@ def thumbnail(url: str | None) -> Markup:
 
 def lagos(text: str | None, shown: str = "%-d %b %Y, %H:%M") -> Markup:
     """Return an instant of the API as Lagos time; the exact instant is its title."""
-    at = instant(text)
-    if at is None:
+    if not text:
         return _NOTHING
-    local = at.astimezone(LAGOS)
-    return element("time", local.strftime(shown), datetime=text or "", title=f"{text} (UTC)")
+    return element("time", _lagos_text(text, shown), datetime=text, title=f"{text} (UTC)")
 
 
 def lagos_seconds(text: str | None) -> Markup:
@@ -229,6 +232,8 @@ def short_id(text: str | None) -> Markup:
 
 _KOBO: Final = re.compile(r"(?<![0-9.])(-?[0-9]{1,17}) kobo\b")
 _FIELD: Final = re.compile(r"\b[a-z]+(?:[A-Z][a-z0-9]*)+\b")
+_CODE: Final = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
+_INSTANT: Final = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?Z")
 _PATTERN: Final = re.compile(r"(?i)(?:should|must) match (?:the )?pattern\b.*|.*\^.*\$.*")
 
 
@@ -240,20 +245,39 @@ def field_words(name: str) -> str:
     return " ".join(kept) or "form"
 
 
+def detail_words(detail: Mapping[str, Any]) -> str:
+    """Return the facts of an action in words: amounts in naira, without ids of machines."""
+    shown = [
+        f"{field_words(name)}: {naira(value) if name.endswith('Minor') else plain_message(str(value))}"
+        for name, value in detail.items()
+        if value is not None and not name.endswith("Id")
+    ]
+    return ", ".join(shown)
+
+
 def plain_message(text: str | None) -> str:
-    """Return a message of the API for people: naira for kobo, words for names of fields, no pattern."""
+    """Return a message of the API for people: naira for kobo, words for codes and names of fields, Lagos time for
+    instants, no pattern.
+    """
     message = _KOBO.sub(lambda found: naira(int(found[1])), text or "")
+    message = _INSTANT.sub(lambda found: _lagos_text(found[0]), message)
     message = _FIELD.sub(lambda found: field_words(found[0]), message)
+    message = _CODE.sub(lambda found: spoken(found[0]), message)
     return "has another form than is needed" if _PATTERN.fullmatch(message) else message
 
 
+_LAST_DIGITS: Final = re.compile("\N{HORIZONTAL ELLIPSIS}[0-9]{4}")
+_ACCOUNT_END: Final = 5
 _PUBLIC_NUMBER: Final = re.compile(r"[A-Z]{2}(?:-[0-9A-Z]{4}){2}")
 
 
 def text(value: object) -> str:
-    """Return a value as text; a number for people, such as PO-T6N0-0JS8, stays on one line."""
+    """Return a value as text; a number for people, such as PO-T6N0-0JS8, and the end of an account stay on one line."""
     shown = str(value)
-    return element("span", shown, class_="whole") if _PUBLIC_NUMBER.fullmatch(shown) else shown
+    if _PUBLIC_NUMBER.fullmatch(shown):
+        return element("span", shown, class_="whole")
+    bank, end = shown[:-_ACCOUNT_END], shown[-_ACCOUNT_END:]
+    return escape(bank) + element("span", end, class_="whole") if _LAST_DIGITS.fullmatch(end) else shown
 
 
 def reference(text: str) -> Markup:

@@ -14,11 +14,10 @@ from starlette.responses import Response
 
 from common.primitives.public_numbers import NumberKind, kind_of_number
 from common.web.csv_export import csv_head, csv_lines
-from console import formats
+from console import formats, parts
 from console.api import ROWS_MAX, ApiProblem, Json, Rows
 from console.live import event_stream, wants_events
 from console.money import accounts
-from console.parts import names_of
 from console.visit import InvalidField, Visit
 
 ROWS_PER_PAGE: Final = 50
@@ -208,7 +207,7 @@ async def load_list(visit: Visit, view: ListView, complete: Complete | None = No
         # The form stays as it was typed, with the reason beside the field.
         visit.error = visit.error or problem
         rows = Rows([])
-    await name_staff(visit, view.columns, rows.items)
+    await name_rows(visit, view.columns, rows.items)
     if complete is not None:
         for row in rows.items:
             await complete(row)
@@ -309,7 +308,7 @@ async def csv_response(visit: Visit, view: ListView, complete: Complete | None =
         found = [row async for row in visit.api.every_row(view.path, **parameters)]
     else:
         found = (await visit.api.page(view.path, **parameters)).items
-    await name_staff(visit, view.columns, found)
+    await name_rows(visit, view.columns, found)
     if complete is not None:
         for row in found:
             await complete(row)
@@ -322,10 +321,14 @@ async def csv_response(visit: Visit, view: ListView, complete: Complete | None =
     return Response(content, media_type="text/csv; charset=utf-8", headers=headers)
 
 
-async def name_staff(visit: Visit, columns: Sequence[Column], rows: list[Json]) -> None:
-    """Replace ids of colleagues by their names, with one request for the page."""
+async def name_rows(visit: Visit, columns: Sequence[Column], rows: list[Json]) -> None:
+    """Replace ids of colleagues by their names, and name the accounts of the ledger, with one request each."""
+    if any(column.kind == "accounts" for column in columns):
+        account_names = await parts.account_names(visit, rows)
+        for row in rows:
+            row["accountNames"] = account_names
     fields = [column.value for column in columns if column.kind == "staff" and isinstance(column.value, str)]
-    names = await names_of(visit, *(row[field] for row in rows for field in fields))
+    names = await parts.names_of(visit, *(row[field] for row in rows for field in fields))
     for row in rows:
         row |= {field: names.get(row[field]) or (row[field] and formats.FORMER) for field in fields}
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from console.api import Json
-from console.formats import day, element, naira, spoken
+from console.formats import day, element, naira, spoken, text
 
 
 def money(minor: int | None, currency: str = "NGN") -> str:
@@ -24,26 +24,25 @@ def sided(minor: int, currency: str = "NGN") -> str:
     return money(abs(minor), currency) + side
 
 
-def account_words(account: str, order_number: str | None = None) -> str:
-    """Return an account of the ledger in words: its kind, and its order or the end of what it belongs to."""
-    kind, _, subject = account.partition(":")
-    return " ".join(filter(None, (spoken(kind), order_number or subject[-8:])))
+def account_words(account: str, name: str | None = None) -> str:
+    """Return an account of the ledger in words: its kind, and the order or vendor that it belongs to."""
+    return " ".join(filter(None, (spoken(account.partition(":")[0]), name)))
 
 
 def accounts(named: Mapping[str, str | None]) -> Markup:
-    """Return accounts in words, by account with the number of its order; the ledger's names are the titles."""
+    """Return accounts in words, by account with the name of its order or vendor; the ledger's names are the titles."""
     shown = (
-        element("span", account_words(account, number), class_="whole", title=account)
-        for account, number in named.items()
+        element("span", Markup(" ").join((account_words(account), text(name or ""))), title=account)
+        for account, name in named.items()
     )
-    return Markup(", ").join(shown)
+    return element("span", Markup(", ").join(shown))
 
 
 def posting_rows(
-    entries: Iterable[Json], currency: str = "NGN", order_numbers: Mapping[str, str] | None = None
+    entries: Iterable[Json], currency: str = "NGN", names: Mapping[str, str] | None = None
 ) -> list[dict[str, Any]]:
     """Entries as the rows of `parts of postings`: debit or credit, and with `balanceMinor` the balance before and
-    after.
+    after. `names` has the order or vendor of an account.
     """
     rows = []
     for entry in entries:
@@ -51,7 +50,7 @@ def posting_rows(
         rows.append(
             {
                 "account": entry["account"],
-                "words": account_words(entry["account"], (order_numbers or {}).get(entry["account"])),
+                "words": account_words(entry["account"], (names or {}).get(entry["account"])),
                 "debit": money(amount, currency) if amount > 0 else "",
                 "credit": money(-amount, currency) if amount < 0 else "",
                 "before": None if before is None else sided(before, currency),
@@ -64,6 +63,15 @@ def posting_rows(
 def payout_state(payout: Json) -> str:
     """Return the payout's state; `reversed` where the bank sent paid money back."""
     return "reversed" if payout["reversal"] else str(payout["status"])
+
+
+def transfer_state(payout: Json) -> str:
+    """Return the state of the latest transfer; `reversed` where the bank sent its money back: the transfer's own status
+    follows with the next query of the gateway.
+    """
+    if payout["transfer"] is None:
+        return "not sent"
+    return "reversed" if payout["reversal"] else str(payout["transfer"]["status"])
 
 
 OBSTACLES: Final = {

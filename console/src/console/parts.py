@@ -1,5 +1,6 @@
 """Parts of pages: rows that a role may not read, images, and fields that several forms have."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -9,8 +10,10 @@ from console.api import ApiProblem, Json
 from console.formats import LAGOS
 from console.visit import InvalidField, Visit
 
-STAFF_NAMES_MAX: Final = 100
-"""The API names so many colleagues at once."""
+NAMED_MAX: Final = 100
+"""The API names so many colleagues or vendors at once."""
+_OF_VENDOR: Final = frozenset(["vendor_payable", "wallet", "held", "vendor_debt"])
+"""The kinds of accounts of both ledgers that belong to a vendor."""
 
 
 async def all_rows(visit: Visit, path: str, **parameters: Any) -> list[Json]:
@@ -38,8 +41,31 @@ async def names_of(visit: Visit, *ids: str | None) -> dict[str, str]:
     colleagues = sorted({one for one in ids if one})
     if not colleagues or not visit.may("staff_names:read"):
         return {}
-    found = await visit.api.page("/api/staff-names", id=colleagues[:STAFF_NAMES_MAX], limit=STAFF_NAMES_MAX)
+    found = await visit.api.page("/api/staff-names", id=colleagues[:NAMED_MAX], limit=NAMED_MAX)
     return {one["id"]: one["name"] for one in found.items}
+
+
+async def account_names(visit: Visit, rows: Sequence[Json]) -> dict[str, str]:
+    """Return the orders and vendors of the rows' ledger accounts by account: one request names the vendors of a page.
+
+    A row is an account, or has `entries`. A vendor who is suspended or erased has no name.
+    """
+    names: dict[str, str] = {}
+    vendors: dict[str, str] = {}
+    for row in rows:
+        names |= row.get("orderNumbers") or {}
+        if number := row.get("orderNumber"):
+            names[row["account"]] = number
+        for entry in row.get("entries") or [row]:
+            kind, _, subject = entry["account"].partition(":")
+            if kind in _OF_VENDOR:
+                vendors[entry["account"]] = subject
+    if not vendors:
+        return names
+    ids = sorted(set(vendors.values()))[:NAMED_MAX]
+    found = await visit.api.page("/api/vendors", id=ids, limit=NAMED_MAX)
+    by_id = {one["id"]: one["businessName"] for one in found.items}
+    return names | {account: by_id[subject] for account, subject in vendors.items() if subject in by_id}
 
 
 async def nothing() -> None:

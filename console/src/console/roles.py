@@ -13,8 +13,13 @@ _WORDS: Final = {
 }
 
 
+def role_words(role: str) -> str:
+    """Return a role in words: `merchant` as vendor."""
+    return _WORDS.get(role, spoken(role))
+
+
 def who_may(*permissions: str) -> str:
     """Return the roles that hold one of the permissions: `finance maker or finance checker`."""
     roles = [role for role, held in PERMISSIONS_BY_ROLE.items() if not held.isdisjoint(permissions)]
-    *others, last = [_WORDS.get(role, spoken(role)) for role in roles]
+    *others, last = [role_words(role) for role in roles]
     return f"{', '.join(others)} or {last}" if others else last

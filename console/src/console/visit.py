@@ -1,5 +1,6 @@
 """One request of a browser: its session, who is signed in, the API under their tokens, and the response."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -195,6 +196,7 @@ class Visit:
         self.held_forms = held_forms
         self.console_url = console_url
         self._templates = templates
+        self._fields: Counter[str] = Counter()
 
     @property
     def user(self) -> Me:
@@ -251,6 +253,12 @@ class Visit:
     def new_key(self) -> str:
         """Return a key for one rendered form: it has one effect, however often it is sent."""
         return str(uuid4())
+
+    def field_id(self, name: str) -> str:
+        """Return an id for a field: several forms of a page may have one of the same name."""
+        self._fields[name] += 1
+        number = self._fields[name]
+        return f"field-{name}-{number}" if number > 1 else f"field-{name}"
 
     def own_fields(self) -> Iterator[tuple[str, str]]:
         """Yield the hidden fields of every form."""

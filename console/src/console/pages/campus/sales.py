@@ -9,6 +9,7 @@ from console.charts import bar_chart, column_chart
 from console.families import Screens
 from console.formats import naira, naira_short
 from console.lists import Column, Filter, ListView, csv_response, load_list
+from console.sales import FIGURE_COLUMNS, sums
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -20,12 +21,7 @@ CAMPUS_SALES = ListView(
     "/api/sales",
     columns=(
         Column("", "label"),
-        Column("Orders", "orders", "number"),
-        Column("Units", "units", "number"),
-        Column("Gross", "grossMinor", "naira"),
-        Column("Commission", "commissionMinor", "naira"),
-        Column("Refunded", "refundedMinor", "naira"),
-        Column("Net to vendors", "netMinor", "naira"),
+        *FIGURE_COLUMNS,
     ),
     filters=(
         Filter("groupBy", "Grouped", GROUPS),
@@ -59,4 +55,4 @@ async def campus_sales_page(visit: Visit) -> Response:
         if group == "day"
         else bar_chart(points[:BARS_MAX], title, naira)
     )
-    return visit.render("campus/sales.html", shown=shown, chart=chart)
+    return visit.render("campus/sales.html", shown=shown, chart=chart, sums=sums(shown.rows.items))

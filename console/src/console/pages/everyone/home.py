@@ -10,7 +10,7 @@ from starlette.responses import Response
 from common.primitives.public_numbers import NumberKind, kind_of_number
 from console.api import ApiProblem, Json
 from console.families import Screens
-from console.formats import spoken
+from console.formats import detail_words, spoken
 from console.lists import Column, Filter, ListView, account, is_id, show_list
 from console.money import payout_state
 from console.visit import Visit
@@ -194,7 +194,7 @@ ACTIONS = ListView(
         Column("When", "createdAt", "time"),
         Column("Action", lambda one: spoken(one["act"])),
         Column("On", lambda one: spoken(one["subjectKind"]), link=_subject_screen),
-        Column("Detail", lambda one: ", ".join(f"{spoken(name)}: {value}" for name, value in one["detail"].items())),
+        Column("Detail", lambda one: detail_words(one["detail"])),
     ),
     filters=(
         Filter("subjectId", "Number or id", kind="subject"),

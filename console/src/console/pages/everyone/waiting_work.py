@@ -62,7 +62,7 @@ def _by_order(view: ListView) -> ListView:
 WORK: Final[dict[str, tuple[str, ListView]]] = {
     "alerts": ("Open alerts", ALERTS),
     "bank_detail_releases_to_approve": ("Releases of accounts to approve", RELEASES),
-    "chargebacks_to_answer": ("Chargebacks to answer", CHARGEBACKS),
+    "chargebacks_to_answer": ("Chargebacks to answer", _by_order(CHARGEBACKS)),
     "commission_changes_to_approve": ("Commission changes to approve", CHANGES),
     "dead_letters": ("Dead letters", dead_letters_of("orders")),
     "dead_webhooks": ("Dead webhooks", WEBHOOKS),

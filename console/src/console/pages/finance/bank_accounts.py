@@ -8,7 +8,7 @@ from starlette.responses import Response
 from console.api import Json
 from console.families import Screens
 from console.formats import FORMER
-from console.lists import Column, Filter, ListView, account, choices, name_staff, show_list, vendor_name
+from console.lists import Column, Filter, ListView, account, choices, name_rows, show_list, vendor_name
 from console.pages.finance.decisions import approved, is_outdated
 from console.pages.vendor.money import CHANGE_COLUMNS
 from console.parts import command, names_of, part
@@ -100,7 +100,7 @@ async def account_page(visit: Visit) -> Response:
         visit.api.page("/api/bank-detail-releases", vendorId=vendor_id),
     )
     changes = history or []
-    await name_staff(visit, RELEASES.columns, releases.items)
+    await name_rows(visit, RELEASES.columns, releases.items)
     return visit.render(
         "finance/bank_account.html",
         vendor_id=vendor_id,

@@ -12,7 +12,8 @@ from console.families import Screens
 from console.formats import naira, naira_short
 from console.lists import Column, Filter, ListView, choices, csv_response, load_list, show_list
 from console.money import account_words, money, posting_rows, sided
-from console.parts import command
+from console.parts import account_names, command
+from console.sales import FIGURE_COLUMNS, sums
 from console.visit import Visit
 from contracts.transaction_types import TransactionType
 
@@ -27,9 +28,9 @@ def _debits(transaction: Json) -> int:
 
 
 def _accounts(row: Json, is_chosen: Callable[[Json], bool]) -> dict[str, str | None]:
-    """Return the accounts of the chosen entries, each with the number of its order."""
-    names = (entry["account"] for entry in row["entries"] if is_chosen(entry))
-    return {name: row["orderNumbers"].get(name) for name in names}
+    """Return the accounts of the chosen entries, each with its order or vendor."""
+    chosen = (entry["account"] for entry in row["entries"] if is_chosen(entry))
+    return {account: row["accountNames"].get(account) for account in chosen}
 
 
 def _entries_link(row: Json) -> str:
@@ -106,7 +107,7 @@ async def transaction_page(visit: Visit) -> Response:
         "finance/transaction.html",
         transaction=transaction,
         amount=money(_debits(transaction), currency),
-        rows=posting_rows(transaction["entries"], currency, transaction["orderNumbers"]),
+        rows=posting_rows(transaction["entries"], currency, await account_names(visit, [transaction])),
     )
 
 
@@ -115,7 +116,12 @@ async def transaction_page(visit: Visit) -> Response:
 ACCOUNTS = ListView(
     "/api/ledger/accounts",
     columns=(
-        Column("Account", lambda row: {row["account"]: row["orderNumber"]}, "accounts", link=_entries_link),
+        Column(
+            "Account",
+            lambda row: {row["account"]: row["accountNames"].get(row["account"])},
+            "accounts",
+            link=_entries_link,
+        ),
         Column("Balance", lambda row: row["balanceMinor"] if row["currency"] == "NGN" else None, "naira"),
         Column(
             "Foreign balance",
@@ -154,9 +160,10 @@ async def entries_page(visit: Visit) -> Response:
     shown = await load_list(visit, view)
     found = await visit.api.page("/api/ledger/accounts", account=account, limit=100)
     row = next((one for one in found.items if one["account"] == account), None)
+    names = await account_names(visit, [row] if row else [])
     return visit.render(
         "finance/entries.html",
-        title=account_words(account, row["orderNumber"]) if row else account or "Account",
+        title=account_words(account, names.get(account)) or "Account",
         shown=shown,
         row=row,
         balance=sided(row["balanceMinor"], row["currency"]) if row else "",
@@ -291,15 +298,10 @@ SALES = ListView(
     "/api/sales",
     columns=(
         Column("Group", "label"),
-        Column("Orders", "orders", "number"),
-        Column("Units", "units", "number"),
-        Column("Gross", "grossMinor", "naira"),
-        Column("Commission", "commissionMinor", "naira"),
-        Column("Refunded", "refundedMinor", "naira"),
-        Column("To the wallet", "netMinor", "naira"),
+        *FIGURE_COLUMNS,
     ),
     filters=(
-        Filter("groupBy", "By", choices("day", "campus", "vendor", "category")),
+        Filter("groupBy", "By", choices("campus", "vendor", "category"), blank="day"),
         Filter("from", "From", kind="date"),
         Filter("to", "Before", kind="date"),
     ),
@@ -318,4 +320,4 @@ async def sales_page(visit: Visit) -> Response:
         chart = column_chart(sorted(points), "Gross sales by day", naira, naira_short)
     else:
         chart = bar_chart(points[:BARS_MAX], "Gross sales", naira)
-    return visit.render("finance/sales.html", shown=shown, chart=chart)
+    return visit.render("finance/sales.html", shown=shown, chart=chart, sums=sums(shown.rows.items))

@@ -9,7 +9,7 @@ from console.api import DISPATCH_SECONDS_MAX, ApiProblem, Json
 from console.families import Screens
 from console.formats import days_since, spoken
 from console.lists import Column, Filter, ListView, account, choices, show_list, vendor_name
-from console.money import arrival_words, payout_state
+from console.money import arrival_words, payout_state, transfer_state
 from console.pages.finance.decisions import is_outdated
 from console.pages.oncall.stops import present_stops
 from console.pages.vendor.money import latest_months
@@ -53,8 +53,7 @@ PAYOUTS = ListView(
         Column("Vendor", vendor_name, link="/payouts?vendorId={vendorId}"),
         Column("Account holder", "accountName"),
         Column("Account", account),
-        Column("Transfer", lambda row: row["transfer"]["status"] if row["transfer"] else "not sent", "badge"),
-        Column("Attempts", lambda row: row["retryCount"] + 1, "number"),
+        Column("Transfer", transfer_state, "badge"),
         Column("Exception", lambda row: spoken(row["openException"]["cause"]) if row["openException"] else None),
         Column("Requested", "createdAt", "time"),
     ),

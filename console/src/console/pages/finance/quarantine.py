@@ -57,7 +57,8 @@ async def charge_page(visit: Visit) -> Response:
     charge, plans = await asyncio.gather(visit.api.get(path), _plans(visit, path))
     currency = charge["currency"]
     decision = charge["decision"] or {}
-    shown = {plan["outcome"]: {**plan, "rows": posting_rows(plan["entries"], currency)} for plan in plans}
+    accounts = {f"escrow:{charge['orderId']}": order_name(charge) or ""}
+    shown = {plan["outcome"]: {**plan, "rows": posting_rows(plan["entries"], currency, accounts)} for plan in plans}
     return visit.render(
         "finance/charge.html",
         title=f"Quarantined charge of {order_name(charge)}"

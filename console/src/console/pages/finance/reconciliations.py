@@ -8,7 +8,7 @@ from console.formats import spoken
 from console.lists import Column, Filter, ListView, choices, show_list, vendor_name
 from console.money import payout_state, posting_rows
 from console.pages.finance.decisions import approved, is_outdated, names_of_decision
-from console.parts import command
+from console.parts import account_names, command
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -51,7 +51,7 @@ async def reconciliation_page(visit: Visit) -> Response:
         reconciliation=reconciliation,
         payout=payout,
         state=payout_state(payout),
-        rows=posting_rows(entries, reconciliation["currency"]),
+        rows=posting_rows(entries, reconciliation["currency"], await account_names(visit, [{"entries": entries}])),
         decision=reconciliation,
         outdated=is_outdated(visit, reconciliation["hash"]),
         names=await names_of_decision(visit, reconciliation),

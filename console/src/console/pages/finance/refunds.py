@@ -80,7 +80,7 @@ async def refund_page(visit: Visit) -> Response:
         "finance/refund.html",
         refund=refund,
         amount=money(refund["amountMinor"], currency),
-        rows=posting_rows(entries, currency),
+        rows=posting_rows(entries, currency, {accounts[0]: refund["orderNumber"] or ""}),
         decision=refund["decision"] or {},
         outdated=is_outdated(visit, refund["hash"]),
         names=await names_of_decision(visit, refund["decision"] or {}),

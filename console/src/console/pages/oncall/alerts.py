@@ -10,7 +10,7 @@ from console.formats import plain_message
 from console.lists import Column, Filter, ListView, choices, is_id, show_list
 from console.live import wants_events
 from console.pages.oncall.runbooks import find_runbook, may_open, permissions_of_page
-from console.parts import STAFF_NAMES_MAX, command, names_of, rows_of_part
+from console.parts import NAMED_MAX, command, names_of, rows_of_part
 from console.roles import who_may
 from console.visit import InvalidField, Visit
 
@@ -68,7 +68,7 @@ ALERTS = ListView(
     columns=(
         Column("Severity", "severity", "badge"),
         Column("Respond", alert_deadline, "left"),
-        Column("Alert", "title", link="/alerts/{id}"),
+        Column("Alert", lambda alert: plain_message(alert["title"]), link="/alerts/{id}"),
         Column("Detail", lambda alert: plain_message(alert["detail"])),
         Column("Assigned to", "assigneeId", "staff"),
         Column("Raised", "raisedAt", "ago"),
@@ -109,20 +109,24 @@ async def acknowledge_alerts(visit: Visit) -> Response:
                 raise
             closed += 1
     left_out = f" {closed} closed meanwhile." if closed else ""
-    return visit.go("/alerts?status=open", f"{len(chosen) - closed} alerts are acknowledged.{left_out}")
+    return visit.go("/alerts?status=open", f"{_counted(len(chosen) - closed)} acknowledged.{left_out}")
+
+
+def _counted(alerts: int) -> str:
+    return "1 alert is" if alerts == 1 else f"{alerts} alerts are"
 
 
 @SCREENS.page("/alerts/{id:uuid}", title="Alert", any_of=READERS)
 async def alert_page(visit: Visit) -> Response:
     """Return the alert beside the steps of its runbook."""
     alert: Json = await visit.api.get(f"/api/alerts/{visit['id']}")
-    colleagues = await rows_of_part(visit, "/api/staff-names", role="ops_oncall", order="asc", limit=STAFF_NAMES_MAX)
+    colleagues = await rows_of_part(visit, "/api/staff-names", role="ops_oncall", order="asc", limit=NAMED_MAX)
     named = [alert["acknowledgedBy"], alert["assigneeId"], alert["closedBy"]]
     named += [one for action in alert["actions"] for one in (action["by"], action["assigneeId"])]
     subject_page = alert_screen(alert)
     return visit.render(
         "oncall/alert.html",
-        title=alert["title"],
+        title=plain_message(alert["title"]),
         alert=alert,
         deadline=alert_deadline(alert),
         subject_page=subject_page,

@@ -17,7 +17,10 @@ def _duration(name: str) -> Any:
 
     def shown(drill: Json) -> str | None:
         seconds = drill[name]
-        return None if seconds is None else f"{seconds // 60}:{seconds % 60:02d}"
+        if seconds is None:
+            return None
+        minutes, rest = divmod(abs(seconds), 60)
+        return f"{'-' if seconds < 0 else ''}{minutes}:{rest:02d}"
 
     return shown
 

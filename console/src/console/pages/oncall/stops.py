@@ -9,7 +9,7 @@ from starlette.responses import Response
 from common.primitives.clock import SystemClock, iso
 from console.api import ApiProblem, Json
 from console.families import Screens
-from console.lists import Column, name_staff
+from console.lists import Column, name_rows
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -49,7 +49,7 @@ async def _stops_of(visit: Visit, operation: str) -> Json | None:
 async def stops_page(visit: Visit) -> Response:
     found = [one for one in await asyncio.gather(*(_stops_of(visit, name) for name in OPERATIONS)) if one]
     for one in found:
-        await name_staff(visit, EARLIER, [*one["earlier"], *([one["current"]] if one["current"] else [])])
+        await name_rows(visit, EARLIER, [*one["earlier"], *([one["current"]] if one["current"] else [])])
     return visit.render("oncall/stops.html", switches=found, names=OPERATIONS, hours=HOURS, columns=EARLIER)
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from console.api import ApiProblem, Json
-from console.formats import spoken
+from console.formats import FORMER, detail_words, spoken
 from console.lists import Column, Filter, ListView
 from console.visit import Visit
 
@@ -21,15 +21,13 @@ _USER_FIELDS: Final = frozenset({"userId", "preparedBy", "decidedBy", "actorId"}
 
 
 def with_names(view: ListView, names: Mapping[str, str]) -> ListView:
-    """Return the list with names instead of the ids of people; who left the staff keeps the first characters of the
-    id.
-    """
+    """Return the list with names instead of the ids of people."""
 
     def named(column: Column) -> Column:
         field = column.value
         if not isinstance(field, str) or field not in _USER_FIELDS:
             return column
-        return replace(column, value=lambda row: names.get(row[field], row[field] and row[field][:8]))
+        return replace(column, value=lambda row: names.get(row[field], row[field] and FORMER))
 
     return replace(view, columns=tuple(named(column) for column in view.columns))
 
@@ -53,21 +51,18 @@ async def member(visit: Visit, user_id: str | None) -> Json | None:
     return found
 
 
-def _detail(name: str, value: Any) -> str:
-    """Return a fact of the trail; an id by its first characters, as everywhere."""
-    shown = value[:8] if isinstance(value, str) and name.endswith("Id") else "none" if value is None else value
-    return f"{name}: {shown}"
-
-
 ACTIONS = ListView(
     "/api/staff-acts",
     columns=(
         Column("At", "createdAt", "time"),
         Column("Act", lambda one: f"{spoken(one['act'])} ({spoken(one['subjectKind'])})"),
         Column("By", "actorId", link="/staff/{actorId}"),
-        Column("Detail", lambda one: ", ".join(_detail(*pair) for pair in one["detail"].items())),
-        Column("Subject", "subjectId", "id"),
+        Column("Detail", lambda one: detail_words(one["detail"])),
     ),
-    filters=(Filter("act", "Act"), Filter("actorId", "By (id)"), Filter("subjectId", "Subject (id)")),
+    filters=(
+        Filter("act", "Act"),
+        Filter("actorId", "Person", kind="hidden"),
+        Filter("subjectId", "Subject", kind="hidden"),
+    ),
     empty="Staff have changed nothing yet.",
 )

@@ -7,11 +7,11 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.families import Screens
-from console.formats import spoken
 from console.lists import Column, Filter, ListView, choices, show_list
 from console.pages.campus.names import campus_names
 from console.pages.platform.directory import ACTIONS, STAFF_READERS, may_decide, member, staff_names, with_names
 from console.parts import command
+from console.roles import role_words
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -20,7 +20,7 @@ OPEN: Final = ("proposed", "prepared")
 GRANTS = ListView(
     "/api/staff-grants",
     columns=(
-        Column("Role", lambda one: spoken(one["role"]), link="/staff-grants/{id}"),
+        Column("Role", lambda one: role_words(one["role"]), link="/staff-grants/{id}"),
         Column("For", "userId", link="/staff/{userId}"),
         Column("Status", "status", "badge"),
         Column("Proposed by", "proposedBy"),
@@ -51,7 +51,7 @@ async def grant_page(visit: Visit) -> Response:
     )
     return visit.render(
         "platform/grant.html",
-        title=f"Grant: {spoken(grant['role'])}",
+        title=f"Grant: {role_words(grant['role'])}",
         grant=grant,
         grantee=grantee,
         maker=maker,

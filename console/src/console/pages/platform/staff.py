@@ -7,11 +7,11 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.families import Screens
-from console.formats import spoken
 from console.lists import Column, Filter, ListView, choices, show_list
 from console.pages.campus.names import campus_names
 from console.pages.platform.directory import ACTIONS, STAFF_READERS, staff_names, with_names
 from console.parts import command
+from console.roles import role_words
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -34,7 +34,7 @@ STAFF = ListView(
     columns=(
         Column("Name", lambda one: one["fullName"] or one["email"], link="/staff/{id}"),
         Column("Mail address", "email"),
-        Column("Roles", lambda one: ", ".join(spoken(appointment["role"]) for appointment in one["offices"])),
+        Column("Roles", lambda one: ", ".join(role_words(appointment["role"]) for appointment in one["offices"])),
         Column("Second factor", lambda one: "yes" if one["hasSecondFactor"] else "missing"),
         Column("Status", lambda one: "suspended" if one["suspended"] else "active", "badge"),
         Column("Joined", "createdAt", "time"),
@@ -91,13 +91,15 @@ async def grant_role(visit: Visit) -> Response:
     grant: Json = await visit.api.post(f"/api/staff/{visit['id']}/grant", body)
     if grant["status"] == "prepared":
         return visit.go(f"/staff-grants/{grant['id']}", "The grant is prepared. A second platform admin approves it.")
-    return visit.go(f"/staff/{visit['id']}", f"The role {spoken(role)} is granted. It holds from the next sign-in on.")
+    return visit.go(
+        f"/staff/{visit['id']}", f"The role {role_words(role)} is granted. It holds from the next sign-in on."
+    )
 
 
 @SCREENS.action("/staff/{id:uuid}/revoke", any_of=("staff:manage",), page=member_page)
 async def revoke_role(visit: Visit) -> Response:
     return await command(
-        visit, {"role": visit.form["role"]}, f"The role {spoken(visit.form['role'])} is revoked within 60 seconds."
+        visit, {"role": visit.form["role"]}, f"The role {role_words(visit.form['role'])} is revoked within 60 seconds."
     )
 
 

@@ -11,7 +11,17 @@ from console.formats import spoken
 from console.lists import Column, Filter, ListView, choices, show_list
 from console.pages.support.returns import return_kind
 from console.pages.support.timeline import order_timeline
-from console.parts import cancel_item, cancelled_minor, command, item_choices, nothing, part, rows_of_part, show_image
+from console.parts import (
+    account_names,
+    cancel_item,
+    cancelled_minor,
+    command,
+    item_choices,
+    nothing,
+    part,
+    rows_of_part,
+    show_image,
+)
 from console.visit import InvalidField, Visit
 
 SCREENS = Screens()
@@ -100,6 +110,7 @@ async def order_page(visit: Visit) -> Response:
         purchase_columns=ORDERS_OF_PURCHASE,
         resolutions=resolutions,
         ledgers=[(name, found) for (name, *_), found in zip(LEDGERS, ledgers, strict=True) if found],
+        account_names=await account_names(visit, [one for found in ledgers for one in found or []]),
         timeline=order_timeline(timeline, payments, refunds, returns, resolutions, messages),
         payment_columns=PAYMENTS,
         refund_columns=REFUNDS,

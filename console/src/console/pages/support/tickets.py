@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from console.families import Screens
 from console.lists import Column, Filter, ListView, choices, show_list
-from console.parts import STAFF_NAMES_MAX, command, names_of, rows_of_part, show_image
+from console.parts import NAMED_MAX, command, names_of, rows_of_part, show_image
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -68,7 +68,7 @@ async def ticket_page(visit: Visit) -> Response:
         rows_of_part(visit, f"{path}/notes", limit=100),
         visit.api.page(f"{path}/messages", limit=100),
         rows_of_part(visit, f"{path}/attachments"),
-        rows_of_part(visit, "/api/staff-names", role="support_agent", order="asc", limit=STAFF_NAMES_MAX),
+        rows_of_part(visit, "/api/staff-names", role="support_agent", order="asc", limit=NAMED_MAX),
     )
     names = {one["id"]: one["name"] for one in agents}
     unnamed = {ticket["assigneeId"], *(note["authorId"] for note in notes)} - names.keys()

@@ -10,6 +10,7 @@ from console.charts import bar_chart, column_chart
 from console.families import Screens
 from console.formats import LAGOS, naira, naira_short
 from console.lists import Column, Filter, ListView, choices, load_list, show_list
+from console.sales import FIGURE_COLUMNS, sums
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -42,19 +43,6 @@ async def reply_to_review(visit: Visit) -> Response:
 
 
 DAYS_SHOWN: Final = 30
-_FIGURES: Final = (
-    ("Orders", "orders"),
-    ("Units", "units"),
-    ("Paid by buyers", "grossMinor"),
-    ("Commission", "commissionMinor"),
-    ("Delivery fees", "deliveryFeeMinor"),
-    ("Refunded", "refundedMinor"),
-    ("To the wallet", "netMinor"),
-    ("In escrow", "lockedMinor"),
-)
-_FIGURE_COLUMNS: Final = tuple(
-    Column(label, name, "naira" if name.endswith("Minor") else "number") for label, name in _FIGURES
-)
 
 
 @SCREENS.page("/sales-report", title="Sales", any_of=("wallet:own",), menu="Sales")
@@ -68,7 +56,7 @@ async def sales_page(visit: Visit) -> Response:
     sort = {"sort": "gross", "order": "desc"} if by_product else {}
     view = ListView(
         f"/api/vendors/{visit.user.vendor_id}/sales",
-        columns=(Column("Product" if by_product else "Period", "label"), *_FIGURE_COLUMNS),
+        columns=(Column("Product" if by_product else "Period", "label"), *FIGURE_COLUMNS),
         filters=(
             Filter("groupBy", "By", choices("week", "month", "product", "variant"), blank="day"),
             Filter("from", "From", kind="date"),
@@ -86,7 +74,4 @@ async def sales_page(visit: Visit) -> Response:
         chart = bar_chart(points, "Paid by buyers", naira)
     else:
         chart = column_chart(points, "Paid by buyers", naira, naira_short)
-    total = {name: sum(row[name] for row in rows) for _, name in _FIGURES}
-    return visit.render(
-        "vendor/sales.html", shown=shown, chart=chart, total=total, figures=_FIGURES, first=first.isoformat()
-    )
+    return visit.render("vendor/sales.html", shown=shown, chart=chart, sums=sums(rows), first=first.isoformat())
