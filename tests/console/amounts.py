@@ -56,6 +56,11 @@ def _amounts(resource: Any) -> Iterator[int]:
             yield from _amounts(value)
 
 
+def balances_around(entries: Sequence[Mapping[str, Any]]) -> set[int]:
+    """Return the balances before and after each entry of a posting."""
+    return {entry["balanceMinor"] + change for entry in entries for change in (0, entry["amountMinor"])}
+
+
 async def check_amounts(one: Visitor, *resources: Any, sums: Collection[int] = ()) -> None:
     """Check that the page shows amounts, each of them a field of the resources or one of `sums`, in one piece at 1280
     and 360 px.

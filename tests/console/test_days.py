@@ -8,7 +8,7 @@ import pytest_asyncio
 from console.formats import naira
 from contracts.demo import ADA, AKOKA_HUB, LAGOS
 from operations.journey import Marketplace, SignedInUser
-from tests.console.amounts import amounts_on, check_amounts, check_row
+from tests.console.amounts import amounts_on, balances_around, check_amounts, check_row
 from tests.console.browser import NARROW, Visitor
 from tests.console.conftest import Arrival
 from tests.console.decisions import prepared_return, short_charge
@@ -44,11 +44,6 @@ async def work_of(market: Marketplace, user: SignedInUser) -> list[Any]:
 
 def sums_of(rows: list[Any], *names: str) -> set[int]:
     return {sum(row[name] for row in rows) for name in names}
-
-
-def balances_around(entries: list[Any]) -> set[int]:
-    """Return the balances before and after each entry of a posting."""
-    return {entry["balanceMinor"] + change for entry in entries for change in (0, entry["amountMinor"])}
 
 
 SALES = ("grossMinor", "commissionMinor", "deliveryFeeMinor", "refundedMinor", "netMinor", "lockedMinor")

@@ -47,6 +47,14 @@ async def test_support_prepares_a_split_with_the_evidence_of_both_sides(
     assert await support.page.evaluate("window.broken") is None
     await support.check_page()
     await support.page.get_by_label("Outcome").select_option("split")
+    await support.fill("Shares when the buyer gets, in naira", "12.34")
+    await support.click("Show the shares")
+    plan = await market.get(f"/api/orders/{order['id']}/resolution-plan", users.support, params={"refundMinor": 1_234})
+    shares = await support.page.get_by_role("region", name="Shares", exact=True).inner_text()
+    for name in ("buyerMinor", "vendorMinor", "commissionMinor", "deliveryFeeMinor"):
+        assert naira(plan[name]) in shares
+    assert await support.page.get_by_label("Outcome").input_value() == "split"
+    assert await support.page.get_by_label("Amount for the buyer, in naira").input_value() == "12.34"
     await support.fill("Amount for the buyer, in naira", "12.345")
     await support.click("Prepare the resolution")
     assert "such as 1,250.50" in await support.page.get_by_role("alert").inner_text()

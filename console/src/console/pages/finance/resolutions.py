@@ -1,15 +1,15 @@
 """Dispute resolutions and their approval."""
 
-from typing import Final
+from typing import Any, Final
 
 from starlette.responses import Response
 
-from console.api import Json
+from console.api import ApiProblem, Json
 from console.families import Screens
 from console.lists import ORDER_COLUMN, Column, Filter, ListView, choices, show_list
 from console.money import posting_rows, sided
 from console.pages.finance.decisions import LEDGER, approved, balance_of, for_reader, is_outdated, names_of_decision
-from console.parts import command
+from console.parts import account_names, command
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -51,22 +51,9 @@ async def resolution_page(visit: Visit) -> Response:
     escrow = await balance_of(visit, f"escrow:{order_id}") if visit.may(LEDGER) else None
     held = -(escrow or 0)
     refund = resolution["refundMinor"]
+    is_prepared = resolution["status"] == "prepared"
+    plan = await _plan(visit, order_id, refund) if is_prepared and escrow is not None else None
     release = resolution["releaseMinor"] if resolution["releaseMinor"] is not None else max(held - refund, 0)
-    rows = []
-    if refund:
-        rows += posting_rows(
-            [
-                {"account": f"escrow:{order_id}", "amountMinor": refund, "balanceMinor": -held},
-                {"account": "refund_payable of the new refund", "amountMinor": -refund, "balanceMinor": 0},
-            ]
-        )
-    if release:
-        rows += posting_rows(
-            [
-                {"account": f"escrow:{order_id}", "amountMinor": release, "balanceMinor": refund - held},
-                {"account": "vendor_payable, commission, delivery_fee in proportion", "amountMinor": -release},
-            ]
-        )
     return visit.render(
         "finance/resolution.html",
         resolution=resolution,
@@ -75,12 +62,31 @@ async def resolution_page(visit: Visit) -> Response:
         held=None if escrow is None else sided(escrow),
         refund=refund,
         release=release,
-        rows=rows if resolution["status"] == "prepared" and escrow is not None else [],
-        is_short=escrow is not None and resolution["status"] == "prepared" and held < refund,
+        plan=plan,
+        rows=await _rows(visit, plan, resolution["orderNumber"]) if plan else [],
+        is_short=escrow is not None and is_prepared and held < refund,
         decision={**resolution, "preparedAt": resolution["createdAt"]},
         outdated=is_outdated(visit, resolution["hash"]),
         names=await names_of_decision(visit, resolution),
     )
+
+
+async def _plan(visit: Visit, order_id: str, refund_minor: int) -> Json | None:
+    """Return what each party gets, and the postings; None for a reader, or where the order has less than the refund."""
+    if not visit.may("disputes:approve"):
+        return None
+    try:
+        plan: Json = await visit.api.get(f"/api/orders/{order_id}/resolution-plan", refundMinor=refund_minor)
+    except ApiProblem as problem:
+        if problem.status != 422:
+            raise
+        return None
+    return plan
+
+
+async def _rows(visit: Visit, plan: Json, order_number: str) -> list[dict[str, Any]]:
+    named = {"entries": plan["entries"], "orderNumbers": {f"escrow:{plan['orderId']}": order_number}}
+    return posting_rows(plan["entries"], names=await account_names(visit, [named]))
 
 
 @SCREENS.action("/dispute-resolutions/{id:uuid}/approve", any_of=("disputes:approve",), page=resolution_page)

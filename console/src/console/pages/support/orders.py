@@ -5,7 +5,7 @@ from typing import Final
 
 from starlette.responses import Response
 
-from console.api import Json
+from console.api import ApiProblem, Json
 from console.families import Screens
 from console.formats import spoken
 from console.lists import Column, Filter, ListView, choices, show_list
@@ -22,7 +22,7 @@ from console.parts import (
     rows_of_part,
     show_image,
 )
-from console.visit import InvalidField, Visit
+from console.visit import Form, InvalidField, Visit
 
 SCREENS = Screens()
 
@@ -107,6 +107,7 @@ async def order_page(visit: Visit) -> Response:
         returns=returns,
         dispute=dispute,
         purchase=purchase,
+        plan=await _plan_of_split(visit, order),
         purchase_columns=ORDERS_OF_PURCHASE,
         resolutions=resolutions,
         ledgers=[(name, found) for (name, *_), found in zip(LEDGERS, ledgers, strict=True) if found],
@@ -117,6 +118,21 @@ async def order_page(visit: Visit) -> Response:
         return_columns=RETURNS_OF_ORDER,
         resolution_columns=RESOLUTIONS,
     )
+
+
+async def _plan_of_split(visit: Visit, order: Json) -> Json | None:
+    """Return what each party gets by the split of the address; None without one, or for an amount that is refused."""
+    if "split" not in visit.query or order["status"] != "disputed" or not visit.may("disputes:prepare"):
+        return None
+    try:
+        amount_minor = Form([("split", visit.query["split"])]).minor("split")
+        plan: Json = await visit.api.get(f"/api/orders/{order['id']}/resolution-plan", refundMinor=amount_minor)
+    except ApiProblem as problem:
+        if problem.status != 422:
+            raise
+        visit.error = visit.error or problem
+        return None
+    return plan
 
 
 @SCREENS.action("/orders/{id:uuid}/cancel", any_of=("orders:cancel",), page=order_page)
