@@ -45,7 +45,7 @@ async def test_a_walk_by_cursor_gives_every_item_once(campus: IdentityApp) -> No
 async def test_vendors_are_listed_by_their_ids(campus: IdentityApp) -> None:
     first, second = demo.VENDORS[:2]
     assert await walk(campus, "/api/vendors", id=[str(second.id), str(uuid4())]) == [str(second.id)]
-    token = (await campus.demo_log_in("CAMPUS"))["accessToken"]
+    token = (await campus.demo_log_in("VENDOR"))["accessToken"]
     found = await campus.get("/api/vendors", token=token, status="active", id=[str(first.id)])
     assert [one["id"] for one in found.json()["data"]] == [str(first.id)]
     cursor = (await campus.get("/api/vendors", limit=1)).json()["meta"]["next_cursor"]
