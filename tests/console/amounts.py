@@ -40,7 +40,7 @@ def _kobo(found: re.Match[str]) -> int:
 
 
 def amounts_of(*resources: Any) -> set[int]:
-    """Return every amount of responses of the API in kobo: the fields whose names end with `Minor`."""
+    """Return every amount of responses of the API in kobo: fields whose names end with `Minor`, and naira in texts."""
     return {amount for resource in resources for amount in _amounts(resource)}
 
 
@@ -51,7 +51,9 @@ def _amounts(resource: Any) -> Iterator[int]:
                 yield value
             else:
                 yield from _amounts(value)
-    elif isinstance(resource, Sequence) and not isinstance(resource, str):
+    elif isinstance(resource, str):
+        yield from map(_kobo, _AMOUNT.finditer(resource))
+    elif isinstance(resource, Sequence):
         for value in resource:
             yield from _amounts(value)
 
