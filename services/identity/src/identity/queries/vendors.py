@@ -16,7 +16,8 @@ _PUBLIC: Final = (
 _IN_FULL: Final = f"{_PUBLIC}, owner_user_id, legal_name, status, suspension_reason, commission_basis_points, revision"
 _VENDORS: Final = f"""
 SELECT {_PUBLIC} FROM vendors
-WHERE ($4::uuid IS NULL OR campus_id = $4) AND ($5::uuid[] IS NULL OR id = ANY ($5)) AND ($1::timestamptz IS NULL OR (created_at, id) > ($1, $2::uuid))
+WHERE ($4::uuid IS NULL OR campus_id = $4) AND ($5::uuid[] IS NULL OR id = ANY ($5))
+    AND ($1::timestamptz IS NULL OR (created_at, id) > ($1, $2::uuid))
 ORDER BY created_at, id LIMIT $3
 """
 _VENDOR: Final = f"SELECT {_PUBLIC} FROM vendors WHERE id = $1"
@@ -82,9 +83,7 @@ async def page_of_vendors_in_full(
     uow: UnitOfWork, chosen: VendorFilter, status: str, after: TimePosition | None, limit: int
 ) -> list[VendorInFull]:
     """Return up to `limit` + 1 vendors that the caller owns or is staff of, oldest first."""
-    rows = await uow.fetch(
-        _VENDORS_IN_FULL, *(after or (None, None)), limit + 1, chosen.campus_id, chosen.ids, status
-    )
+    rows = await uow.fetch(_VENDORS_IN_FULL, *(after or (None, None)), limit + 1, chosen.campus_id, chosen.ids, status)
     return [VendorInFull(*row) for row in rows]
 
 
