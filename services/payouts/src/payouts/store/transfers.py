@@ -116,7 +116,6 @@ WITH named AS (
 UPDATE payout_transfers SET status = $2, transfer_code = coalesce($3, transfer_code), failure = $4, updated_at = $5
 WHERE id = $1 AND status IN ($8, $2)
 """
-_SAVE_RECIPIENT_CODE_SAVE_RECIPIENT_CODE: Final = "UPDATE payout_transfers SET recipient_code = $2 WHERE id = $1"
 _SAVE_RECIPIENT_CODE: Final = "UPDATE payout_transfers SET recipient_code = $2 WHERE id = $1"
 _SCHEDULE_POLL: Final = "UPDATE payout_transfers SET due_at = $2, poll_count = poll_count + $3 WHERE id = $1"
 _MARK_UNKNOWN: Final = f"""
