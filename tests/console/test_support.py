@@ -55,16 +55,18 @@ async def test_support_prepares_a_split_with_the_evidence_of_both_sides(
         assert naira(plan[name]) in shares
     assert await support.page.get_by_label("Outcome").input_value() == "split"
     assert await support.page.get_by_label("Amount for the buyer, in naira").input_value() == "12.34"
+    await support.fill("Why", "Half was broken")
     await support.fill("Amount for the buyer, in naira", "12.345")
     await support.click("Prepare the resolution")
     assert "such as 1,250.50" in await support.page.get_by_role("alert").inner_text()
     assert await support.page.get_by_label("Amount for the buyer, in naira").input_value() == "12.345"
     await support.page.get_by_label("Outcome").select_option("split")
     await support.fill("Amount for the buyer, in naira", "12.34")
+    assert await support.page.get_by_label("Why", exact=True).input_value() == "Half was broken"
     await support.click("Prepare the resolution")
     assert "A finance checker decides on it" in await support.notice()
     (prepared,) = await market.get("/api/dispute-resolutions", users.checker, params={"orderId": order["id"]})
-    assert (prepared["refundMinor"], prepared["status"]) == (1234, "prepared")
+    assert (prepared["refundMinor"], prepared["status"], prepared["reason"]) == (1234, "prepared", "Half was broken")
     assert await support.page.get_by_role("button", name="Prepare the resolution").count() == 0
     await market.post(f"/api/dispute-resolutions/{prepared['id']}/approve", {"hash": prepared["hash"]}, users.checker)
     await support.open(f"/orders/{order['id']}")

@@ -702,6 +702,7 @@ CREATE TABLE dispute_resolutions (
     prepared_at timestamp with time zone NOT NULL,
     decided_by uuid,
     decided_at timestamp with time zone,
+    reason text,
     CONSTRAINT dispute_resolutions_pkey PRIMARY KEY (id),
     CONSTRAINT dispute_resolutions_order FOREIGN KEY (order_id) REFERENCES orders(id),
     CONSTRAINT dispute_resolutions_decided_by_another_person CHECK ((decided_by <> prepared_by)),
@@ -716,7 +717,7 @@ CREATE UNIQUE INDEX dispute_resolutions_one_approved ON dispute_resolutions USIN
 CREATE UNIQUE INDEX dispute_resolutions_one_prepared ON dispute_resolutions USING btree (order_id) WHERE (status = 'prepared'::text);
 ALTER TABLE dispute_resolutions ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON dispute_resolutions TO campus_orders_api;
-GRANT SELECT, INSERT, UPDATE (release_minor, refund_id, status, decided_by, decided_at) ON dispute_resolutions TO campus_orders_service;
+GRANT SELECT, INSERT, UPDATE (release_minor, refund_id, status, decided_by, decided_at, reason) ON dispute_resolutions TO campus_orders_service;
 CREATE POLICY dispute_resolutions_of_staff ON dispute_resolutions FOR SELECT
     USING ((app_may('disputes:prepare'::text) OR app_may('disputes:approve'::text) OR app_may('orders:read'::text)));
 

@@ -52,7 +52,9 @@ ALTER TABLE dispute_resolutions ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON dispute_resolutions TO campus_orders_api;
 -- Written once: the service may change only the columns named here.
 REVOKE UPDATE, DELETE ON dispute_resolutions FROM campus_orders_service;
-GRANT UPDATE (release_minor, refund_id, status, decided_by, decided_at) ON dispute_resolutions TO campus_orders_service;
+-- An erasure removes the reason; the hash of a prepared resolution contains it.
+GRANT UPDATE (release_minor, refund_id, status, decided_by, decided_at, reason)
+    ON dispute_resolutions TO campus_orders_service;
 CREATE POLICY dispute_resolutions_of_staff ON dispute_resolutions FOR SELECT
     USING (app_may('disputes:prepare') OR app_may('disputes:approve') OR app_may('orders:read'));
 

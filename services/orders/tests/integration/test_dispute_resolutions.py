@@ -36,11 +36,13 @@ async def test_an_approval_names_the_resolution_that_was_read(market: Market) ->
     support, checker = market.as_staff("support_agent"), market.as_staff("finance_checker", stepped_up=True)
     read = (await market.post(order, "resolve", support, {"outcome": "buyer"})).json()["data"]
     await decide(market, read["resolutionId"], "reject")
-    prepared_now = (await market.post(order, "resolve", support, {"outcome": "vendor"})).json()["data"]
+    body = {"outcome": "vendor", "reason": " Delivered, by its photo "}
+    prepared_now = (await market.post(order, "resolve", support, body)).json()["data"]
     path = f"/api/dispute-resolutions/{prepared_now['resolutionId']}"
     for reader in ("finance_checker", "support_agent", "auditor"):
         shown = (await market.client.get(path, headers=market.as_staff(reader))).json()["data"]
         assert shown["hash"] == prepared_now["hash"] != read["hash"]
+        assert shown["reason"] == "Delivered, by its photo"
     for body in (None, {}, {"hash": ""}):
         refused = await market.client.post(f"{path}/approve", json=body, headers=checker)
         assert refused.status_code == 422, body

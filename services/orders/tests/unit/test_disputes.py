@@ -27,15 +27,17 @@ def test_only_a_resolution_for_the_buyer_refunds_the_whole_order(outcome, trigge
 
 
 def test_the_hash_of_a_resolution_covers_what_the_checker_approves() -> None:
-    resolution = Resolution(new_id(), new_id(), "split", 50_001, "prepared", new_id())
+    resolution = Resolution(new_id(), new_id(), "split", 50_001, "prepared", new_id(), "Half was broken")
     others = [
         replace(resolution, id=new_id()),
         replace(resolution, order_id=new_id()),
         replace(resolution, outcome="buyer"),
         replace(resolution, refund_minor=50_002),
         replace(resolution, prepared_by=new_id()),
+        replace(resolution, reason="All was broken"),
+        replace(resolution, reason=None),
     ]
-    assert len({resolution.hash, *(other.hash for other in others)}) == 6
+    assert len({resolution.hash, *(other.hash for other in others)}) == 8
     assert resolution.decision == PreparedDecision("prepared", resolution.prepared_by, resolution.hash)
     assert replace(resolution, status="approved").hash == resolution.hash
 

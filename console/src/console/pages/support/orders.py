@@ -149,7 +149,7 @@ async def cancel_one_item(visit: Visit) -> Response:
 @SCREENS.action("/orders/{id:uuid}/resolve", any_of=("disputes:prepare",), page=order_page)
 async def resolve_dispute(visit: Visit) -> Response:
     """Prepare how a dispute ends. A finance checker approves it before any money moves."""
-    body: Json = {"outcome": visit.form["outcome"]}
+    body: Json = {"outcome": visit.form["outcome"], "reason": visit.form["decisionReason"]}
     if body["outcome"] == "split":
         body["refundMinor"] = visit.form.minor("refundMinor")
         if body["refundMinor"] is None:

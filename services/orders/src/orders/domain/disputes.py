@@ -57,9 +57,11 @@ class Resolution:
     refund_minor: int
     status: DecisionStatus
     prepared_by: UUID
+    reason: str | None
 
     @property
     def hash(self) -> str:
+        reason = {} if self.reason is None else {"reason": self.reason}
         return content_hash(
             {
                 "id": self.id,
@@ -67,6 +69,7 @@ class Resolution:
                 "outcome": self.outcome,
                 "refundMinor": self.refund_minor,
                 "preparedBy": self.prepared_by,
+                **reason,
             }
         )
 

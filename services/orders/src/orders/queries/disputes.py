@@ -26,7 +26,7 @@ _HAS_EVIDENCE: Final = "SELECT EXISTS (SELECT FROM dispute_evidence WHERE id = $
 _RESOLUTION_COLUMNS: Final = """
     resolution.id, resolution.order_id,
     (SELECT number FROM orders WHERE orders.id = resolution.order_id) AS order_number, resolution.outcome,
-    resolution.refund_minor, resolution.release_minor, resolution.refund_id, resolution.status,
+    resolution.refund_minor, resolution.release_minor, resolution.refund_id, resolution.status, resolution.reason,
     dispute.cause AS dispute__cause, dispute.reason AS dispute__reason, dispute.details AS dispute__details,
     dispute.charge_outcome AS dispute__chargeback_outcome, resolution.prepared_by, resolution.prepared_at AS created_at,
     resolution.decided_by, resolution.decided_at
@@ -88,5 +88,5 @@ async def find_resolution(uow: UnitOfWork, resolution_id: UUID) -> DisputeResolu
 
 
 def _resolution(record: Record) -> DisputeResolution:
-    hashed = ("id", "order_id", "outcome", "refund_minor", "status", "prepared_by")
+    hashed = ("id", "order_id", "outcome", "refund_minor", "status", "prepared_by", "reason")
     return DisputeResolution.from_row(record, hash=Resolution(*(record[name] for name in hashed)).hash)

@@ -78,6 +78,7 @@ class DisputeResolution(ResponseModel):
     release_minor: Annotated[int | None, Meta(description="Set by the approval.")]
     refund_id: UUID | None
     status: ResolutionStatus
+    reason: Annotated[str | None, Meta(description="Why staff decided so, as its maker stated it.")]
     hash: DecisionHash
     dispute: DisputeComplaint
     prepared_by: UUID

@@ -144,7 +144,14 @@ async def prepare_dispute_resolution(
     await roles_in_order(request, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         resolution = await prepare_resolution(
-            uow, order_id, body.outcome, body.refund_minor, by=caller, now=dependencies.clock.now(), command=command
+            uow,
+            order_id,
+            body.outcome,
+            body.refund_minor,
+            by=caller,
+            now=dependencies.clock.now(),
+            reason=body.reason,
+            command=command,
         )
     shown = PreparedResolution(resolution_id=resolution.id, status="prepared", hash=resolution.hash)
     return ok(request, shown, status=201)

@@ -20,3 +20,6 @@ class OpenDisputeRequest(RequestBody):
 class PrepareResolutionRequest(RequestBody):
     outcome: ResolutionOutcome
     refund_minor: Annotated[Kobo | None, Field(description="For a split: 1 kobo up to one below the total.")] = None
+    reason: Annotated[
+        Reason | None, Field(description="Why staff decide so. Staff read it, neither the buyer nor the vendor.")
+    ] = None

@@ -27,12 +27,12 @@ _COUNT_EVIDENCE: Final = "SELECT count(*) FROM dispute_evidence WHERE order_id =
 _RECORD_EVIDENCE: Final = """
 INSERT INTO dispute_evidence (id, order_id, author, byte_count, created_at) VALUES ($1, $2, $3, $4, $5)
 """
-_RESOLUTION_COLUMNS: Final = "id, order_id, outcome, refund_minor, status, prepared_by"
+_RESOLUTION_COLUMNS: Final = "id, order_id, outcome, refund_minor, status, prepared_by, reason"
 _FIND_RESOLUTION: Final = f"SELECT {_RESOLUTION_COLUMNS} FROM dispute_resolutions WHERE id = $1"
 _LOCK_RESOLUTION: Final = f"{_FIND_RESOLUTION} FOR UPDATE"
 _RECORD_RESOLUTION: Final = """
-INSERT INTO dispute_resolutions (id, order_id, outcome, refund_minor, status, prepared_by, prepared_at)
-VALUES ($1, $2, $3, $4, 'prepared', $5, $6)
+INSERT INTO dispute_resolutions (id, order_id, outcome, refund_minor, status, prepared_by, reason, prepared_at)
+VALUES ($1, $2, $3, $4, 'prepared', $5, $6, $7)
 ON CONFLICT (order_id) WHERE status = 'prepared' DO NOTHING
 """
 TABLE: Final = DecisionTable("dispute_resolutions", has_rejection=False)
@@ -85,8 +85,8 @@ async def record_evidence(
 async def record_resolution_if_new(uow: UnitOfWork, resolution: Resolution, now: datetime) -> bool:
     """Record a prepared resolution; False while another one of the order is prepared."""
     prepared = resolution
-    values = (prepared.id, prepared.order_id, prepared.outcome, prepared.refund_minor, prepared.prepared_by)
-    return await uow.execute(_RECORD_RESOLUTION, *values, now) == 1
+    values = (prepared.id, prepared.order_id, prepared.outcome, prepared.refund_minor)
+    return await uow.execute(_RECORD_RESOLUTION, *values, prepared.prepared_by, prepared.reason, now) == 1
 
 
 async def find_resolution(uow: UnitOfWork, resolution_id: UUID) -> Resolution | None:

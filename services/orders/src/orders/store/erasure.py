@@ -44,6 +44,11 @@ SELECT
     ) AS unsettled_refunds_of_sales
 """
 _FINAL_STATES: Final = ("expired", "cancelled", "paid", "refunded")
+# A reason of staff may name either party.
+_ERASE_RESOLUTIONS: Final = (
+    "UPDATE dispute_resolutions AS resolution SET reason = NULL FROM orders AS disputed "
+    "WHERE disputed.id = resolution.order_id AND disputed.{} = $1 AND resolution.reason IS NOT NULL"
+)
 _ERASE_BUYER: Final = (
     "DELETE FROM cart_items WHERE buyer_id = $1",
     "DELETE FROM saved_products WHERE buyer_id = $1",
@@ -59,6 +64,7 @@ _ERASE_BUYER: Final = (
     "UPDATE order_refunds AS refund SET reason = 'erased' FROM orders AS placed "
     "WHERE placed.id = refund.order_id AND placed.buyer_id = $1",
     "UPDATE order_disputes SET reason = 'erased', details = NULL WHERE buyer_id = $1 AND cause = 'buyer'",
+    _ERASE_RESOLUTIONS.format("buyer_id"),
     "UPDATE return_requests SET reason = 'erased', decision_reason = NULL WHERE buyer_id = $1",
     # Ratings stay part of the vendor's and the product's mean.
     (
@@ -96,6 +102,7 @@ _ERASE_VENDOR: Final = (
         "$2) WHERE vendor_id = $1"
     ),
     "UPDATE return_requests SET decision_reason = NULL WHERE vendor_id = $1",
+    _ERASE_RESOLUTIONS.format("vendor_id"),
     "UPDATE reviews SET reply_text = NULL, replied_at = NULL WHERE vendor_id = $1 AND replied_at IS NOT NULL",
     "UPDATE issued_documents SET content = content - 'vendor_name' WHERE vendor_id = $1",
     # Reasons of cancellations and resolutions may name the vendor. The buyer's own texts are erased with the buyer.

@@ -59,6 +59,7 @@ sa.Table(
     sa.Column("prepared_at", INSTANT, nullable=False),
     sa.Column("decided_by", sa.Uuid),
     sa.Column("decided_at", INSTANT),
+    sa.Column("reason", sa.Text),
     sa.CheckConstraint("decided_by <> prepared_by", name="dispute_resolutions_decided_by_another_person"),
     sa.CheckConstraint(
         "(status = 'prepared') = (decided_by IS NULL) AND (status = 'prepared') = (decided_at IS NULL)",

@@ -24,9 +24,11 @@ async def prepare_resolution(
     *,
     by: Caller,
     now: datetime,
+    reason: str | None = None,
     command: IdempotentCommand | None = None,
 ) -> Resolution:
-    """Prepare the outcome, with the buyer's refund (kobo) for a split; another member of staff decides on it.
+    """Prepare the outcome, with the buyer's refund (kobo) for a split; another member of staff decides on it and its
+    reason.
 
     A repeated command returns the resolution of the first. Raises NotFound, PartyCannotDecide (403), the errors of
     `refund_of` and IdempotencyKeyReused (422), ForbiddenTransition and ResolutionPending (409).
@@ -44,7 +46,7 @@ async def prepare_resolution(
     refund = refund_of(outcome, refund_minor, order.total_minor - refunded_minor)
     if is_forbidden:
         raise ForbiddenTransition(order.status)
-    resolution = Resolution(new_id(), order.id, outcome, refund, "prepared", by.id)
+    resolution = Resolution(new_id(), order.id, outcome, refund, "prepared", by.id, reason)
     if not await disputes.record_resolution_if_new(uow, resolution, now):
         raise ResolutionPending
     await record_command_result(uow, command, resolution.id)
