@@ -157,7 +157,7 @@ async def on_vendor_suspended(
     outcome = await _project_vendor(event, received, uow)
     parameters = {"reason": event.reason}
     context = dependencies.delivery_context()
-    await notify_shop(uow, context, event.vendor_id, "vendor_suspended", parameters, received.event_id)
+    notify_shop(uow, context, event.vendor_id, "vendor_suspended", parameters, received.event_id)
     return outcome
 
 
@@ -166,7 +166,7 @@ async def on_vendor_reinstated(
 ) -> Outcome:
     outcome = await _project_vendor(event, received, uow)
     context = dependencies.delivery_context()
-    await notify_shop(uow, context, event.vendor_id, "vendor_reinstated", {}, received.event_id)
+    notify_shop(uow, context, event.vendor_id, "vendor_reinstated", {}, received.event_id)
     return outcome
 
 

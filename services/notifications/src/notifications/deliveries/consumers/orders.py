@@ -36,6 +36,7 @@ from notifications.deliveries.domain.deliveries import (
 from notifications.deliveries.domain.opening_hours import Period, hours_text
 from notifications.deliveries.domain.pin_texts import SharedPin
 from notifications.deliveries.queries.contacts import (
+    Requested,
     get_recipients,
     list_agents_of_hub,
     payment_is_under_review,
@@ -75,7 +76,8 @@ async def on_delivery_pin_issued(
     """Send the PIN, encrypted until then. Each issue is a message of its own and closes the watches of older ones."""
     delivery_context = dependencies.delivery_context()
     kinds = delivery_context.device_kinds
-    [recipient] = await get_recipients(uow, [(event.buyer_id, None)], kinds, delivery_context.now)
+    requested = Requested(event.buyer_id, None, with_members=False)
+    [[recipient]] = await get_recipients(uow, [requested], kinds, delivery_context.now)
     contact = recipient.contact
     if contact.is_erased:
         return Outcome.IGNORED
@@ -205,7 +207,7 @@ async def on_return_requested(
 ) -> None:
     parameters = await order_parameters(uow, event)
     about = event.return_request_id
-    await notify_shop(
+    notify_shop(
         uow,
         dependencies.delivery_context(),
         event.vendor_id,
@@ -286,7 +288,7 @@ async def alert_shop_on_order_disputed(
 ) -> None:
     parameters = await order_parameters(uow, event)
     context, about = dependencies.delivery_context(), (event.order_id, event.vendor_id)
-    await notify_shop(uow, context, event.vendor_id, "dispute_opened", parameters, *about)
+    notify_shop(uow, context, event.vendor_id, "dispute_opened", parameters, *about)
 
 
 async def on_product_delisted(
@@ -311,7 +313,7 @@ async def _notify_of_listing(
         "reason": event.reason,
     }
     context = dependencies.delivery_context()
-    await notify_shop(uow, context, event.vendor_id, template, parameters, event.takedown_id)
+    notify_shop(uow, context, event.vendor_id, template, parameters, event.takedown_id)
 
 
 async def on_dispute_resolved(
@@ -328,7 +330,7 @@ async def notify_shop_on_dispute_resolved(
 ) -> None:
     about = (event.order_id, event.outcome, event.refund_id, event.vendor_id)
     context = dependencies.delivery_context()
-    await notify_shop(uow, context, event.vendor_id, "dispute_resolved", await _decision(uow, event), *about)
+    notify_shop(uow, context, event.vendor_id, "dispute_resolved", await _decision(uow, event), *about)
 
 
 async def _decision(uow: UnitOfWork, event: DisputeResolved) -> JsonObject:

@@ -51,7 +51,7 @@ async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork,
         event.order_id,
         vendor_id=event.vendor_id,
     )
-    await notify_shop(uow, delivery_context, event.vendor_id, "vendor_dispatch_alert", items, event.order_id)
+    notify_shop(uow, delivery_context, event.vendor_id, "vendor_dispatch_alert", items, event.order_id)
 
 
 async def on_escrow_released(
@@ -61,9 +61,7 @@ async def on_escrow_released(
     if event.net_minor == 0:
         return
     parameters = {**await order_parameters(uow, event), "netMinor": event.net_minor}
-    await notify_shop(
-        uow, dependencies.delivery_context(), event.vendor_id, "order_completed", parameters, event.release_id
-    )
+    notify_shop(uow, dependencies.delivery_context(), event.vendor_id, "order_completed", parameters, event.release_id)
 
 
 async def on_escrow_refunded(
@@ -88,9 +86,7 @@ async def notify_shop_on_escrow_refunded(
         "amountMinor": event.amount_minor,
         "fromVendorMinor": event.from_vendor_minor,
     }
-    await notify_shop(
-        uow, dependencies.delivery_context(), event.vendor_id, "order_refunded", parameters, event.refund_id
-    )
+    notify_shop(uow, dependencies.delivery_context(), event.vendor_id, "order_refunded", parameters, event.refund_id)
 
 
 async def on_refund_settled(
@@ -228,9 +224,9 @@ async def on_charge_disputed(
     parameters: JsonObject = await order_parameters(uow, event)
     if event.outcome is None:
         parameters |= {"amountMinor": event.vendor_minor} if event.vendor_minor else {}
-        await notify_shop(uow, dependencies.delivery_context(), event.vendor_id, "chargeback_opened", parameters, about)
+        notify_shop(uow, dependencies.delivery_context(), event.vendor_id, "chargeback_opened", parameters, about)
         return
     parameters |= {"outcome": event.outcome, "amountMinor": event.from_vendor_minor}
-    await notify_shop(
+    notify_shop(
         uow, dependencies.delivery_context(), event.vendor_id, "chargeback_decided", parameters, about, event.outcome
     )

@@ -19,9 +19,7 @@ async def on_payout_processed(
     event: PayoutProcessed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     parameters = {**payout_parameters(event), "amountMinor": event.amount_minor}
-    await notify_shop(
-        uow, dependencies.delivery_context(), event.vendor_id, "payout_processed", parameters, event.payout_id
-    )
+    notify_shop(uow, dependencies.delivery_context(), event.vendor_id, "payout_processed", parameters, event.payout_id)
 
 
 async def on_payout_delayed(
@@ -29,7 +27,7 @@ async def on_payout_delayed(
 ) -> None:
     """Notify once for each exception: a payout may be delayed repeatedly."""
     parameters = {**payout_parameters(event), "amountMinor": event.amount_minor, "cause": event.cause}
-    await notify_shop(
+    notify_shop(
         uow,
         dependencies.delivery_context(),
         event.vendor_id,
@@ -46,16 +44,14 @@ async def on_payout_failed(
     if event.cancelled:
         return
     parameters = {**payout_parameters(event), "amountMinor": event.amount_minor}
-    await notify_shop(
-        uow, dependencies.delivery_context(), event.vendor_id, "payout_failed", parameters, event.payout_id
-    )
+    notify_shop(uow, dependencies.delivery_context(), event.vendor_id, "payout_failed", parameters, event.payout_id)
 
 
 async def on_payout_reversed(
     event: PayoutReversed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     parameters = {**payout_parameters(event), "amountMinor": event.amount_minor}
-    await notify_shop(
+    notify_shop(
         uow, dependencies.delivery_context(), event.vendor_id, "payout_reversed", parameters, event.reconciliation_id
     )
 
@@ -64,7 +60,7 @@ async def on_bank_details_changed(
     event: BankDetailsChanged, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     parameters = {"last4": event.last4, "standing": "verified" if event.verified else "unverified"}
-    await notify_shop(
+    notify_shop(
         uow, dependencies.delivery_context(), event.vendor_id, "bank_details_changed", parameters, received.event_id
     )
 
@@ -73,6 +69,6 @@ async def on_bank_details_quarantined(
     event: BankDetailsQuarantined, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     parameters = {"reason": event.reason} | ({"last4": event.last4} if event.last4 else {})
-    await notify_shop(
+    notify_shop(
         uow, dependencies.delivery_context(), event.vendor_id, "bank_details_quarantined", parameters, received.event_id
     )

@@ -14,18 +14,25 @@ from notifications.deliveries.domain.shop_notices import MemberRole
 from notifications.deliveries.queries.preferences import preferences_of
 
 _CONTACT: Final = "SELECT user_id, email, phone, full_name, phone_confirmed FROM contacts WHERE user_id = $1"
-# One round trip for all messages of a transaction: a user, or the owner of a vendor.
+# One round trip for all messages of a transaction: a user, or the owner of a vendor and then the members of its shop,
+# whose number identity bounds.
 _RECIPIENTS: Final = """
-SELECT v.vendor_id, v.business_name, c.user_id, c.email, c.phone, c.full_name, c.phone_confirmed, p.channels,
-    p.quiet_from, p.quiet_to, p.timezone, p.locale, p.revision, p.optional_mail, ARRAY(
+SELECT r.number, person.role, v.vendor_id, v.business_name, c.user_id, c.email, c.phone, c.full_name,
+    c.phone_confirmed, p.channels, p.quiet_from, p.quiet_to, p.timezone, p.locale, p.revision, p.optional_mail, ARRAY(
         SELECT d.id::text FROM user_devices d WHERE d.user_id = c.user_id AND d.kind = ANY ($3)
         ORDER BY d.created_at, d.id
     ) AS device_ids, EXISTS (SELECT FROM feeds f WHERE f.user_id = c.user_id AND f.streamed_until > $4) AS is_streamed
-FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS r (user_id, vendor_id, number)
+FROM unnest($1::uuid[], $2::uuid[], $5::boolean[]) WITH ORDINALITY AS r (user_id, vendor_id, with_members, number)
 LEFT JOIN vendors v ON v.vendor_id = r.vendor_id
-LEFT JOIN contacts c ON c.user_id = coalesce(r.user_id, v.owner_user_id)
+CROSS JOIN LATERAL (
+    SELECT coalesce(r.user_id, v.owner_user_id) AS user_id, NULL AS role
+    UNION ALL
+    SELECT m.user_id, m.role FROM shop_members m
+    WHERE r.with_members AND m.vendor_id = r.vendor_id AND m.role IS NOT NULL
+) AS person
+LEFT JOIN contacts c ON c.user_id = person.user_id
 LEFT JOIN notification_preferences p ON p.user_id = c.user_id
-ORDER BY r.number
+ORDER BY r.number, person.role NULLS FIRST, person.user_id
 """
 _STAFF_ROLES: Final = "SELECT staff_roles FROM contacts WHERE user_id = $1"
 _STAFF: Final = """
@@ -44,9 +51,6 @@ SELECT EXISTS (
     WHERE o.order_id = $1 AND (o.buyer_id = $2 OR v.owner_user_id = $2)
 )
 """
-_SHOP_MEMBERS: Final = """
-SELECT user_id, role FROM shop_members WHERE vendor_id = $1 AND role IS NOT NULL ORDER BY user_id
-"""
 _ORDER: Final = "SELECT total_minor, delivery_fee_minor, items FROM order_summaries WHERE order_id = $1"
 _ORDER_NUMBER: Final = "SELECT number FROM order_summaries WHERE order_id = $1"
 _UNDER_REVIEW: Final = "SELECT payment_under_review FROM order_summaries WHERE order_id = $1"
@@ -55,7 +59,8 @@ _UNDER_REVIEW: Final = "SELECT payment_under_review FROM order_summaries WHERE o
 class Recipient(NamedTuple):
     """A user with what decides how messages reach them, and the name of the vendor that the message is about.
 
-    `is_streamed`: a process streams the user's feed, or did within the last minute.
+    `role`: that of a member of the vendor's shop. `is_streamed`: a process streams the user's feed, or did within the
+    last minute.
     """
 
     contact: Contact
@@ -63,6 +68,7 @@ class Recipient(NamedTuple):
     device_ids: Sequence[str]
     business_name: str | None
     is_streamed: bool
+    role: MemberRole | None
 
     def addresses_on(self, channel: str) -> Sequence[str]:
         """Return the recipients on a channel: the devices of a push, else the address of the user."""
@@ -70,6 +76,14 @@ class Recipient(NamedTuple):
             return self.device_ids
         address = self.contact.address_on(channel)
         return [address] if address else []
+
+
+class Requested(NamedTuple):
+    """A user, or the owner of a vendor; with the members of its shop where a template is for them."""
+
+    user_id: UUID | None
+    vendor_id: UUID | None
+    with_members: bool
 
 
 class OrderSummary(NamedTuple):
@@ -110,31 +124,35 @@ async def is_party_of_order(uow: UnitOfWork, order_id: UUID, user_id: UUID) -> b
 
 async def get_recipients(
     uow: UnitOfWork,
-    requested: Sequence[tuple[UUID | None, UUID | None]],
+    requested: Sequence[Requested],
     device_kinds: Collection[str],
     now: datetime,
-) -> list[Recipient]:
-    """Return a recipient for each pair of user and vendor, with preferences and devices of these kinds.
+) -> list[list[Recipient]]:
+    """Return the recipients of each of one or more requests, members last, with preferences and devices of these kinds.
 
-    Without a user it is the owner of the vendor. Raises ContactUnknown and VendorUnknown before identity's events.
+    Raises ContactUnknown and VendorUnknown before identity's events.
     """
-    users, vendors = [user_id for user_id, _ in requested], [vendor_id for _, vendor_id in requested]
-    rows = await uow.fetch(_RECIPIENTS, users, vendors, list(device_kinds), now)
-    for row, vendor_id in zip(rows, vendors, strict=True):
+    users, vendors, with_members = zip(*requested, strict=True)
+    rows = await uow.fetch(_RECIPIENTS, users, vendors, list(device_kinds), now, with_members)
+    recipients: list[list[Recipient]] = [[] for _ in requested]
+    for row in rows:
+        place = row["number"] - 1
+        vendor_id = requested[place].vendor_id
         if vendor_id is not None and row["vendor_id"] is None:
             raise VendorUnknown(vendor_id)
         if row["user_id"] is None:
             raise ContactUnknown
-    return [
-        Recipient(
-            Contact(row["user_id"], row["email"], row["phone"], row["full_name"], row["phone_confirmed"]),
-            Preferences() if row["revision"] is None else preferences_of(row),
-            row["device_ids"],
-            row["business_name"],
-            row["is_streamed"],
+        recipients[place].append(
+            Recipient(
+                Contact(row["user_id"], row["email"], row["phone"], row["full_name"], row["phone_confirmed"]),
+                Preferences() if row["revision"] is None else preferences_of(row),
+                row["device_ids"],
+                row["business_name"],
+                row["is_streamed"],
+                row["role"],
+            )
         )
-        for row in rows
-    ]
+    return recipients
 
 
 async def find_staff_roles(uow: UnitOfWork, user_id: UUID) -> list[str] | None:
@@ -151,11 +169,6 @@ async def list_staff(uow: UnitOfWork, roles: Collection[str]) -> list[UUID]:
 async def list_agents_of_hub(uow: UnitOfWork, hub_id: UUID) -> list[UUID]:
     """Return the agents of the hub."""
     return [user_id for (user_id,) in await uow.fetch(_AGENTS_OF_HUB, hub_id)]
-
-
-async def list_shop_members(uow: UnitOfWork, vendor_id: UUID) -> list[tuple[UUID, MemberRole]]:
-    """Return the members of the shop with their roles; identity bounds their number."""
-    return [(user_id, role) for user_id, role in await uow.fetch(_SHOP_MEMBERS, vendor_id)]
 
 
 async def find_order_number(uow: UnitOfWork, order_id: UUID) -> str | None:

@@ -6,13 +6,11 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.json_records import Json
 from notifications.deliveries.domain.shop_notices import SHOP_NOTICES
-from notifications.deliveries.domain.templates import CATALOG
-from notifications.deliveries.queries.contacts import list_shop_members
 from notifications.deliveries.use_cases.deliveries.notify_user import notify_user
 from notifications.deliveries.use_cases.deliveries.record_deliveries import DeliveryContext
 
 
-async def notify_shop(
+def notify_shop(
     uow: UnitOfWork,
     delivery_context: DeliveryContext,
     vendor_id: UUID,
@@ -26,18 +24,14 @@ async def notify_shop(
     `businessName` is added to the parameters. A member's message has only the parameters of its own template.
     """
     by_role = SHOP_NOTICES[template]
-    notify_user(uow, delivery_context, None, template, parameters, *about, vendor_id=vendor_id, subject_id=subject_id)
-    for user_id, role in await list_shop_members(uow, vendor_id) if by_role else ():
-        if role in by_role:
-            known = CATALOG[by_role[role]].parameters
-            notify_user(
-                uow,
-                delivery_context,
-                user_id,
-                by_role[role],
-                {name: value for name, value in parameters.items() if name in known},
-                *about,
-                user_id,
-                vendor_id=vendor_id,
-                subject_id=subject_id,
-            )
+    notify_user(
+        uow,
+        delivery_context,
+        None,
+        template,
+        parameters,
+        *about,
+        vendor_id=vendor_id,
+        subject_id=subject_id,
+        by_role=by_role,
+    )

@@ -1,15 +1,16 @@
 """Record the notifications of a transaction together."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.json_records import Json
 from notifications.deliveries.domain.channels import CHANNELS_BY_TEMPLATE
-from notifications.deliveries.domain.deliveries import NotificationRequest
-from notifications.deliveries.domain.templates import check_complete, template_of
-from notifications.deliveries.queries.contacts import Recipient, get_recipients
+from notifications.deliveries.domain.deliveries import NotificationRequest, notification_id_of
+from notifications.deliveries.domain.shop_notices import MemberRole
+from notifications.deliveries.domain.templates import CATALOG, check_complete, template_of
+from notifications.deliveries.queries.contacts import Recipient, Requested, get_recipients
 from notifications.deliveries.store.notifications import NewNotification
 from notifications.deliveries.use_cases.deliveries.compose_notification import compose_notification
 from notifications.deliveries.use_cases.deliveries.record_deliveries import DeliveryContext, record_deliveries
@@ -17,8 +18,8 @@ from notifications.deliveries.use_cases.deliveries.record_deliveries import Deli
 
 @dataclass(frozen=True, slots=True)
 class UserNotification:
-    """A message to a user, or to the owner of a vendor. With a vendor its name is the parameter `businessName`,
-    where the template has it.
+    """A message to a user, or to the people of a vendor's shop. With a vendor its name is the parameter `businessName`,
+    where the template has it. `about` and the user identify the message of a member.
     """
 
     delivery_context: DeliveryContext
@@ -29,6 +30,8 @@ class UserNotification:
     notification_id: UUID
     subject_id: UUID | None
     traceparent: str | None
+    about: Sequence[object]
+    by_role: Mapping[MemberRole, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,27 +47,43 @@ async def record_together(uow: UnitOfWork, messages: Sequence[UserNotification |
     """Record the notifications of a transaction in one statement, which locks the feeds in the order of the users."""
     # The newest: every message of the batch is due by its time, and may be sent by this process.
     delivery_context = messages[-1].delivery_context
-    users = [(one.user_id, one.vendor_id) for one in messages if isinstance(one, UserNotification)]
-    kinds, now = delivery_context.device_kinds, delivery_context.now
-    recipients = await get_recipients(uow, users, kinds, now) if users else []
-    is_streamed = any(one.is_streamed for one in messages if isinstance(one, ComposedNotification))
-    following = iter(recipients)
-    composed = [
-        one.notification if isinstance(one, ComposedNotification) else _compose(one, next(following))
+    requested = [
+        Requested(one.user_id, one.vendor_id, bool(one.by_role))
         for one in messages
+        if isinstance(one, UserNotification)
     ]
-    await record_deliveries(
-        uow,
-        delivery_context,
-        [one for one in composed if one is not None],
-        is_final=not is_streamed and not any(one.is_streamed for one in recipients),
+    kinds, now = delivery_context.device_kinds, delivery_context.now
+    following = iter(await get_recipients(uow, requested, kinds, now) if requested else ())
+    composed, is_streamed = list[NewNotification](), False
+    for one in messages:
+        if isinstance(one, ComposedNotification):
+            composed.append(one.notification)
+            is_streamed |= one.is_streamed
+            continue
+        for recipient in next(following):
+            message = _message_of(one, recipient)
+            if message is not None and not recipient.contact.is_erased:
+                composed.append(_compose(message, recipient))
+            is_streamed |= recipient.is_streamed
+    await record_deliveries(uow, delivery_context, composed, is_final=not is_streamed)
+
+
+def _message_of(message: UserNotification, recipient: Recipient) -> UserNotification | None:
+    """Return the message to this recipient: that of a member has the template of the role; None for a role without."""
+    if recipient.role is None:
+        return message
+    if (template := message.by_role.get(recipient.role)) is None:
+        return None
+    known = CATALOG[template].parameters
+    return replace(
+        message,
+        template=template,
+        parameters={name: value for name, value in message.parameters.items() if name in known},
+        notification_id=notification_id_of(template, *message.about, recipient.contact.user_id),
     )
 
 
-def _compose(message: UserNotification, recipient: Recipient) -> NewNotification | None:
-    """Return the notification; None for an erased user."""
-    if recipient.contact.is_erased:
-        return None
+def _compose(message: UserNotification, recipient: Recipient) -> NewNotification:
     delivery_context, preferences, template = message.delivery_context, recipient.preferences, message.template
     channels = CHANNELS_BY_TEMPLATE[template]
     addresses = [
