@@ -47,7 +47,14 @@ ROTATIONS = {
         "rotate-signing-keys",
         "rotate-database-passwords",
     ),
-    *("rotate-ai-key", "rotate-sealing-keys", "rotate-dns-token", "compromised-key", "incident-report"),
+    *(
+        "rotate-ai-key",
+        "rotate-certificates",
+        "rotate-sealing-keys",
+        "rotate-dns-token",
+        "compromised-key",
+        "incident-report",
+    ),
 }
 SESSION_STATE = re.compile(
     r"^\s*(SET (?!LOCAL)\w+\b.*(=|TO)|LISTEN |PREPARE \w+ *(\(|AS)|pg_advisory_lock\()", re.IGNORECASE

@@ -16,8 +16,8 @@ _BODY = """
     ), locked AS MATERIALIZED (
         SELECT product.id, wanted.quantity
         FROM wanted JOIN products AS product ON product.id = wanted.id
-        WHERE wanted.quantity_min > 0 AND product.stock >= wanted.quantity AND product.removed_at IS NULL
-          AND NOT product.draft AND product.hidden_at IS NULL
+        WHERE wanted.quantity_min > 0 AND product.stock >= wanted.quantity AND product.removed_at IS NULL AND NOT product.draft
+          AND product.hidden_at IS NULL
           AND CASE WHEN wanted.variants = 0 THEN product.options = '[]' AND product.price_minor = wanted.price_minor
               ELSE product.options <> '[]' END
         ORDER BY product.id FOR NO KEY UPDATE OF product
@@ -29,8 +29,7 @@ _BODY = """
         ORDER BY variant.id FOR NO KEY UPDATE OF variant
     ), complete AS MATERIALIZED (
         SELECT (SELECT count(*) FROM locked) = (SELECT count(*) FROM wanted)
-           AND (SELECT count(*) FROM locked_variants)
-               = (SELECT count(*) FROM lines WHERE lines.variant_id IS NOT NULL) AS holds
+           AND (SELECT count(*) FROM locked_variants) = (SELECT count(*) FROM lines WHERE lines.variant_id IS NOT NULL) AS holds
     ), reserved AS (
         UPDATE product_variants AS variant SET stock = variant.stock - locked_variants.quantity
         FROM locked_variants, complete WHERE variant.id = locked_variants.id AND complete.holds

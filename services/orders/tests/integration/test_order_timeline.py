@@ -138,8 +138,8 @@ async def test_staff_read_the_cancellations_and_decisions_that_they_made(market:
     assert (await decide(market, resolution, headers=checker)).status_code == 200
     assert [one["act"] for one in data_of(await market.client.get(path, headers=checker))] == ["resolution_approved"]
     assert data_of(await market.client.get(path, headers=market.as_staff("support_agent"))) == []
-    # The buyer's own cancellation names no member of staff.
+    # The buyer's own cancellation is that of no member of staff.
     own = await market.paid()
     await market.post(own, "cancel", market.as_buyer(), {"reason": "changed my mind"})
-    stored = await market.fetch("SELECT actor_id FROM order_history WHERE event = 'buyer_cancels'")
-    assert [row["actor_id"] for row in stored] == [None]
+    stored = await market.fetch("SELECT actor_id, actor_role FROM order_history WHERE event = 'buyer_cancels'")
+    assert [tuple(row) for row in stored] == [(market.buyer_id, "buyer")]

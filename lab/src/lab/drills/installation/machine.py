@@ -15,6 +15,7 @@ from typing import Final
 
 import psutil
 
+from campus_tools.children import open_log
 from lab.bench.programs import BenchFailed
 
 _GROUPS: Final = Path("/sys/fs/cgroup")
@@ -99,7 +100,7 @@ class EmptyMachine:
             ["sh", "-c", f'{joining}exec {spaces} sh -c "$0"', _DISK + _SYSTEMD],
             env={"ROOT": str(self.root), "PATH": os.environ["PATH"]},
             stdin=subprocess.DEVNULL,
-            stdout=(self.root / "boot.log").open("ab"),
+            stdout=open_log(self.root / "boot.log"),
             stderr=subprocess.STDOUT,
         )
         deadline = time.monotonic() + _BOOT_SECONDS_MAX

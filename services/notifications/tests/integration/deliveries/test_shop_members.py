@@ -15,6 +15,8 @@ from notifications.deliveries.domain.templates import CATALOG
 from ..conftest import Providers, Scenario, html_of, provisioned, text_of
 
 AN_AMOUNT = re.compile("\N{NAIRA SIGN}|NGN|naira|kobo|Minor|530|500,?000")
+# An id, or a token in a link, may have the digits of an amount.
+AN_ID = re.compile("https?://[^\\s\"'<>]+|[0-9a-f]{8}-[0-9a-f-]{27}")
 ALL_DAY = {
     "channels": dict.fromkeys(("push", "messaging", "sms", "email"), True),
     "quietHours": {"from": "00:00", "to": "23:59", "timezone": "UTC"},
@@ -67,7 +69,7 @@ async def test_each_member_reads_once_of_an_order_to_pack_without_its_amounts(
         mail = sent[f"{name}@unilag.edu.ng"]
         assert mail["Subject"] == "Order to pack for Ada's Kitchen"
         for text in (text_of(mail), html_of(mail)):
-            assert not AN_AMOUNT.search(text)
+            assert not AN_AMOUNT.search(AN_ID.sub("", text))
             assert "042917" not in text
             assert "chidi" not in text.lower()
     [entry] = (await scenario.feed(packer)).json()["data"]
@@ -79,7 +81,7 @@ async def test_each_member_reads_once_of_an_order_to_pack_without_its_amounts(
         [packer, manager],
     )
     assert len(rows) == 2
-    assert [row["payload"] for row in rows if AN_AMOUNT.search(row["payload"])] == []
+    assert [row["payload"] for row in rows if AN_AMOUNT.search(AN_ID.sub("", row["payload"]))] == []
 
 
 async def test_a_member_gets_the_notices_of_their_role(scenario: Scenario) -> None:

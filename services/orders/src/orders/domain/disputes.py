@@ -48,6 +48,15 @@ class Complaint:
 
 
 @dataclass(frozen=True, slots=True)
+class ProposedResolution:
+    """The proposal of staff: the outcome, the buyer's refund (kobo) of a split, and the reason."""
+
+    outcome: ResolutionOutcome
+    refund_minor: int | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Resolution:
     """A resolution that staff prepared."""
 

@@ -19,7 +19,7 @@ from common.web.pages import AwaitingApproval, OffsetPage, offset_page, respond_
 from common.web.schemas import DecisionApproval, EmptyRequest
 from common.web.uploads import read_image
 from orders.dependencies import Dependencies
-from orders.domain.disputes import Complaint, ResolutionStatus, evidence_author
+from orders.domain.disputes import Complaint, ProposedResolution, ResolutionStatus, evidence_author
 from orders.domain.images import evidence_name
 from orders.queries.disputes import find_dispute, find_resolution, has_evidence, list_evidence, page_of_resolutions
 from orders.responses.disputes import Dispute, DisputeEvidence, DisputeResolution, PreparedResolution
@@ -142,16 +142,10 @@ async def prepare_dispute_resolution(
     """Prepare a resolution, on which another member of staff decides. An order has at most one prepared resolution."""
     dependencies = dependencies_of(request, Dependencies)
     await roles_in_order(request, caller, order_id)
+    proposed = ProposedResolution(body.outcome, body.refund_minor, body.reason)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         resolution = await prepare_resolution(
-            uow,
-            order_id,
-            body.outcome,
-            body.refund_minor,
-            by=caller,
-            now=dependencies.clock.now(),
-            reason=body.reason,
-            command=command,
+            uow, order_id, proposed, by=caller, now=dependencies.clock.now(), command=command
         )
     shown = PreparedResolution(resolution_id=resolution.id, status="prepared", hash=resolution.hash)
     return ok(request, shown, status=201)

@@ -1,4 +1,4 @@
-"""What a resolution of a dispute does with the money of its order, before support prepares and finance approves it."""
+"""The effect of a resolution on the money of an order, before support prepares and finance approves it."""
 
 from typing import Final
 from uuid import UUID

@@ -15,8 +15,8 @@ class EscrowRelease(ResponseModel):
 
 
 class ResolutionPlan(ResponseModel):
-    """What a resolution gives to whom, if it were approved at this moment. The four amounts sum to what the order has
-    less what earlier releases paid.
+    """The shares of a resolution, if it were approved at this moment. The four amounts sum to what the order has less
+    what earlier releases paid.
     """
 
     order_id: UUID

@@ -1,7 +1,7 @@
 """Process a new webhook in the process that filed it, without a message to the worker (decisions 59 and 224)."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Final
@@ -20,7 +20,6 @@ from payments.domain.charges import SurchargeBound
 from payments.domain.gateways import GatewayName
 from payments.metrics import WEBHOOKS_PROCESSED
 from payments.use_cases.webhooks.process_webhook import WebhookAttempt, process_webhook
-from payments.use_cases.webhooks.steps import ProcessFiled
 
 log: Final = get_logger(__name__)
 
@@ -48,7 +47,7 @@ class WebhookProcessor:
         self._places: dict[object, asyncio.Task[None] | None] = {}
 
     @contextmanager
-    def place_for(self, gateway: GatewayName) -> Iterator[ProcessFiled | None]:
+    def place_for(self, gateway: GatewayName) -> Iterator[Callable[[OutboxRow], Awaitable[None]] | None]:
         """Yield what processes the webhook of a request that is about to be filed; None where the worker does."""
         # Without a lease, another relay publishes the work item at once. A gateway to query first is the worker's.
         is_leased = self._database.handover.lease_seconds > 0
