@@ -142,6 +142,9 @@ async def test_a_failed_transfer_shows_the_banks_reason_and_links_the_bank_detai
     assert "The bank's reason: Account is dormant" in await one.text()
     await one.click("Check the bank details", "link")
     assert await one.heading() == "Bank details"
+    maker = await visitor("maker")
+    await maker.open(f"/search?q={reference}")
+    assert maker.page.url.endswith(f"/payouts/{requested['id']}")
     await move_transfer(market, reference, "succeed")
     await market.payout_reaches(shop.owner, requested["id"], "processed")
 
@@ -171,6 +174,9 @@ async def test_finance_finds_orders_and_payouts_by_number_and_name(
         await maker.fill("Search", typed)
         await maker.page.keyboard.press("Enter")
         await maker.page.get_by_role("heading", name=f"Order {order['number']}").wait_for()
+    [payment] = await market.get("/api/payments", users.maker, params={"orderId": order["id"]})
+    await maker.open(f"/search?q={payment['reference']}")
+    assert maker.page.url.endswith(f"/payments/{payment['id']}")
     for typed in (payout["number"], payout["id"]):
         await maker.open(f"/search?q={typed}")
         assert naira(AMOUNT_MINOR) in await maker.heading()

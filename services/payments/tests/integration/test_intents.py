@@ -275,6 +275,8 @@ async def test_payments_are_the_buyers_own_and_everybodys_for_staff(app: Payment
     assert await orders_of(orderId=str(foreign.order_id)) == [str(foreign.order_id)]
     assert await orders_of(status="paid") == [str(placed.order_id)]
     assert await orders_of(status="closed") == []
+    assert await orders_of(reference=foreign_intent["reference"]) == [str(foreign.order_id)]
+    assert await orders_of(reference="ch-0") == []
     assert await orders_of(**{"from": "2026-01-02"}) == []
     assert await orders_of(to="2026-01-02", status="pending") == [str(foreign.order_id)]
     stolen = await client.get(f"/api/payments?orderId={foreign.order_id}", headers=own)

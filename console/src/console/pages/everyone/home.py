@@ -4,6 +4,7 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
+from uuid import UUID
 
 from starlette.responses import Response
 
@@ -49,6 +50,8 @@ async def _found(visit: Visit, text: str) -> tuple[list[Match], list[str]]:
         return await _search(visit, "payouts", _payouts, number=text)
     if kind is NumberKind.TICKET:
         return await _search(visit, "tickets", _tickets, number=text)
+    if (reference := _REFERENCE.fullmatch(text)) is not None:
+        return await _search(visit, *_KINDS_OF_REFERENCES[reference[1]], reference=text)
     finder = _buyers if _ADDRESS.fullmatch(text) and visit.may("orders:read") else _orders
     found, hidden = await _search(visit, "orders", finder, q=_international(text))
     # An id names a resource of any kind; a name may be a vendor's.
@@ -124,6 +127,43 @@ async def _payouts(visit: Visit, **parameters: str) -> list[Match]:
     ]
 
 
+async def _payments(visit: Visit, **parameters: str) -> list[Match]:
+    if not visit.may("payments:read", "ledger:read"):
+        raise ApiProblem(403, {})
+    return [
+        Match(
+            f"/payments/{one['id']}",
+            f"Payment of {one['orderNumber'] or 'an order'}",
+            one["status"],
+            one["amountMinor"],
+            (),
+            one["createdAt"],
+        )
+        for one in (await visit.api.page("/api/payments", **parameters)).items
+    ]
+
+
+async def _refunds(visit: Visit, **parameters: str) -> list[Match]:
+    return [
+        Match(
+            f"/refunds/{one['id']}",
+            f"Refund of {one['orderNumber'] or 'an order'}",
+            one["status"],
+            one["amountMinor"],
+            (one["reason"],),
+            one["createdAt"],
+        )
+        for one in (await visit.api.page("/api/refunds", **parameters)).items
+    ]
+
+
+async def _withdrawals(visit: Visit, reference: str) -> list[Match]:
+    """Return the withdrawal whose id is in the reference of its transfer."""
+    one: Json = await visit.api.get(f"/api/withdrawals/{UUID(hex=reference[3:])}")
+    page = f"/withdrawals/{one['id']}"
+    return [Match(page, "Withdrawal", one["status"], one["amountMinor"], (one["accountName"],), one["createdAt"])]
+
+
 async def _tickets(visit: Visit, **parameters: str) -> list[Match]:
     return [
         Match(
@@ -139,6 +179,15 @@ async def _tickets(visit: Visit, **parameters: str) -> list[Match]:
 
 
 _ADDRESS: Final = re.compile(r"[^@\s]+@[^@\s]+|\+?[0-9][0-9 -]{8,18}")
+# Of charges, refunds, withdrawals and transfers at the gateway; the code of a transfer there.
+_REFERENCE: Final = re.compile(r"(?:(ch|re|wd|po)-[0-9a-f]{32})|(?:TRF_\w+)")
+_KINDS_OF_REFERENCES: Final[dict[str | None, tuple[str, Finder]]] = {
+    "ch": ("payments", _payments),
+    "re": ("refunds", _refunds),
+    "wd": ("withdrawals", _withdrawals),
+    "po": ("payouts", _payouts),
+    None: ("payouts", _payouts),
+}
 _LOCAL_PHONE: Final = re.compile(r"0[789][01][0-9]{8}")
 
 

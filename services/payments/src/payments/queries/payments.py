@@ -33,6 +33,7 @@ _FILTERS: Final[Mapping[str, str]] = {
     "orderId": "id IN (SELECT id FROM payment_intents WHERE order_id = {0} "
     "UNION ALL SELECT intent_id FROM intent_orders WHERE order_id = {0})",
     "purchaseId": "purchase_id = {}",
+    "reference": "reference = {}",
     "from": "created_at >= {}",
     "to": "created_at < {}",
 }

@@ -13,7 +13,7 @@ from common.auth.guards import SIGNED_IN, one_of, permission
 from common.primitives.web_origins import is_on_allowed_origin, origin_of
 from common.web.endpoint_table import Idempotency, Quota
 from common.web.endpoints import Endpoints
-from common.web.http import CurrentCaller, dependencies_of, ok
+from common.web.http import CurrentCaller, QueryText, dependencies_of, ok
 from common.web.idempotency import IdempotencyKey
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import QueryInstant
@@ -37,9 +37,19 @@ async def payment_filters(
     purchase_id: Annotated[UUID | None, Query(alias="purchaseId")] = None,
     start: Annotated[QueryInstant | None, Query(alias="from", description="Created at or after this.")] = None,
     end: Annotated[QueryInstant | None, Query(alias="to", description="Created before this.")] = None,
+    reference: Annotated[
+        QueryText | None, Query(max_length=100, description="The payment's reference at the gateway.")
+    ] = None,
 ) -> Mapping[str, object]:
     """Return the given filters by their public names."""
-    filters = {"status": status, "orderId": order_id, "purchaseId": purchase_id, "from": start, "to": end}
+    filters = {
+        "status": status,
+        "orderId": order_id,
+        "purchaseId": purchase_id,
+        "from": start,
+        "to": end,
+        "reference": reference,
+    }
     return {name: value for name, value in filters.items() if value is not None}
 
 
