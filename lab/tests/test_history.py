@@ -81,7 +81,7 @@ HISTORY: dict[str, dict[str, str]] = {
         "dead_letter_actions": "",
         "dead_letter_closures": "",
         "delivery_verifications": "",
-        "dispute_resolutions": "decided_at decided_by refund_id release_minor status",
+        "dispute_resolutions": "decided_at decided_by reason refund_id release_minor status",
         "pin_reissues": "decided_at decided_by reason rejection status",
         "product_takedowns": "restored_at restored_because restored_by",
         "order_refunds": "counted reason sequence status",

@@ -63,7 +63,8 @@ async def test_faults_of_six_parts_at_once_are_each_named_with_what_to_do(
     (tmp_path / "processes.json").write_text(json.dumps([dead]))
     await let_archiving_fail(failing_archive)
     edge = JSONResponse({"data": {"services": {"orders": {"status": "unreachable"}}}})
-    queue = f"orders.planted-{uuid4()}"
+    # First by its name: other tests leave queues in the same broker, and a finding names only some.
+    queue = f"api-gateway.a-planted-{uuid4()}"
     async with (
         await aio_pika.connect(own_servers.broker_url) as connection,
         served(edge, tls=authority.server_of(tmp_path, "127.0.0.1", days=2.5)) as url,
@@ -80,7 +81,7 @@ async def test_faults_of_six_parts_at_once_are_each_named_with_what_to_do(
         "services": ("not ready: orders unreachable", "docs/runbooks/service-down.md"),
         "processes": ("not running: orders-worker", "logs"),
         "archiving": ("last success never", "docs/runbooks/archiving-failed.md"),
-        "consumers": ("no process consumes orders.planted-", "docs/runbooks/queue-without-consumer.md"),
+        "consumers": ("no process consumes api-gateway.a-planted-", "docs/runbooks/queue-without-consumer.md"),
         "disk of state": ("4.0 GiB (4 %) free", "make room now"),
         "certificate": ("of 127.0.0.1 is valid for 2 more days", "docs/runbooks/certificate-expires.md"),
     }
