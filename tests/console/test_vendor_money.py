@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 
 from console.formats import day, naira
+from console.money import arrival_words
 from operations.journey import Marketplace
 from tests.console.browser import NARROW, Visitor
 from tests.console.conftest import Arrival
@@ -95,7 +96,8 @@ async def test_a_payout_is_requested_once_and_cancelled(visitor: Arrival, market
     reaches = f"by {day(payout['arrival']['day'])}"
     assert reaches in await one.text()
     await one.open("/wallet")
-    assert f"at your bank {reaches}" in await one.text()
+    oldest = min(pending, key=lambda one: one["createdAt"])
+    assert f"at your bank {arrival_words(oldest['arrival'])}" in await one.text()
     await one.open(f"/wallet/payouts/{payout['id']}")
     await one.open_section("Cancel the payout")
     await one.click("Cancel the payout")
