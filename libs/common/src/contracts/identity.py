@@ -54,7 +54,9 @@ class SignUpRepeated(Event, frozen=True, kw_only=True):
 
 
 class ProfileChanged(Event, frozen=True, kw_only=True):
-    """Contact, campus or name changed, the number was confirmed or removed, or a staff role was granted or revoked."""
+    """Contact, campus or name changed, the number was confirmed or removed, a staff role was granted or revoked, or the
+    user was suspended or reinstated. A suspended user has no staff role.
+    """
 
     TYPE: ClassVar[str] = "identity.profile_changed.v1"
     user_id: UUID
@@ -131,7 +133,10 @@ class ShopInvitationSent(Event, frozen=True, kw_only=True):
 
 
 class ShopMemberChanged(Event, frozen=True, kw_only=True):
-    """A user became a member of a shop, or has another role in it; without a `role` the membership ended."""
+    """A user became a member of a shop, or has another role in it.
+
+    Without a `role` the membership ended, or the user is suspended.
+    """
 
     TYPE: ClassVar[str] = "identity.shop_member_changed.v1"
     user_id: UUID

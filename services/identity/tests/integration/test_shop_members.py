@@ -230,6 +230,17 @@ async def test_a_changed_role_ends_the_sessions_of_the_earlier_one(staff: StaffA
     assert (await caller_after(staff, "BUYER")).vendor_id == demo.ADA.id
 
 
+async def test_a_suspended_member_has_no_role_for_notices_until_the_reinstatement(staff: StaffAdministration) -> None:
+    await join(staff)
+    data_of(await staff.act("suspend", "BUYER", {"reason": "Fraud"}))
+    assert await published_roles(staff) == ["packer", None]
+    # The owner may change a role meanwhile: it has no effect before the reinstatement.
+    data_of(await send(staff, "PATCH", f"{MEMBERS}/{USERS['BUYER'].id}", "VENDOR", {"role": "manager"}))
+    assert await published_roles(staff) == ["packer", None, None]
+    data_of(await staff.act("reinstate", "BUYER"))
+    assert await published_roles(staff) == ["packer", None, None, "manager"]
+
+
 async def test_a_member_ends_their_membership(staff: StaffAdministration) -> None:
     await join(staff)
     assert (await send(staff, "DELETE", f"{MEMBERS}/{USERS['BUYER'].id}", "BUYER")).status_code == 204

@@ -75,6 +75,18 @@ async def test_a_suspended_user_cannot_sign_in_by_any_method(staff: StaffAdminis
     assert await staff.actions() == [("ADMIN", "suspended", "SUPPORT"), ("ADMIN", "reinstated", "SUPPORT")]
 
 
+async def test_a_suspended_member_of_the_staff_is_published_without_roles(staff: StaffAdministration) -> None:
+    async def published_roles() -> list[list[str]]:
+        events = await staff.app.published("identity.profile_changed.v1")
+        return [event["staffRoles"] for event in events if event["userId"] == str(USERS["SUPPORT"].id)]
+
+    earlier = await published_roles()
+    await staff.act("suspend", "SUPPORT", {"reason": "Left the company"})
+    assert await published_roles() == [*earlier, []]
+    await staff.act("reinstate", "SUPPORT")
+    assert await published_roles() == [*earlier, [], ["support_agent"]]
+
+
 async def test_a_sign_in_concurrent_with_a_suspension_creates_no_session(staff: StaffAdministration) -> None:
     _, refresh_token = await staff.sign_in("SUPPORT")
     await staff.token("ADMIN")

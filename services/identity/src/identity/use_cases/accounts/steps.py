@@ -10,13 +10,17 @@ from contracts.permissions import STAFF_ROLES
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.sign_up_passwords import sign_up_address_hash
 from identity.queries.profiles import Profile, profile_of
-from identity.store import accounts, codes, factors, passkeys, profiles, recovery_codes, sessions, sign_ups
+from identity.store import accounts, codes, factors, passkeys, profiles, recovery_codes, sessions, sign_ups, staff
 from identity.use_cases.sessions.revoke_sessions import RevokedSessions, revoke_sessions
 
 
 async def publish_profile(uow: UnitOfWork, user_id: UUID) -> Profile:
-    """Publish and return the profile as this transaction changed it. Raises ProfileMissing."""
+    """Publish and return the profile as this transaction changed it: a suspended user has no staff role in the event.
+
+    Raises ProfileMissing.
+    """
     profile = await profile_of(uow, user_id)
+    roles = () if await staff.is_suspended(uow, user_id) else profile.roles
     uow.publish(
         ProfileChanged(
             user_id=user_id,
@@ -25,7 +29,7 @@ async def publish_profile(uow: UnitOfWork, user_id: UUID) -> Profile:
             full_name=profile.full_name,
             campus_id=profile.campus_id,
             phone_confirmed=profile.phone_confirmed,
-            staff_roles=tuple(role for role in profile.roles if role in STAFF_ROLES),
+            staff_roles=tuple(role for role in roles if role in STAFF_ROLES),
             hub_id=profile.hub_id,
         )
     )

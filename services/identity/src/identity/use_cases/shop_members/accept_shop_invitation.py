@@ -6,11 +6,10 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound
-from contracts.identity import ShopMemberChanged
 from identity.domain.shop_members import MemberElsewhere, OwnerOfAShop, ShopMember
 from identity.store import shop_members, staff
 from identity.store.staff import record_staff_action
-from identity.use_cases.shop_members.steps import lock_invitation
+from identity.use_cases.shop_members.steps import lock_invitation, publish_member
 
 
 async def accept_shop_invitation(uow: UnitOfWork, caller: Caller, invitation_id: UUID, *, now: datetime) -> None:
@@ -31,6 +30,6 @@ async def accept_shop_invitation(uow: UnitOfWork, caller: Caller, invitation_id:
     member = ShopMember(caller.id, invitation.vendor_id, invitation.role)
     await shop_members.delete_invitation(uow, invitation.id)
     await shop_members.record_member(uow, member, by=invitation.invited_by, now=now)
-    uow.publish(ShopMemberChanged(user_id=member.user_id, vendor_id=member.vendor_id, role=member.role))
+    await publish_member(uow, member)
     detail = {"vendorId": str(member.vendor_id), "role": member.role}
     await record_staff_action(uow, "shop_member_joined", "person", caller.id, detail, by=caller.id, now=now)

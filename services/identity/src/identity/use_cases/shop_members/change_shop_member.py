@@ -1,17 +1,17 @@
 """Change the role of a member of a shop."""
 
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound
-from contracts.identity import ShopMemberChanged
 from identity.domain.shop_members import ShopRole
 from identity.store import shop_members
 from identity.store.staff import record_staff_action
 from identity.use_cases.sessions.revoke_sessions import RevokedSessions, revoke_sessions
-from identity.use_cases.shop_members.steps import lock_member, lock_own_shop
+from identity.use_cases.shop_members.steps import lock_member, lock_own_shop, publish_member
 
 
 async def change_shop_member(
@@ -28,7 +28,7 @@ async def change_shop_member(
     if member.role == role:
         return None
     await shop_members.save_role(uow, member, role)
-    uow.publish(ShopMemberChanged(user_id=user_id, vendor_id=vendor_id, role=role))
+    await publish_member(uow, replace(member, role=role))
     detail = {"vendorId": str(vendor_id), "before": member.role, "role": role}
     await record_staff_action(uow, "shop_member_changed", "person", user_id, detail, by=caller.id, now=now)
     return await revoke_sessions(uow, user_id, because="role_revoked", now=now)

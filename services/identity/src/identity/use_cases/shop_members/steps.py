@@ -55,6 +55,12 @@ async def lock_member(uow: UnitOfWork, user_id: UUID) -> ShopMember:
     return locked
 
 
+async def publish_member(uow: UnitOfWork, member: ShopMember) -> None:
+    """Publish the role of a member as this transaction changed it: a suspended one has none in the event."""
+    role = None if await staff.is_suspended(uow, member.user_id) else member.role
+    uow.publish(ShopMemberChanged(user_id=member.user_id, vendor_id=member.vendor_id, role=role))
+
+
 async def end_membership(uow: UnitOfWork, member: ShopMember, *, by: UUID, now: datetime) -> RevokedSessions:
     """Remove the locked member, end their sessions, and record and publish it."""
     await shop_members.delete_member(uow, member.user_id)

@@ -9,6 +9,9 @@ from common.primitives.problems import Forbidden, NotFound
 from identity.domain.errors import NoLongerAdmin, NoLongerCampusAdmin
 from identity.domain.staff import PreparedGrant, StaffUser, check_not_own_grant
 from identity.store import commission_changes, factor_resets, staff
+from identity.store.shop_members import find_member
+from identity.use_cases.accounts.steps import publish_profile
+from identity.use_cases.shop_members.steps import publish_member
 
 
 async def lock_staff_as_admin(uow: UnitOfWork, caller: Caller) -> None:
@@ -67,6 +70,14 @@ async def lock_staff_grant(uow: UnitOfWork, caller: Caller, grant_id: UUID) -> t
     if grant is None:
         raise NotFound
     return grant, user
+
+
+async def publish_roles(uow: UnitOfWork, user_id: UUID) -> None:
+    """Publish the roles that a suspension has ended, or a reinstatement has given back, so that notices follow them."""
+    await publish_profile(uow, user_id)
+    member = await find_member(uow, user_id)
+    if member is not None:
+        await publish_member(uow, member)
 
 
 async def reject_prepared_by(uow: UnitOfWork, preparer_id: UUID, *, by: UUID, now: datetime) -> None:
