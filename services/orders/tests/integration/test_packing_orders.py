@@ -52,9 +52,11 @@ async def packing(market: Market, headers: dict[str, str] | None = None, **query
     return data_of(response)
 
 
-async def send(market: Market, order: dict[str, Any], verb: str, headers: dict[str, str], body: Any = None) -> Any:
-    key = {"Idempotency-Key": str(uuid4())}
-    return await market.client.post(f"{PACKING}/{order['id']}/{verb}", json=body or {}, headers={**headers, **key})
+async def send(
+    market: Market, order: dict[str, Any], verb: str, headers: dict[str, str], body: Any = None, key: UUID | None = None
+) -> Any:
+    sent = {**headers, "Idempotency-Key": str(key or uuid4())}
+    return await market.client.post(f"{PACKING}/{order['id']}/{verb}", json=body or {}, headers=sent)
 
 
 async def test_a_packer_lists_the_orders_to_pack_oldest_first(market: Market) -> None:
@@ -134,6 +136,23 @@ async def test_an_order_disputed_right_after_its_change_is_returned_as_changed(
     assert (changed["status"], await market.status_of(order)) == (status, "disputed")
     path = f"{PACKING}/{order['id']}"
     assert error_of(await market.client.get(path, headers=market.as_packer())) == NOT_FOUND
+
+
+async def test_a_repeated_hand_over_of_a_disputed_order_has_its_first_result(market: Market) -> None:
+    order, packer, key = await market.paid(), market.as_packer(), uuid4()
+    body = {"pin": await market.pin_of(order)}
+    data_of(await send(market, order, "dispatch", packer))
+    first = data_of(await send(market, order, "verify-delivery", packer, body, key))
+    await market.fetch("UPDATE orders SET status = 'disputed' WHERE id = $1", UUID(order["id"]))
+    assert data_of(await send(market, order, "verify-delivery", packer, body, key)) == first
+    # The packer changes nothing anymore, and reads why.
+    for verb, sent in (("dispatch", None), ("verify-delivery", body)):
+        assert error_of(await send(market, order, verb, packer, sent)) == CONFLICT
+    # Another packer has not changed the order; a packer of another shop never sees it.
+    colleague = market.headers(new_id(), roles=("buyer", "shop_packer"), packing_vendor_id=market.vendor_id)
+    for headers in (colleague, market.as_packer(new_id())):
+        assert error_of(await send(market, order, "verify-delivery", headers, body, key)) == NOT_FOUND
+    assert await market.status_of(order) == "disputed"
 
 
 async def test_an_order_in_another_state_is_not_dispatched(market: Market) -> None:
