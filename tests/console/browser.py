@@ -24,6 +24,14 @@ TOKEN_SECONDS: Final = 600
 
 
 IMAGES_ARE_LOADED: Final = "[...document.images].every((one) => one.complete && one.naturalWidth > 0)"
+CUT_CHOICES: Final = """[...document.querySelectorAll("select")].flatMap((one) => {
+  if (!one.checkVisibility()) return [];
+  const has = one.clientWidth;
+  one.style.maxWidth = "none";
+  const needs = one.clientWidth;
+  one.style.maxWidth = "";
+  return needs > has ? [`${one.name} needs ${needs} px and has ${has}`] : [];
+})"""
 
 
 async def wait_until(page: Page, expression: str) -> None:
@@ -113,7 +121,8 @@ class Visitor:
         ]
 
     async def check_width(self) -> None:
-        """No horizontal scroll."""
+        """No horizontal scroll, and no choice of a list that is cut."""
+        assert await self.page.evaluate(CUT_CHOICES) == [], self.page.url
         overflow = await self.page.evaluate(
             "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         )

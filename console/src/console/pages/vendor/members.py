@@ -12,10 +12,7 @@ from console.visit import Visit
 SCREENS = Screens()
 
 OWNER: Final = ("shop_members:own",)
-ROLES: Final = (
-    ("packer", "Packer: packs and hands over, sees no amount"),
-    ("manager", "Manager: products, orders, returns and messages, not the wallet"),
-)
+ROLES: Final = (("packer", "Packer"), ("manager", "Manager"))
 
 MEMBERS = ListView(
     "/api/shop-members",
