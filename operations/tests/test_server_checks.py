@@ -269,6 +269,56 @@ async def test_a_classic_queue_has_a_warning(machine: Machine, own_servers: Serv
     assert found.found == "queues that one node loses: planted-classic"
 
 
+async def test_eleven_faults_at_once_are_each_named_with_what_to_do(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    day_before = datetime.now(UTC) - timedelta(hours=27)
+    stored_backups(monkeypatch, databases=day_before, images=day_before)
+    (machine.state_dir / "secrets.env").write_text("SEALING_KEY=second\n")
+    available_memory(monkeypatch, tmp_path, percent=9)
+    monkeypatch.setattr(system_status.shutil, "disk_usage", lambda _folder: Usage(100 << 30, 96 << 30, 4 << 30))
+    await record_audit(machine.database_url, datetime.now(UTC), "broken")
+    newest = (await finding_of(machine, "ok", "migrations of campus_orders")).found
+    pending = "UPDATE alembic_version SET version_num = '0001'"
+    path = f"/api/policies/%2F/{SUBSCRIBER_POLICY_NAME}"
+    async with (
+        setting_of(machine, "log_lock_waits", "off"),
+        setting_of(machine, "archive_command", "false", "true"),
+        changed(machine, "campus_orders", pending, f"UPDATE alembic_version SET version_num = '{newest}'"),
+        changed(machine, "postgres", "ALTER ROLE campus_payouts_api_a RESET statement_timeout"),
+        httpx.AsyncClient(base_url=machine.management_url, trust_env=False) as api,
+    ):
+        await execute(machine.database_url, "postgres", "SELECT pg_switch_wal()")
+        await until(
+            machine, "SELECT last_failed_time > coalesce(last_archived_time, '-infinity') FROM pg_stat_archiver"
+        )
+        assert (await api.delete(path)).is_success
+        try:
+            found = await check_servers(machine, PRODUCTION)
+        finally:
+            await api.put(path, json=SUBSCRIBER_POLICY)
+            await provision_again(machine)
+    await until(machine, "SELECT last_archived_time > last_failed_time FROM pg_stat_archiver")
+    planted = {
+        "log_lock_waits": ("is off, not on", "docs/reference/database-settings.md"),
+        "archiving": ("last success", "docs/runbooks/archiving-failed.md"),
+        "migrations of campus_orders": (f"0001 is applied, {newest} is the newest", "campusctl install or upgrade"),
+        "statement_timeout": ("is not set for campus_payouts_api_a", "campusctl install"),
+        "queue policies": (f"{SUBSCRIBER_POLICY_NAME} is missing", "campusctl install"),
+        "audit": ("broken", "docs/runbooks/audit-broken.md"),
+        "backup": ("27 h", "campusctl backup run"),
+        "backup of images": ("27 h", "campusctl backup run --only images"),
+        "backup of secrets": ("changed", "campusctl backup run --only secrets"),
+        "disk of state": ("4.0 GiB (4 %) free", "make room now"),
+        "memory": ("9 % of 4096 MiB available", "add memory"),
+    }
+    faults = {finding.subject: finding for finding in found if finding.state == "fault"}
+    assert planted.keys() == faults.keys()
+    for subject, (text, advice) in planted.items():
+        assert text in faults[subject].found, faults[subject]
+        assert advice in faults[subject].advice, faults[subject]
+
+
 async def test_servers_that_are_down_are_faults_without_a_password(machine: Machine) -> None:
     port = free_port_base()
     stopped = replace(
