@@ -168,6 +168,8 @@ async def test_a_lost_machine_is_restored_to_an_instant(machine: Machine, tmp_pa
     # That of the instant, and a later one, which no row refers to.
     assert (into / "images" / "media" / "a").read_bytes() == b"first image"
     assert (into / "images" / "media" / "b").read_bytes() == b"second image"
+    # The settings of a new machine, which allow fewer connections than those of the lost one.
+    machine.server.settings["max_connections"] = "20"
     await start_restored(machine.server, into)
     assert await machine.notes("one") == await machine.notes("two") == ["before the instant", "in the base backup"]
     async with machine.connected() as connection:

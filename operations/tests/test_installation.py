@@ -57,6 +57,20 @@ def files(state_dir: Path) -> list[PlannedFile]:
     return planned_files(settings, preview_secrets(settings), PostgresqlCluster(15))
 
 
+def test_the_folder_of_a_restore_is_the_data_of_the_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PostgresqlCluster, "configuration", tmp_path)
+    settings = tmp_path / "postgresql.conf"
+    settings.write_text("data_directory = '/var/lib/campus-restored/postgresql'\t\t# use data in another directory\n")
+    assert PostgresqlCluster(15).data == Path("/var/lib/campus-restored/postgresql")
+    settings.write_text("#data_directory = 'ConfigDir'\n")
+    assert PostgresqlCluster(15).data == Path("/var/lib/postgresql/15/main")
+
+
+def test_the_backup_of_secrets_contains_the_settings_of_the_machine(files: list[PlannedFile], state_dir: Path) -> None:
+    [backup] = [file for file in files if file.path.name == "backup.env"]
+    assert f"BACKUP_SECRET_FILES={state_dir}/secrets.env,/etc/campus/campus.env\n" in backup.content
+
+
 def environment_of(files: list[PlannedFile], process: str) -> dict[str, str]:
     (file,) = [file for file in files if file.path.name == f"{process}.env"]
     return {line.partition("=")[0]: "".join(shlex.split(line.partition("=")[2])) for line in file.content.splitlines()}

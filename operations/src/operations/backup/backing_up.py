@@ -11,7 +11,7 @@ from typing import Final
 
 from operations.backup.cluster import inspect, read_archiving, set_archiving
 from operations.backup.encrypted_objects import ObjectCipher
-from operations.backup.errors import BackupFailed
+from operations.backup.errors import ArchivesAfterRestart, BackupFailed
 from operations.backup.images import LISTS, CopiedImages, back_up_images, instant_of, verify_images
 from operations.backup.objects import open_objects
 from operations.backup.pgbackrest import Account, DatabaseBackup, PgBackRest, Server, configuration_of, find_program
@@ -51,7 +51,7 @@ class StoredBackups:
 async def initialise(settings: BackupSettings) -> Server:
     """Write pgBackRest's configuration, create the repository and enable archiving; a repetition changes nothing else.
 
-    Raises BackupFailed, also where PostgreSQL must be restarted before archiving starts.
+    Raises BackupFailed, and ArchivesAfterRestart where PostgreSQL must be restarted before archiving starts.
     """
     find_program()
     if not settings.recovery_key:
@@ -71,7 +71,7 @@ async def initialise(settings: BackupSettings) -> Server:
     if (server.archive_mode, server.archive_command) != ("on", settings.archive_command):
         await set_archiving(settings)
     if server.archive_mode != "on":
-        raise BackupFailed(
+        raise ArchivesAfterRestart(
             "PostgreSQL archives after its next start.",
             "Restart it (sudo systemctl restart postgresql), then run `campusctl backup init` again.",
         )

@@ -1,4 +1,4 @@
-"""The error of a backup or a restore."""
+"""The errors of a backup or a restore."""
 
 
 class BackupFailed(Exception):
@@ -7,3 +7,7 @@ class BackupFailed(Exception):
     def __init__(self, detail: str, advice: str = "", *, is_unreachable: bool = False) -> None:
         super().__init__(detail)
         self.detail, self.advice, self.is_unreachable = detail, advice, is_unreachable
+
+
+class ArchivesAfterRestart(BackupFailed):
+    """PostgreSQL archives after its next start."""

@@ -73,7 +73,8 @@ def _restore_databases(
     if to is not None and to < earliest:
         raise BackupFailed(f"The oldest backup ended {earliest}, after {to}.", "See `campusctl backup list`.")
     target = ("--type=time", f"--target={to:%Y-%m-%d %H:%M:%S.%f}+00", "--target-action=promote") if to else ()
-    program.run("restore", "--archive-mode=off", *target)
+    # With it, recovery needs at least the connections of the lost server, whose settings are not restored.
+    program.run("restore", "--archive-mode=off", "--recovery-option=hot_standby=off", *target)
     return backups.postgresql
 
 

@@ -82,7 +82,10 @@ class Host:
             self.change(f"enabled: {', '.join(late)}")
 
     def restart(self, unit: str) -> None:
-        self.run("systemctl", "restart", unit)
+        try:
+            self.run("systemctl", "restart", unit)
+        except InstallationFailed as error:
+            raise InstallationFailed(error.detail, f"journalctl -u {unit} -n 50") from None
         self.change(f"restarted: {unit}")
 
     def ensure_running(self, unit: str, restart: bool) -> None:

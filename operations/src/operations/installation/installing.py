@@ -14,7 +14,7 @@ import asyncpg
 from common.messaging.declaring import DeclarationFailed, declare_broker
 from operations.backup.backing_up import initialise
 from operations.backup.cluster import read_archiving
-from operations.backup.errors import BackupFailed
+from operations.backup.errors import ArchivesAfterRestart, BackupFailed
 from operations.backup.settings import read_backup_settings
 from operations.installation.errors import InstallationFailed
 from operations.installation.files import PlannedFile, changed
@@ -55,7 +55,7 @@ def install(settings: InstallationSettings, host: Host) -> None:
     provision(settings, secrets, host)
     migrate(settings, secrets, release)
     if settings.has_backup:
-        _set_up_backup(host)
+        _set_up_backup(cluster, host)
     host.enable(TARGET, *_PROCESSES, *TIMERS)
     for timer in TIMERS:
         host.ensure_running(timer, restart=False)
@@ -180,11 +180,16 @@ def migrate(settings: InstallationSettings, secrets: Mapping[str, str], release:
             raise InstallationFailed(f"The migration of {service.name} failed: {words}")
 
 
-def _set_up_backup(host: Host) -> None:
+def _set_up_backup(cluster: PostgresqlCluster, host: Host) -> None:
     try:
         settings = read_backup_settings(STATE_DIR / "backup.env", STATE_DIR)
         if not settings.configuration.exists():
-            asyncio.run(initialise(settings))
+            try:
+                asyncio.run(initialise(settings))
+            except ArchivesAfterRestart:
+                # A restored server does not archive.
+                host.restart(cluster.unit)
+                asyncio.run(initialise(settings))
             host.change("backup: repository created, PostgreSQL archives")
         elif asyncio.run(read_archiving(settings.database_url)).is_failing:
             raise InstallationFailed("PostgreSQL cannot archive.", "docs/runbooks/archiving-failed.md")

@@ -1,6 +1,7 @@
 """The files that an installation writes: units, environments, and the configuration of the servers."""
 
 import os
+import re
 import secrets as random
 import shutil
 import tempfile
@@ -52,7 +53,10 @@ class PostgresqlCluster:
 
     @property
     def data(self) -> Path:
-        return Path(f"/var/lib/postgresql/{self.version}/main")
+        """The folder that Debian's `postgresql.conf` names; a restore names its own."""
+        text = (self.configuration / "postgresql.conf").read_text()
+        named = re.search(r"^data_directory\s*=\s*'([^']+)'", text, re.MULTILINE)
+        return Path(named[1] if named else f"/var/lib/postgresql/{self.version}/main")
 
     @property
     def programs(self) -> Path:
@@ -150,7 +154,12 @@ def _edge(settings: InstallationSettings) -> str:
 
 
 def _backup(settings: InstallationSettings) -> str:
-    values = {"BACKUP_CERTIFICATE_HOSTS": ",".join(settings.hosts), **settings.values}
+    values = {
+        "BACKUP_CERTIFICATE_HOSTS": ",".join(settings.hosts),
+        # A lost machine is installed again with its own settings.
+        "BACKUP_SECRET_FILES": f"{STATE_DIR / 'secrets.env'},{SETTINGS_FILE}",
+        **settings.values,
+    }
     lines = [f"{name}={text}\n" for name, text in sorted(values.items()) if name in BACKUP_SETTINGS]
     return "# Written by `campusctl install`.\n" + "".join(lines)
 

@@ -12,7 +12,7 @@ from campus_tools.servers.point_in_time import wait_recovered
 from campus_tools.servers.postgresql import PrivatePostgresql
 from operations.backup.settings import BackupSettings
 
-_RECOVERY: Final = re.compile(r"^(restore_command|recovery_target\w*) = '(.*)'$", re.MULTILINE)
+_RECOVERY: Final = re.compile(r"^(restore_command|hot_standby|recovery_target\w*) = '(.*)'$", re.MULTILINE)
 
 
 def find_pgbackrest(report: Callable[[str], None]) -> None:

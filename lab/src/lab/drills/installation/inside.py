@@ -1,4 +1,5 @@
-"""The steps of the drill on the empty machine: install twice, sell, restart after a kill; and after a boot, upgrade.
+"""The steps of the drill on an empty machine: install twice, sell, restart after a kill; after a boot, upgrade; and
+on a second machine, restore.
 
 python -m lab.drills.installation.inside sell RESULT
 """
@@ -11,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,6 +35,11 @@ _KEY: Final = Path("/etc/campus/edge.key")
 _FIRST: Final = Path("/opt/campus/releases/first")
 _NEXT: Final = Path("/opt/campus/releases/next")
 _BROKEN: Final = Path("/opt/campus/releases/broken")
+_REPOSITORY: Final = Path("/srv/campus-repository")
+_RECOVERY_KEY: Final = Path("/root/recovery.key")
+KEPT: Final = ("srv", "root/recovery.key", "etc/campus/edge.pem", "etc/campus/edge.key")
+"""What a lost machine does not take with it: the repository, the key, the certificate, and the sandbox's state."""
+_PUBLISHERS: Final = ("identity", "orders", "payments", "payouts", "notifications")
 _GROUPS: Final = Path("/sys/fs/cgroup/memory")
 _MIB: Final = 1024**2
 
@@ -41,7 +48,7 @@ def main() -> int:
     part, file = sys.argv[1], Path(sys.argv[2])
     result: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
     try:
-        (_sell if part == "sell" else _upgrade)(result)
+        {"sell": _sell, "upgrade": _upgrade, "restore": _restore}[part](result)
     except BaseException as error:
         result["failure"] = f"{type(error).__name__}: {error}"
     finally:
@@ -74,12 +81,58 @@ def _upgrade(result: dict[str, Any]) -> None:
     result["release after the broken upgrade"] = str(Path("/opt/campus/current").resolve())
     result["audit at the end"] = json.loads(_campusctl("audit", "--json"))["ok"]
     result["status"] = json.loads(_campusctl("status", "--json", accepts=(0, 4)))["data"]
+    _campusctl("backup", "verify", "--recovery-key", str(_RECOVERY_KEY))
+    result["orders"] = _count_orders()
+
+
+def _restore(result: dict[str, Any]) -> None:
+    """Run the commands of docs/operating.md as they stand there, and those of the runbook of a restore."""
+    _name_hosts()
+    os.environ |= _addresses()
+    _copy_release(_NEXT)
+    Path("/root/restore.env").write_text(f"BACKUP_REPOSITORY={_REPOSITORY}\n")
+    began = time.monotonic()
+    _run_section("The machine is lost")
+    result["restored and installed by the commands of the page"] = f"{time.monotonic() - began:.0f} s"
+    _start_sandbox()
+    _campusctl("service", "payouts", "compare-transfers")
+    now = datetime.now(UTC)
+    for service in _PUBLISHERS:
+        _campusctl("service", service, "republish", "--since", (now - timedelta(hours=1)).isoformat())
+    _campusctl("service", "payments", "reconcile", "--from", (now - timedelta(days=1)).isoformat())
+    _campusctl("ledger", "verify")
+    result["audit after the restore"] = json.loads(_campusctl("audit", "--json"))["ok"]
+    result["orders lost by the restore"] = result["orders"] - _count_orders()
+    result["restored, compared, republished, audited after"] = f"{time.monotonic() - began:.0f} s"
+    _campusctl("backup", "run")
+    _campusctl("backup", "verify")
+
+
+def _count_orders() -> int:
+    query = ["psql", "-At", "-d", "campus_orders", "-c", "SELECT count(*) FROM orders"]
+    command = ["runuser", "-u", "postgres", "--", *query]
+    return int(subprocess.run(command, cwd="/", check=True, capture_output=True, text=True).stdout)
+
+
+def _run_section(heading: str) -> None:
+    """Run the commands of a section of docs/operating.md in the release's folder. Raises AssertionError."""
+    section = (_NEXT / "docs/operating.md").read_text().partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    script = "".join(f"{line[4:]}\n" for line in section.splitlines() if line.startswith("    "))
+    assert script, heading
+    _log(script)
+    ended = subprocess.run(["sh", "-euxc", script], cwd=_NEXT, capture_output=True, text=True, check=False)
+    if ended.returncode != 0:
+        raise AssertionError(f"{heading}: {ended.stdout[-2000:]}{ended.stderr[-2000:]}")
+
+
+def _name_hosts() -> None:
+    hosts = Path("/etc/hosts")
+    hosts.write_text(f"{hosts.read_text()}127.0.0.1 api.campus.test console.campus.test\n")
 
 
 def _prepare() -> None:
     """Write what the operator has before: the settings, a certificate, names."""
-    hosts = Path("/etc/hosts")
-    hosts.write_text(f"{hosts.read_text()}127.0.0.1 api.campus.test console.campus.test\n")
+    _name_hosts()
     SETTINGS.parent.mkdir(exist_ok=True)
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "30", "-subj", "/CN=campus.test",
@@ -89,9 +142,8 @@ def _prepare() -> None:
     _KEY.chmod(0o644)
     os.environ |= _addresses()
     sandbox = os.environ["SANDBOX_URL"]
-    recovery = Path("/root/recovery.key")
     printed = subprocess.run(
-        [_program(), "backup", "recovery-key", "--out", str(recovery)], check=True, capture_output=True, text=True
+        [_program(), "backup", "recovery-key", "--out", str(_RECOVERY_KEY)], check=True, capture_output=True, text=True
     ).stdout
     values = {
         "ENVIRONMENT": "staging",
@@ -114,7 +166,7 @@ def _prepare() -> None:
         "FCM_TOKEN_URL": f"{sandbox}/push/oauth/token",
         "ON_CALL_URL": f"{sandbox}/on-call/api/v2/alerts",
         "BOOTSTRAP_ADMIN_EMAIL": "platform-admin@campus.example",
-        "BACKUP_REPOSITORY": "/srv/campus-repository",
+        "BACKUP_REPOSITORY": str(_REPOSITORY),
         "BACKUP_RECOVERY_KEY": printed.splitlines()[0].partition("=")[2],
     }
     SETTINGS.write_text("".join(f"{name}={text}\n" for name, text in values.items()))

@@ -57,8 +57,10 @@ else
     mount -t cgroup2 cgroup2 sys/fs/cgroup
 fi
 : > etc/machine-id
-# They would change the kernel that both machines share.
-for unit in systemd-sysctl systemd-modules-load systemd-udevd systemd-networkd; do
+# The first four would change the kernel that both machines share. The others are no part of an empty machine: they are
+# services of the machine below, such as a web server on port 80.
+for unit in systemd-sysctl systemd-modules-load systemd-udevd systemd-networkd \
+    nginx prometheus prometheus-alertmanager; do
     ln -sf /dev/null "etc/systemd/system/$unit.service"
 done
 mkdir -p mnt/before
@@ -123,6 +125,12 @@ class EmptyMachine:
             self._unshare.wait()
         self._first = self._unshare = None
 
+    def copy_from(self, other: "EmptyMachine", *paths: str) -> None:
+        """Copy files and folders of another machine that is off, with their owners."""
+        for path in paths:
+            (self.disk / path).parent.mkdir(parents=True, exist_ok=True)
+            self._run("cp", "-a", str(other.disk / path), str(self.disk / path))
+
     def remove(self) -> None:
         """Remove the machine with its disk and groups."""
         self.fail_power()
@@ -166,9 +174,9 @@ class EmptyMachine:
 
 
 @contextmanager
-def empty_machine() -> Iterator[EmptyMachine]:
+def empty_machine(name: str) -> Iterator[EmptyMachine]:
     """Yield a machine that is off, and remove it at the end."""
-    machine = EmptyMachine(Path(f"/var/tmp/campus-installation-{os.getpid()}"))
+    machine = EmptyMachine(Path(f"/var/tmp/campus-{name}-{os.getpid()}"))
     for name in ("upper", "work", "machine"):
         (machine.root / name).mkdir(parents=True)
     try:
