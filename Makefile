@@ -15,8 +15,8 @@ CLIENT := clients/python/src/campus_client/public_events.py
 .PHONY: setup run demo dev storefront clean help test lint format audit fuzz openapi-check postman-check \
     typescript-check new-endpoint migration documents schemas guides typescript shots ctl k8s-check lock \
     audit-dependencies sbom release-notes bench bench-quick simulate crash-points races \
-    mutants soak payout-soak notify-soak broker-soak audit-scale freeze-drill scale-drill failover-drill overload-drill \
-    client-chaos restore-drill one-box-drill installation-drill start-drill upgrade-drill rotation-drill compromise-drill world-drill check-history
+    mutants soak notify-soak broker-soak freeze-drill scale-drill failover-drill overload-drill \
+    client-chaos restore-drill one-box-drill installation-drill upgrade-drill rotation-drill compromise-drill world-drill check-history
 
 # Any other word: a slip of the fingers.
 .DEFAULT:
@@ -156,7 +156,7 @@ simulate: setup ## Seeded schedules of the marketplace on a virtual clock, with 
 	@exec $(PYTHON) -m lab.simulation --seeds $(or $(SEEDS),200) $(ARGS)
 
 # Effects: statement, commit, publish, acknowledgement, provider call. ARGS="--scenario purchase --sample 20";
-# ARGS="--deaths two" and "--deaths together" for two deaths, ARGS="--kill 40" for real processes.
+# ARGS="--deaths two" and "--deaths together" for two deaths.
 crash-points: setup ## Kill a process before and after each effect of each scenario, and audit
 	@exec $(PYTHON) -m lab.crash_points $(ARGS)
 
@@ -172,10 +172,6 @@ mutants: setup ## One fault at a time in code, SQL and database; a test must det
 soak: setup ## Send 10,000 webhooks while their worker is killed ten times, and audit
 	@exec $(PYTHON) -m lab.soak webhooks $(ARGS)
 
-# 5 % of the calls get no response and 2 % fail after acceptance. ARGS="--count 200".
-payout-soak: setup ## Dispatch 1,000 payouts through a failing gateway, and audit
-	@exec $(PYTHON) -m lab.soak payouts $(ARGS)
-
 # ARGS="--count 2000 --down push --how refusing".
 notify-soak: setup ## Send 10,000 messages while text messages hang and the worker is killed
 	@exec $(PYTHON) -m lab.soak notifications $(ARGS)
@@ -187,10 +183,6 @@ broker-soak: setup ## Send a million messages through delay and dead letter queu
 # F=build/histories/soak-....jsonl: operations as invoke and ok, fail or info, and the final reads.
 check-history: setup ## Check the history that a soak, a drill or races has written (F=FILE)
 	@exec $(PYTHON) -m lab.histories $(F)
-
-# ARGS="--orders 1000000".
-audit-scale: setup ## Time and memory of an audit by the number of orders
-	@exec $(PYTHON) -m lab.audit_scale $(ARGS)
 
 # Everything arrives within 30 s. 20, 40 and 120 s each; ARGS="--mode drop --server rabbitmq --seconds 40".
 freeze-drill: setup ## Freeze broker, database and Redis, or drop their packets, under load
@@ -224,10 +216,6 @@ one-box-drill: setup ## Lose one machine under orders, restore it by campusctl, 
 # As root: an overlay of this machine's files, booted by systemd in namespaces, with Debian's servers.
 installation-drill: setup ## Install on an empty machine by campusctl, sell, kill, boot and upgrade; prints the memory of each unit
 	@exec $(PYTHON) -m lab.drills installation $(ARGS)
-
-# ARGS="--each 10".
-start-drill: setup ## Start three of every process at once on empty servers, and audit
-	@exec $(PYTHON) -m lab.drills start $(ARGS)
 
 # ARGS="--from COMMIT"; both versions side by side by ten seeds: ARGS="--from COMMIT --skew 10"; of released images ARGS="--from-images FOLDER --images build/release".
 upgrade-drill: setup ## Replace an older version by this one under load; no request fails

@@ -1,12 +1,9 @@
 """Computations of the scale drill: the ports of its processes, the addresses of its servers, and the unavailability."""
 
 from collections import Counter
-from dataclasses import asdict
 from pathlib import Path
 
-from campus_tools.servers import ServerPorts
 from campus_tools.servers.postgresql import PrivatePostgresql
-from lab.drills.at_once import three_of_each
 from lab.drills.doubled import doubled
 from lab.drills.scale.availability import READ, WRITE, Probe, Prober
 from lab.drills.scale.journeys import Journey, Journeys
@@ -31,14 +28,6 @@ def test_two_of_every_process_have_ports_of_their_own() -> None:
     # The balancers of the API processes have the ports of the single instances.
     ports += range(len(CAMPUS.services))
     assert len(ports) == len(set(ports))
-
-
-def test_three_of_every_process_have_ports_of_their_own() -> None:
-    plan = three_of_each(CAMPUS)
-    ports = [port for process in plan.processes for port in {process.port_offset, process.health_offset}]
-    servers = asdict(ServerPorts.above(0)).values()
-    assert len(ports) == len(set(ports))
-    assert set(ports).isdisjoint(servers)
 
 
 def test_the_servers_have_ports_that_no_process_has(tmp_path: Path) -> None:

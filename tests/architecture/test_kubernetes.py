@@ -155,7 +155,7 @@ def test_workers_scale_with_their_own_queues() -> None:
         }
         assert [trigger["metricType"] for trigger in it["spec"]["triggers"] if trigger["type"] == "cpu"] == [
             "AverageValue"
-        ], "lengths alone are too late: the busiest hour of lab.autoscaling shows it"
+        ], "lengths alone are too late (docs/capacity.md, the busiest hour)"
     assert scaled == {
         f"{service}-worker": {queue for queue in queues if queue.startswith(f"{service}.")}
         for service in SETTINGS

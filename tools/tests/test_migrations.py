@@ -2,7 +2,9 @@
 
 import asyncio
 import importlib
+import os
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +133,15 @@ async def test_a_written_migration_gives_an_older_database_the_schema_of_an_empt
     monkeypatch.setenv("OWNER_DATABASE_URL", older.owner)
     await asyncio.to_thread(command.downgrade, config_of(folder), "-1")
     assert comparable(await schema_of(older)) == comparable((folder / "schema.sql").read_text())
+
+
+async def test_three_migrations_of_an_empty_database_at_once_all_succeed(empty_database: EmptyDatabaseFactory) -> None:
+    urls = await empty_database()
+    command_line = (sys.executable, "-m", "payouts", "migrate")
+    environment = {**os.environ, "OWNER_DATABASE_URL": urls.owner}
+    processes = [await asyncio.create_subprocess_exec(*command_line, env=environment) for _ in range(3)]
+    assert [await process.wait() for process in processes] == [0, 0, 0]
+    assert await revision_of(urls) == ScriptDirectory(str(migrations_folder("payouts"))).get_current_head()
 
 
 @pytest.mark.parametrize("revision", ["0001", "9999"])

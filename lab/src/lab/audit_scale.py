@@ -1,11 +1,8 @@
-"""`make audit-scale`: time and memory of an audit by the number of orders.
+"""Consistent rows of many orders, and the time and memory of an audit of them; `lab.growth` uses both.
 
-A system of its own is filled with consistent rows: each order is charged, and released, refunded or held; each tenth
-pays its vendor out. Then `python -m operations.audit` runs against it and its sandbox, and must find nothing.
+Each order is charged, and released, refunded or held; each tenth pays its vendor out.
 """
 
-import argparse
-import asyncio
 import json
 import os
 import sqlite3
@@ -21,8 +18,6 @@ import msgspec
 
 from campus_tools.launcher import System
 from common.ledger.hash_chain import FIRST_LINK, link_of
-from lab.counts import one_or_more
-from lab.systems import logger, temporary_system
 
 VENDORS: Final = 1_000
 CHARGE_FEE_MINOR: Final = 2_000
@@ -305,29 +300,3 @@ def measure(system: System, source: Path | None) -> tuple[dict[str, Any], float,
         output.seek(0)
         report = json.load(output)
     return report, time.monotonic() - started, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
-
-
-async def run(orders: int, source: Path | None) -> int:
-    log = logger("audit-scale")
-    async with temporary_system("audit-scale", log) as (system, _market):
-        log(f"inserting {orders:,} orders")
-        held_minor = await fill(system, orders)
-        fill_gateway(Path(system.state_dir) / "sandbox" / "sandbox.db", orders, held_minor)
-        log("auditing")
-        report, seconds, cpu_seconds, peak_mib = await asyncio.to_thread(measure, system, source)
-        print(f"{orders:,} orders: {seconds:.0f} s, {cpu_seconds:.0f} s of processor time, {peak_mib:.0f} MiB")
-        for finding in report["findings"][:10]:
-            print(finding)
-    return 0 if report["verdict"] == "clean" and report["gateway"]["compared"] else 1
-
-
-def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--orders", type=one_or_more, default=10_000)
-    arguments.add_argument("--source", type=Path, help="folder with the package `operations` of another version")
-    options = arguments.parse_args()
-    sys.exit(asyncio.run(run(options.orders, options.source)))
-
-
-if __name__ == "__main__":
-    main()

@@ -27,7 +27,6 @@ from lab.bench.paths import (
     product_page,
     publish,
     tracing,
-    vendure,
     webhook_intake,
 )
 from lab.bench.programs import BenchFailed
@@ -54,10 +53,7 @@ PATHS: dict[str, Callable[[BenchEnvironment], Awaitable[list[Row]]]] = {
     "outbox_to_consumer": outbox_to_consumer.measure,
     "publish": publish.measure,
     "webhook_intake": webhook_intake.measure,
-    "vendure": vendure.measure,
 }
-# It installs another shop's packages, so it is measured by name only.
-BY_NAME = {"vendure"}
 
 
 def main() -> int:
@@ -76,7 +72,7 @@ def main() -> int:
     effort = QUICK if arguments.quick else FULL
     if arguments.minutes:
         effort = replace(effort, rounds=1, rate_seconds=arguments.minutes * 60)
-    names = arguments.paths or [name for name in PATHS if name not in BY_NAME]
+    names = arguments.paths or list(PATHS)
     if arguments.against and names != ["order"]:
         parser.error("--against compares orders: name the path `order`")
     try:

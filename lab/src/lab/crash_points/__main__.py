@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from functools import partial
 
 from lab.crash_points.exploration import DEATHS, Deaths, Exploration, explore, finds_lost_messages, line_of, record
-from lab.crash_points.killing import kill_processes, kills_of
 from lab.stepped.effects import KINDS, Crash, Effect
 from lab.stepped.marketplace import Marketplace
 from lab.stepped.scenarios import MONEY, SCENARIOS
@@ -38,21 +37,8 @@ def main() -> None:
     parser.add_argument(
         "--self-check", action="store_true", help="and, with a broker that forgets messages, find that a promise breaks"
     )
-    parser.add_argument("--kill", type=int, default=0, help="instead: end so many real processes by SIGKILL")
     options = parser.parse_args()
-    sys.exit(0 if asyncio.run(kill(options) if options.kill else run(options)) else 1)
-
-
-async def kill(options: argparse.Namespace) -> bool:
-    """Kill real processes in a purchase and a payout, and return whether all promises held."""
-    figures = await kill_processes(kills_of(options.kill, options.seed), logger("crash-points"))
-    print(
-        f"{figures.kills} kills, {figures.not_reached} effects not reached, {len(figures.broken)} broken, "
-        f"{figures.seconds:.0f} s"
-    )
-    for text in (*figures.broken, *figures.broken_invariants):
-        print(f"  BROKEN {text}")
-    return figures.holds
+    sys.exit(0 if asyncio.run(run(options)) else 1)
 
 
 async def run(options: argparse.Namespace) -> bool:

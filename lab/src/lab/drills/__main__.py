@@ -9,7 +9,6 @@ from rich.table import Table
 
 from lab.bench.programs import BenchFailed
 from lab.counts import one_or_more
-from lab.drills.at_once import drill_start
 from lab.drills.client_chaos.drill import drill_client_chaos
 from lab.drills.containers import runtime_of
 from lab.drills.failover import FailoverLoad, drill_failover
@@ -66,10 +65,6 @@ def _parser() -> argparse.ArgumentParser:
 
     installation = kinds.add_parser("installation", help="install on an empty machine by campusctl, sell, and upgrade")
     installation.set_defaults(run=lambda _, folder: drill_installation(_log))
-
-    start = kinds.add_parser("start", help="start three instances of every process at once on empty servers")
-    start.add_argument("--each", type=one_or_more, default=3, help="purchases, and orders without a payment")
-    start.set_defaults(run=lambda options, folder: drill_start(folder, options.each, _log))
 
     clients = kinds.add_parser("clients", help="users of both clients buy, sell and are paid while servers are killed")
     clients.add_argument("--rounds", type=one_or_more, default=60, help="purchases of each buyer (60)")
