@@ -67,6 +67,18 @@ async def test_a_purchase_counts_each_of_its_orders(market: Market) -> None:
     assert (await market.checkout(own)).status_code == 409
 
 
+async def test_the_limits_count_no_order_that_the_buyer_reads_by_another_role(market: Market) -> None:
+    own, theirs = await market.sell(stock=1_000), await market.sell(stock=20, vendor_id=new_id())
+    for _ in range(ORDERS_MAX):
+        await market.ordered(own, buyer_id=new_id())
+    await market.ordered(theirs, 10, buyer_id=new_id())
+    agent = market.headers(new_id(), roles=("buyer", "support_agent"))
+    for headers in (market.as_merchant(), agent):
+        body = {"items": [{"productId": str(theirs), "quantity": 2}]}
+        key = {"Idempotency-Key": str(uuid4())}
+        data_of(await market.client.post("/api/orders/checkout", json=body, headers=headers | key), 201)
+
+
 async def test_a_repeated_checkout_is_no_further_order(market: Market) -> None:
     product, key = await market.sell(stock=1_000), uuid4()
     first = data_of(await market.checkout(product, key=key), 201)
