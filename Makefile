@@ -15,7 +15,7 @@ CLIENT := clients/python/src/campus_client/public_events.py
 .PHONY: setup run demo dev storefront clean help test lint format audit fuzz openapi-check postman-check \
     typescript-check new-endpoint migration documents schemas guides typescript shots ctl k8s-check lock \
     audit-dependencies sbom release-notes bench bench-quick simulate crash-points races \
-    mutants soak notify-soak broker-soak freeze-drill scale-drill failover-drill overload-drill \
+    mutants soak payout-soak notify-soak broker-soak freeze-drill scale-drill failover-drill overload-drill \
     client-chaos restore-drill one-box-drill installation-drill upgrade-drill rotation-drill compromise-drill world-drill check-history
 
 # Any other word: a slip of the fingers.
@@ -171,6 +171,10 @@ mutants: setup ## One fault at a time in code, SQL and database; a test must det
 # ARGS="--count 500 --kills 2".
 soak: setup ## Send 10,000 webhooks while their worker is killed ten times, and audit
 	@exec $(PYTHON) -m lab.soak webhooks $(ARGS)
+
+# 5 % of the calls get no response and 2 % fail after acceptance. ARGS="--count 200".
+payout-soak: setup ## Dispatch 1,000 payouts through a failing gateway, and audit
+	@exec $(PYTHON) -m lab.soak payouts $(ARGS)
 
 # ARGS="--count 2000 --down push --how refusing".
 notify-soak: setup ## Send 10,000 messages while text messages hang and the worker is killed

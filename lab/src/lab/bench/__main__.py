@@ -27,6 +27,7 @@ from lab.bench.paths import (
     product_page,
     publish,
     tracing,
+    vendure,
     webhook_intake,
 )
 from lab.bench.programs import BenchFailed
@@ -53,7 +54,10 @@ PATHS: dict[str, Callable[[BenchEnvironment], Awaitable[list[Row]]]] = {
     "outbox_to_consumer": outbox_to_consumer.measure,
     "publish": publish.measure,
     "webhook_intake": webhook_intake.measure,
+    "vendure": vendure.measure,
 }
+# It installs another shop's packages, so it is measured by name only.
+BY_NAME = {"vendure"}
 
 
 def main() -> int:
@@ -72,7 +76,7 @@ def main() -> int:
     effort = QUICK if arguments.quick else FULL
     if arguments.minutes:
         effort = replace(effort, rounds=1, rate_seconds=arguments.minutes * 60)
-    names = arguments.paths or list(PATHS)
+    names = arguments.paths or [name for name in PATHS if name not in BY_NAME]
     if arguments.against and names != ["order"]:
         parser.error("--against compares orders: name the path `order`")
     try:

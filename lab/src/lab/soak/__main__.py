@@ -1,6 +1,7 @@
 """Long runs that end with the audit, and with status 1 when a promise did not hold.
 
 `webhooks` sends signed webhooks at a rate while payments' worker is killed.
+`payouts` dispatches payouts; some gateway calls time out or fail after the money has moved.
 `notifications` sends messages over four channels; one channel has an outage, the worker is killed.
 `broker` sends messages through delay queues and the dead letter queue, and measures the broker's disk.
 """
@@ -18,6 +19,7 @@ from lab.counts import one_or_more
 from lab.report import Report, exit_code_of
 from lab.soak.broker import BrokerLoad, soak_broker
 from lab.soak.notifications import DOWN_CHANNELS, MessageLoad, soak_messages
+from lab.soak.payouts import PayoutLoad, soak_payouts
 from lab.soak.webhooks import Load, soak_webhooks
 from lab.systems import logger, temporary_system
 
@@ -43,6 +45,11 @@ def _parser() -> argparse.ArgumentParser:
     webhooks.add_argument("--rate", type=float, default=100.0, help="webhooks per second")
     webhooks.add_argument("--kills", type=int, default=10, help="kills of payments' worker")
     webhooks.set_defaults(run=_webhooks)
+    payouts = kinds.add_parser("payouts", help="payouts with failing gateway calls")
+    payouts.add_argument("--count", type=one_or_more, default=1_000, help="payouts in total")
+    payouts.add_argument("--timeouts", type=float, default=5.0, metavar="PERCENT", help="transfers without a response")
+    payouts.add_argument("--errors", type=float, default=2.0, metavar="PERCENT", help="errors after acceptance")
+    payouts.set_defaults(run=_payouts)
     messages = kinds.add_parser("notifications", help="messages with an outage of one channel and killed workers")
     messages.add_argument("--count", type=one_or_more, default=10_000, help="messages in total")
     messages.add_argument("--rate", type=float, default=50.0, help="messages per second")
@@ -62,6 +69,12 @@ def _parser() -> argparse.ArgumentParser:
 async def _webhooks(options: argparse.Namespace) -> Report:
     async with temporary_system("soak", _log) as (system, market):
         return await soak_webhooks(system, market, Load(options.count, options.rate, options.kills, P99_MS_MAX), _log)
+
+
+async def _payouts(options: argparse.Namespace) -> Report:
+    load = PayoutLoad(options.count, options.timeouts, options.errors)
+    async with temporary_system("soak", _log, {"GATEWAY_TIMEOUT_SECONDS": "5"}) as (system, market):
+        return await soak_payouts(system, market, load, _log)
 
 
 async def _notifications(options: argparse.Namespace) -> Report:

@@ -276,7 +276,7 @@ def test_every_schedule_sends_each_payout_once(shared_scenario: tuple[Any, Any, 
 async def test_many_payouts_through_a_failing_gateway_are_each_sent_once(
     scenario: Any, sandbox: Any, limit_gateway_timeout: Callable[[float], None]
 ) -> None:
-    """5 % of the calls get no response, 2 % an error after acceptance."""
+    """A small `make payout-soak`: 5 % of the calls get no response, 2 % an error after acceptance."""
     await sandbox.configure(transfer_settlement="immediate")
     vendor = await scenario.ready_vendor(1_000_000)
     amounts = [AMOUNT_MINOR + number for number in range(40)]

@@ -17,7 +17,7 @@ SERVICES: Final = ("osv", "pypi")
 NPM_FOLDERS: Final = (
     "clients/typescript", "examples/storefront", "services/identity/tests/oidc_provider", "tools/openapi",
 )  # fmt: skip
-"""Folders with a `package-lock.json` whose packages are published, or run in CI."""
+"""Folders with a `package-lock.json` whose packages are published, or run in CI. The peers of the lab are not."""
 _SECONDS_MAX: Final = 600
 """Seconds for all requests, one for each of 150 requirements. A service with 4 s per request counts as unavailable."""
 
