@@ -84,7 +84,7 @@ async def test_a_month_is_equal_as_json_csv_and_page(market: Marketplace, users:
         length, head = output.splitlines()[-1].split()[:2]
         return (length, head) if code == 0 and int(length) >= month["lines"] else None
 
-    length, head = await market.until("the ledger of wallets to be linked", linked, 60)
+    length, head = await market.until("the ledger of wallets to be linked", linked, 60, every=2.0)
     assert system.command("payouts", "verify-ledger", length, "00" * 32)[0] == 1
     assert system.command("payouts", "verify-ledger", length, head)[0] == 0
     assert await findings_of(system.secrets, market.sandbox) == []

@@ -45,7 +45,7 @@ async def test_the_ledger_is_signed_verified_reconciled_and_exported(
         length, head = output.splitlines()[-1].split()[:2]
         return (length, head) if code == 0 and int(length) >= len(kinds) else None
 
-    length, head = await market.until("the ledger to be linked", linked, 60)
+    length, head = await market.until("the ledger to be linked", linked, 60, every=2.0)
     assert system.command("payments", "verify-ledger", length, head)[0] == 0
     assert system.command("payments", "verify-ledger", length, "00" * 32)[0] == 1
 
