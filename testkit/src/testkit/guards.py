@@ -8,16 +8,14 @@ guard that the lists do not name, or that the database does not have, fails `und
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 import asyncpg
 import pytest
 
-OURS: Final = "0a000000-0000-7000-8000-000000000001"
-OTHERS: Final = "0b000000-0000-7000-8000-000000000002"
-NOW: Final = "2026-01-01T00:00:00+00:00"
-LATER: Final = "2026-01-02T00:00:00+00:00"
+from testkit.guarded_tables import MESSAGING, NOW, OTHERS, OURS, GuardedTable, InsertAfter, Row
 
 # The value of a column that is mandatory, has no default, and is not named in the table's row.
 _VALUES: Final[dict[str, Any]] = {
@@ -39,41 +37,6 @@ _VALUES: Final[dict[str, Any]] = {
 _IDENTITIES: Final = {name: f"app.{name}_id" for name in ("user", "vendor", "campus", "hub", "packing_vendor")}
 _UNKNOWN_CALLER: Final = dict.fromkeys(_IDENTITIES.values(), OTHERS)
 
-Row = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class InsertAfter:
-    """The insertion of the table's valid row, after this statement."""
-
-    statement: str
-
-
-@dataclass(frozen=True)
-class GuardedTable:
-    """A valid row of a table, and what each guard of the table must reject."""
-
-    row: Row = field(default_factory=dict)
-    """The columns whose value is not that of `_VALUES`."""
-    checks: Mapping[str, Row] = field(default_factory=dict)
-    """By CHECK constraint: a change of the row that it rejects."""
-    unique: Mapping[str, Row | tuple[Row, Row]] = field(default_factory=dict)
-    """By key or unique index: the changes of a second row that it rejects; a pair changes the first row, too. The
-    primary key `<table>_pkey` needs none where it rejects an equal row.
-    """
-    references: Mapping[str, Row] = field(default_factory=dict)
-    """By foreign key: a change to a row that does not exist."""
-    triggers: Mapping[str, tuple["str | InsertAfter", ...]] = field(default_factory=dict)
-    """By trigger: statements that each must fail."""
-    policies: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By permissive policy: each alternative that admits a caller, as words: `user`, `vendor`, `campus`, `hub`,
-    `packing_vendor` for a row of the caller's own, else a permission. `public` admits every caller.
-    """
-    rejected_rows: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
-    """By policy: changes of the row that it rejects from the first caller whom it admits."""
-    restrictions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By restrictive policy: callers whom a permissive policy admits, and this one rejects."""
-
 
 @dataclass(frozen=True)
 class Violation:
@@ -91,13 +54,38 @@ class Violation:
 class Guards:
     """The guards of one service's database."""
 
-    def __init__(self, api_role: str, tables: Mapping[str, GuardedTable], effects: Mapping[str, str]) -> None:
+    def __init__(self, service: str, tables: Mapping[str, GuardedTable], effects: Mapping[str, str]) -> None:
         """`effects`: triggers that reject nothing, with the test that covers each."""
-        self.api_role = api_role
+        self.api_role = f"campus_{service}_api"
         self.tables = {
-            table: replace(guarded, unique={f"{table}_pkey": {}, **guarded.unique}) for table, guarded in tables.items()
+            table: replace(
+                guarded,
+                unique={f"{table}_pkey": {}, **guarded.unique},
+                policies={
+                    f"{command} {name.split(' ')[-1]}": words
+                    for name, words in guarded.policies.items()
+                    for command in name.split(" ")[:-1]
+                },
+            )
+            for table, guarded in {**MESSAGING, **tables}.items()
         }
         self.effects = effects
+
+    async def hold(self, admin_url: str) -> None:
+        """Raise AssertionError for a guard without its line, ExceptionGroup for each that rejects or admits wrongly."""
+        async with self.opened(admin_url) as connection:
+            assert await self.undeclared(connection) == {}
+            failed = list[BaseException]()
+            tries = [(str(one), partial(self.reject, connection, one)) for one in self.violations()]
+            tries += [(" ".join(one), partial(self.admit_and_reject, connection, *one)) for one in self.policies()]
+            for name, attempt in tries:
+                try:
+                    await attempt()
+                except (Exception, pytest.fail.Exception) as error:
+                    error.add_note(f"the guard: {name}")
+                    failed.append(error)
+            if failed:
+                raise BaseExceptionGroup(f"{len(failed)} guards do not hold", failed)
 
     def violations(self) -> list[Violation]:
         """Return the violations of all constraints, keys and triggers."""

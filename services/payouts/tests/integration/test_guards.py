@@ -1,17 +1,13 @@
 """Every constraint, unique index, trigger and row policy of payouts rejects what it exists for.
 
-A new guard needs its line here: `test_each_guard_is_listed` names it.
+A new guard needs its line here: the test names it.
 """
 
-from collections.abc import AsyncIterator
 from typing import Final
 
-import asyncpg
-import pytest_asyncio
-
-from testkit.cases import for_each
 from testkit.fixtures import DatabaseFactory
-from testkit.guards import LATER, NOW, OTHERS, OURS, GuardedTable, Guards, Violation
+from testkit.guarded_tables import LATER, NOW, ONE_SIDED_ENTRY, OTHERS, OURS, GuardedTable, append_only
+from testkit.guards import Guards
 
 OPEN_NUMBER: Final = {
     "account_number": "0123456789",
@@ -19,24 +15,13 @@ OPEN_NUMBER: Final = {
     "account_sealed": None,
     "account_fingerprint": None,
 }
-
-ONE_SIDED_ENTRY: Final = (
-    "INSERT INTO ledger_entries (position, transaction_id, account, amount_minor, currency) OVERRIDING SYSTEM VALUE "
-    f"VALUES (2, '{OURS}', 'x', 5, 'NGN')"
-)
 TABLES: Final = {
     "bank_detail_quarantines": GuardedTable(
         references={
             "bank_detail_quarantines_payout": {"payout_id": OTHERS},
             "bank_detail_quarantines_version": {"version_id": OTHERS},
         },
-        triggers={
-            "bank_detail_quarantines_append_only": (
-                "UPDATE bank_detail_quarantines SET id = id",
-                "DELETE FROM bank_detail_quarantines",
-                "TRUNCATE bank_detail_quarantines CASCADE",
-            )
-        },
+        triggers=append_only("bank_detail_quarantines"),
         policies={
             "SELECT bank_detail_quarantines_select": ("vendor bank_details:own", "bank_details:read", "payouts:read")
         },
@@ -88,37 +73,16 @@ TABLES: Final = {
     ),
     "document_counters": GuardedTable(),
     "issued_documents": GuardedTable(
-        unique={
-            "issued_documents_pkey": {"vendor_id": OTHERS},
-            "issued_documents_number_once": {"subject_id": OTHERS},
-        },
+        unique={"issued_documents_pkey": {"vendor_id": OTHERS}, "issued_documents_number_once": {"subject_id": OTHERS}},
         policies={
             "SELECT issued_documents_of_the_vendor": ("vendor wallet:own",),
             "SELECT issued_documents_for_finance": ("payouts:read",),
         },
     ),
-    "dead_letter_actions": GuardedTable(
-        row={"action": "replayed", "reason": None},
-        checks={
-            "dead_letter_actions_known": {"action": "x", "reason": "x"},
-            "dead_letter_actions_request_has_its_reason": {"action": "closure_requested"},
-        },
-    ),
-    "dead_letter_closures": GuardedTable(),
-    "dead_letters": GuardedTable(
-        row={"replayed_at": NOW},
-        checks={"dead_letters_resolved_once": {"closed_at": NOW}},
-    ),
     "payout_holds": GuardedTable(
         row={"payout_id": OURS, "status": "held"},
-        checks={
-            "payout_holds_status_known": {"status": "x"},
-            "payout_holds_release_says_who": {"status": "released"},
-        },
-        unique={
-            "payout_holds_pkey": {"payout_id": OTHERS},
-            "payout_holds_one_live": {"id": OTHERS},
-        },
+        checks={"payout_holds_status_known": {"status": "x"}, "payout_holds_release_says_who": {"status": "released"}},
+        unique={"payout_holds_pkey": {"payout_id": OTHERS}, "payout_holds_one_live": {"id": OTHERS}},
         references={"payout_holds_payout": {"payout_id": OTHERS}},
         policies={"SELECT payout_holds_select": ("vendor wallet:own", "payouts:read")},
     ),
@@ -168,8 +132,6 @@ TABLES: Final = {
         },
         policies={"SELECT operation_stops_known": ("public",)},
     ),
-    "idempotent_commands": GuardedTable(),
-    "inbox": GuardedTable(),
     "ledger_accounts": GuardedTable(row={"position": 1}),
     "ledger_balances": GuardedTable(
         row={"side": "debit", "account": f"wallet:{OURS}"},
@@ -186,24 +148,11 @@ TABLES: Final = {
         row={"position": 1},
         checks={"ledger_entries_say_something": {"amount_minor": 0}},
         references={"ledger_entries_transaction": {"transaction_id": OTHERS}},
-        triggers={
-            "ledger_entries_append_only": (
-                "UPDATE ledger_entries SET transaction_id = transaction_id",
-                "DELETE FROM ledger_entries",
-                "TRUNCATE ledger_entries CASCADE",
-            ),
-            "ledger_entries_balanced": (ONE_SIDED_ENTRY,),
-        },
+        triggers={**append_only("ledger_entries", "transaction_id"), "ledger_entries_balanced": (ONE_SIDED_ENTRY,)},
     ),
     "ledger_links": GuardedTable(
         unique={"ledger_links_pkey": {"transaction_id": OTHERS}, "ledger_links_transaction_once": {"sequence": 0}},
-        triggers={
-            "ledger_links_append_only": (
-                "UPDATE ledger_links SET sequence = sequence",
-                "DELETE FROM ledger_links",
-                "TRUNCATE ledger_links CASCADE",
-            )
-        },
+        triggers=append_only("ledger_links", "sequence"),
     ),
     "ledger_transactions": GuardedTable(
         row={"position": 1},
@@ -211,13 +160,7 @@ TABLES: Final = {
             "ledger_transactions_pkey": {"posting_key": "0123456789"},
             "ledger_transactions_posting_key_once": {"id": OTHERS},
         },
-        triggers={
-            "ledger_transactions_append_only": (
-                "UPDATE ledger_transactions SET id = id",
-                "DELETE FROM ledger_transactions",
-                "TRUNCATE ledger_transactions CASCADE",
-            )
-        },
+        triggers=append_only("ledger_transactions"),
     ),
     "ledger_unsealed": GuardedTable(),
     "order_shares": GuardedTable(
@@ -227,8 +170,6 @@ TABLES: Final = {
             "SELECT order_shares_select_staff": ("payouts:read",),
         },
     ),
-    "outbox": GuardedTable(row={"position": 1}),
-    "outbox_sequences": GuardedTable(),
     "payout_acts": GuardedTable(
         row={"position": 1, "act": "reset"},
         checks={
@@ -239,13 +180,7 @@ TABLES: Final = {
             "payout_acts_payout": {"payout_id": OTHERS},
             "payout_acts_reconciliation": {"act": "approved", "reconciliation_id": OTHERS},
         },
-        triggers={
-            "payout_acts_append_only": (
-                "UPDATE payout_acts SET payout_id = payout_id",
-                "DELETE FROM payout_acts",
-                "TRUNCATE payout_acts CASCADE",
-            )
-        },
+        triggers=append_only("payout_acts", "payout_id"),
     ),
     "payout_exception_acts": GuardedTable(
         row={"position": 1, "kind": "classified", "acted_by": OURS},
@@ -254,13 +189,7 @@ TABLES: Final = {
             "payout_exception_acts_kind_known": {"kind": "x"},
         },
         references={"payout_exception_acts_exception": {"exception_id": OTHERS}},
-        triggers={
-            "payout_exception_acts_append_only": (
-                "UPDATE payout_exception_acts SET id = id",
-                "DELETE FROM payout_exception_acts",
-                "TRUNCATE payout_exception_acts CASCADE",
-            )
-        },
+        triggers=append_only("payout_exception_acts"),
         policies={
             "INSERT payout_exception_acts_insert": ("user exceptions:classify",),
             "SELECT payout_exception_acts_select": ("exceptions:read",),
@@ -389,7 +318,7 @@ TABLES: Final = {
         checks={
             "release_checkpoints_received_by_last_line": {"last_received": 2, "last_line": 1},
             "release_checkpoints_name_a_statement": {"sequence": 0},
-        },
+        }
     ),
     "release_statements": GuardedTable(checks={"release_statements_counts_from_one": {"sequence": 0}}),
     "release_statements_begin": GuardedTable(checks={"release_statements_begin_only_one": {"only_one": False}}),
@@ -412,10 +341,7 @@ TABLES: Final = {
             "transfer_holds_decided_says_when": {"decided_at": NOW},
             "transfer_holds_status_known": {"status": "x", "decided_at": NOW},
         },
-        references={
-            "transfer_holds_payout": {"payout_id": OTHERS},
-            "transfer_holds_transfer": {"transfer_id": OTHERS},
-        },
+        references={"transfer_holds_payout": {"payout_id": OTHERS}, "transfer_holds_transfer": {"transfer_id": OTHERS}},
         policies={"SELECT transfer_holds_select": ("vendor wallet:own", "payouts:read")},
     ),
     "transfer_observations": GuardedTable(
@@ -425,13 +351,7 @@ TABLES: Final = {
             "transfer_observations_verdict_known": {"verdict": "x"},
         },
         references={"transfer_observations_transfer": {"transfer_id": OTHERS}},
-        triggers={
-            "transfer_observations_append_only": (
-                "UPDATE transfer_observations SET id = id",
-                "DELETE FROM transfer_observations",
-                "TRUNCATE transfer_observations CASCADE",
-            )
-        },
+        triggers=append_only("transfer_observations"),
     ),
     "vendor_bank_details": GuardedTable(
         row={"account_sealed": "x", "account_fingerprint": "x"},
@@ -454,7 +374,7 @@ TABLES: Final = {
             "SELECT vendors_select": ("vendor",),
             "SELECT vendors_select_observed": ("exceptions:read",),
             "SELECT vendors_select_staff": ("payouts:read",),
-        },
+        }
     ),
     "wallet_lines": GuardedTable(
         row={"position": 1, "kind": "release"},
@@ -484,33 +404,18 @@ TABLES: Final = {
             "INSERT wallets_insert": ("vendor wallet:own",),
             "SELECT wallets_select": ("vendor wallet:own",),
             "UPDATE wallets_update": ("vendor wallet:own",),
-        },
+        }
     ),
 }
-EFFECTS: Final = {
-    "payout_transfers.payout_transfers_copy_renamed_count": "test_renamed_columns",
-    "transfer_observations.transfer_observations_copy_renamed_source": "test_renamed_columns",
-}
-GUARDS: Final = Guards("campus_payouts_api", TABLES, EFFECTS)
+GUARDS: Final = Guards(
+    "payouts",
+    TABLES,
+    {
+        "payout_transfers.payout_transfers_copy_renamed_count": "test_renamed_columns",
+        "transfer_observations.transfer_observations_copy_renamed_source": "test_renamed_columns",
+    },
+)
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def database(module_database: DatabaseFactory) -> AsyncIterator[asyncpg.Connection]:
-    async with GUARDS.opened((await module_database("payouts")).admin) as connection:
-        yield connection
-
-
-async def test_each_guard_is_listed(database: asyncpg.Connection) -> None:
-    assert await GUARDS.undeclared(database) == {}
-
-
-@for_each("violation", GUARDS.violations(), ids=str)
-async def test_a_guard_rejects_its_violation(database: asyncpg.Connection, violation: Violation) -> None:
-    await GUARDS.reject(database, violation)
-
-
-@for_each(("table", "command"), GUARDS.policies())
-async def test_row_security_admits_the_listed_callers_only(
-    database: asyncpg.Connection, table: str, command: str
-) -> None:
-    await GUARDS.admit_and_reject(database, table, command)
+async def test_every_guard_is_listed_and_rejects_what_it_exists_for(module_database: DatabaseFactory) -> None:
+    await GUARDS.hold((await module_database("payouts")).admin)
