@@ -3,12 +3,16 @@
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
+from types import SimpleNamespace
 from typing import cast
+from unittest.mock import AsyncMock
 
 import pytest
 
 from lab.drills.doubled import doubled
 from lab.drills.skew import SkewedScenarios, Versions, choices_of_version
+from lab.drills.upgrade import _skew
+from lab.report import Report
 from operations.processes import CAMPUS
 
 PROCESSES = [plan for plan in doubled(CAMPUS).processes if plan.service != "sandbox"]
@@ -113,3 +117,25 @@ async def test_a_combination_without_a_seed_starts_one_of_each_kind(
     scenarios._running = []
     await scenarios.advance(Versions("old APIs, new workers", lambda _: True))
     assert renewed == ["renewed", "a", "b", "c"]
+
+
+async def test_the_audit_after_all_combinations_has_the_variables_of_the_new_version(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its program is of the new version, and imports modules that the old one has not."""
+
+    async def advance(versions: Versions) -> None:
+        advanced.append(versions.name)
+
+    async def opened(*_: object) -> SkewedScenarios:
+        return cast("SkewedScenarios", SimpleNamespace(advance=advance, finish=AsyncMock()))
+
+    advanced: list[str] = []
+    monkeypatch.setattr(SkewedScenarios, "open", opened)
+    configured: list[Mapping[str, str]] = []
+    system, new, old = SimpleNamespace(configure=configured.append), {"PYTHONPATH": ""}, {"PYTHONPATH": "old"}
+    replaced = SimpleNamespace(system=system, roll=AsyncMock(return_value=[]))
+    await _skew([1], new, old, replaced, None, Report(), print)  # type: ignore[arg-type]
+    assert (advanced[0], advanced[-1]) == ("the old version", "the new version")
+    assert old in configured
+    assert configured[-1] == new

@@ -125,8 +125,8 @@ async def _skew(
     replaced = 0
     for versions in choices_of_version(seeds):
         log(f"running {versions.name}")
-        # Processes of the chosen version already have its variables.
-        for is_chosen, variables in ((versions.is_new, new), (lambda plan, of=versions: not of.is_new(plan), old)):
+        # Processes of the chosen version already have its variables. Those of the new one are set last, for the audit.
+        for is_chosen, variables in ((lambda plan, of=versions: not of.is_new(plan), old), (versions.is_new, new)):
             doubled.system.configure(variables)
             replaced += len(await doubled.roll(every=False, among=is_chosen))
         await scenarios.advance(versions)
