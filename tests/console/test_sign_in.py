@@ -70,7 +70,7 @@ async def test_a_forgotten_password_is_replaced_by_a_mailed_code(visitor: Arriva
     await one.fill("Code of the mail", "not-the-code")
     await one.fill("New password", "a new long password 7")
     await one.click("Change the password")
-    assert "The token is wrong" in await one.page.get_by_role("alert").inner_text()
+    assert "The code of the mail is wrong" in await one.page.get_by_role("alert").inner_text()
 
     async def mailed() -> str | None:
         newest = str((await market.messages(owner.email, "email"))[0])

@@ -6,6 +6,7 @@ import { Balance } from "./pages/balance.tsx";
 import { Browse } from "./pages/browse.tsx";
 import { Conversation } from "./pages/conversation.tsx";
 import { Messages } from "./pages/messages.tsx";
+import { ForgottenPassword } from "./pages/forgotten-password.tsx";
 import { NotFound } from "./pages/not-found.tsx";
 import { OrderPage } from "./pages/order.tsx";
 import { Orders } from "./pages/orders.tsx";
@@ -56,6 +57,7 @@ export function Application() {
             <Route path="/account" component={Account} />
             <Route path="/sign-in" component={SignIn} />
             <Route path="/sign-up" component={SignUp} />
+            <Route path="/forgotten-password" component={ForgottenPassword} />
             <Route default component={NotFound} />
           </Router>
         </main>

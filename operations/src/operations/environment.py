@@ -231,8 +231,8 @@ class Environments:
             "HOST": self._caller.get("GATEWAY_HOST") or "127.0.0.1" if plan.port_offset == 0 else "127.0.0.1",
             **plan.environment,
         }
+        console_url = self._caller.get("CONSOLE_URL", "") if self.is_installed else self.console_url
         if plan.service == "console":
-            console_url = self._caller.get("CONSOLE_URL", "") if self.is_installed else self.console_url
             addresses = {"CONSOLE_URL": console_url or self.console_url, "API_SOURCE_ADDRESS": CONSOLE_SOURCE}
             # By way of the edge the console would share its address with every other client.
             return environment | addresses | ({"API_URL": self.base_url} if self.is_installed else {})
@@ -243,7 +243,7 @@ class Environments:
         if plan.service == "identity":
             environment = self._passkeys() | environment
         if plan.service == "notifications":
-            environment |= self._subscribers()
+            environment |= self._subscribers() | {"CONSOLE_URL": console_url}
         return environment | urls
 
     def _subscribers(self) -> dict[str, str]:

@@ -23,7 +23,7 @@ export function Account() {
               <dt>Mail address</dt>
               <dd>{buyer.email}</dd>
               <dt>Phone</dt>
-              <dd>{buyer.phone ?? "not given: PINs are shown on the order's page and sent by mail"}</dd>
+              <dd>{buyer.phone ?? "not given: the PIN of an order is on its page"}</dd>
             </dl>
             <p>
               <a href="/orders">My orders</a> · <a href="/balance">My balance</a> · <a href="/saved">Saved</a> ·{" "}

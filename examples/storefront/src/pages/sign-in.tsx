@@ -42,6 +42,9 @@ export function SignIn() {
           Sign in
         </button>
         <p>
+          <a href={`/forgotten-password?next=${encodeURIComponent(nextPath(query))}`}>Forgotten password</a>
+        </p>
+        <p>
           New here? <a href={`/sign-up?next=${encodeURIComponent(nextPath(query))}`}>Create an account</a>
         </p>
       </form>

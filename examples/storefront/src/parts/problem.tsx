@@ -21,7 +21,7 @@ function Rejected({ error }: { error: ApiError }) {
   return (
     <>
       <p>{sentenceOf(error)}</p>
-      {error.invalidParams.length > 0 && (
+      {namesFields(error) && (
         <ul>
           {error.invalidParams.map(({ name, reason }) => (
             <li key={name}>
@@ -55,9 +55,15 @@ function reasonOf(reason: string): string {
     .replace(/^Field required$/, "is missing");
 }
 
-function sentenceOf({ status, detail, title }: ApiError): string {
+/** Whether the sentence of the API is only the list of the fields. */
+function namesFields({ detail }: ApiError): boolean {
+  return detail.startsWith("Not valid: ");
+}
+
+function sentenceOf(error: ApiError): string {
+  const { status, detail, title } = error;
   if (status === 404) return MISSING;
-  return detail.startsWith("Not valid: ") ? "Please correct this, then send it again." : detail || title;
+  return namesFields(error) ? "Please correct this, then send it again." : detail || title;
 }
 
 function withoutAnswer(error: unknown): string {

@@ -197,7 +197,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             runtime.database,
             runtime.clock,
             providers.by_channel,
-            MessageRenderer(settings.storefront_url),
+            MessageRenderer(settings.storefront_url, settings.console_url),
             encryption.messages,
             Circuits(runtime.clock, _circuit_limits(settings)),
             reports_statuses=bool(settings.messaging_app_secret),

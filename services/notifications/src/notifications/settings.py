@@ -81,6 +81,12 @@ class Settings(MediaSettings):
         "BASE_URL, and mails to buyers have none",
         examples=["https://campus.example"],
     )
+    console_url: str = Field(
+        default="",
+        pattern="^(https?://.*)?$",
+        description="Origin of the console, for links in mails to shops and staff; empty: they have none",
+        examples=["https://console.campus.example"],
+    )
     sms_api_url: str = Field(
         pattern="^https?://", description="Base URL of the SMS company", examples=["https://api.ng.termii.com"]
     )

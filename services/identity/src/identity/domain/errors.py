@@ -124,7 +124,7 @@ class InvalidLogoutToken(ValidationFailed):
 class WrongResetToken(ValidationFailed):
     """The token of a password reset is wrong, used or expired."""
 
-    detail = "The token is wrong, was used before, or is too old."
+    detail = "The code of the mail is wrong, was used before, or is too old. Have another mail sent."
 
     def __init__(self) -> None:
         super().__init__(invalid_params=[InvalidParam("token", "is wrong, was used before, or is too old")])

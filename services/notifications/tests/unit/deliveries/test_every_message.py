@@ -10,7 +10,7 @@ from notifications.deliveries.domain.channels import CHANNELS
 from notifications.deliveries.domain.sms_segments import SEGMENTS_MAX, segment_count
 from notifications.deliveries.domain.templates import CATALOG, check_complete
 from notifications.deliveries.templates.examples import example_of
-from notifications.deliveries.templates.preview import STOREFRONT_EXAMPLE, preview_page, write_preview
+from notifications.deliveries.templates.preview import CONSOLE_EXAMPLE, STOREFRONT_EXAMPLE, preview_page, write_preview
 from notifications.deliveries.templates.renderer import RECIPIENT_NAME, MessageRenderer
 from testkit.cases import for_each
 
@@ -95,7 +95,7 @@ def test_the_feed_mentions_a_secret_without_its_value(name) -> None:
 
 def test_the_preview_shows_every_message_without_scripts(tmp_path: Path) -> None:
     page = write_preview(["--out", str(tmp_path / "made")]).read_text()
-    assert page == preview_page(MessageRenderer(STOREFRONT_EXAMPLE))
+    assert page == preview_page(MessageRenderer(STOREFRONT_EXAMPLE, CONSOLE_EXAMPLE))
     for name, template in CATALOG.items():
         start = page.index(f'<section id="{name}">')
         section = page[start : page.index("</section>", start)]

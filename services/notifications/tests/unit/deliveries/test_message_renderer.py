@@ -1,9 +1,14 @@
 """Every template of the catalog has texts for its channels."""
 
+import re
+from string import Formatter
+
 import pytest
 
 from notifications.deliveries.domain.approved_templates import APPROVED_TEMPLATES
 from notifications.deliveries.domain.feed import FeedEntry
+from notifications.deliveries.domain.linked_pages import CONSOLE_PAGES, STOREFRONT_PAGES, TO_SHOP, linked_page
+from notifications.deliveries.domain.shop_notices import SHOP_NOTICES
 from notifications.deliveries.domain.sms_segments import SEGMENTS_MAX, truncate_to_segments
 from notifications.deliveries.domain.templates import CATALOG, IDS, NUMBERS, check_complete, read_parameters
 from notifications.deliveries.templates.examples import example_of
@@ -239,25 +244,53 @@ def test_user_text_adds_no_line_and_no_control_character() -> None:
 
 
 ORDER_ID = "0192f3c4-0000-7000-8000-00003f2a91bc"
-LINKED = MessageRenderer("https://campus.example/")
+LINKED = MessageRenderer("https://campus.example/", "https://console.campus.example")
+TO_RESET = {"purpose": "password_reset", "code": "aB3-_x"}
 
 
 @pytest.mark.parametrize(
-    ("name", "link"),
+    ("name", "given", "link"),
     [
-        ("order_confirmation", f"https://campus.example/orders/{ORDER_ID}"),
-        ("refund_in_balance", "https://campus.example/balance"),
-        # Vendors and staff have no page of the storefront.
-        ("vendor_dispatch_alert", None),
-        ("charge_quarantined", None),
+        ("order_confirmation", {}, f"https://campus.example/orders/{ORDER_ID}"),
+        ("order_arrived", {}, f"https://campus.example/orders/{ORDER_ID}"),
+        ("refund_in_balance", {}, "https://campus.example/balance"),
+        ("dispute_resolved", {}, f"https://campus.example/orders/{ORDER_ID}"),
+        ("dispute_resolved", {TO_SHOP: True}, f"https://console.campus.example/orders/{ORDER_ID}"),
+        ("vendor_dispatch_alert", {TO_SHOP: True}, f"https://console.campus.example/orders/{ORDER_ID}"),
+        ("payout_failed", {TO_SHOP: True}, "https://console.campus.example/bank-details"),
+        ("charge_quarantined", {}, "https://console.campus.example/quarantined-charges"),
+        ("one_time_code", TO_RESET, "https://campus.example/forgotten-password#aB3-_x"),
+        ("one_time_code", {"purpose": "sign_in", "code": "123456"}, None),
+        ("account_erased", {}, None),
     ],
 )
-def test_a_mail_has_the_number_and_the_link_of_the_buyers_page(name: str, link: str | None) -> None:
-    mail = LINKED.message("email", name, {**values_of(name), RECIPIENT_NAME: "Chidi"})
-    assert 'class="number"' in mail.html
-    assert SAMPLES["number"] in mail.html
+def test_a_mail_has_the_link_of_its_page(name: str, given: dict[str, object], link: str | None) -> None:
+    mail = LINKED.message("email", name, {**values_of(name), **given, RECIPIENT_NAME: "Chidi"})
     assert [f'href="{link}"' in mail.html, f": {link}\n" in mail.text] == [link is not None] * 2
     assert ["href=" in mail.html, "https://" in mail.text] == [link is not None] * 2
+
+
+@for_each(
+    "name", [name for name, one in CATALOG.items() if "email" in one.channels and NUMBERS & one.parameters.keys()]
+)
+def test_a_mail_shows_its_number_above_the_text(name: str) -> None:
+    mail = LINKED.message("email", name, {**values_of(name), RECIPIENT_NAME: "Chidi"})
+    assert re.search(f'class="number"[^>]*>{SAMPLES["number"]}<', mail.html)
+
+
+@for_each("name", sorted({*STOREFRONT_PAGES, *CONSOLE_PAGES}))
+def test_a_page_needs_only_parameters_of_its_template(name: str) -> None:
+    assert CATALOG[name].channels >= {"email"}
+    for pages in (STOREFRONT_PAGES, CONSOLE_PAGES):
+        needed = {one for _, one, _, _ in Formatter().parse(pages.get(name, "")) if one}
+        assert needed <= CATALOG[name].parameters.keys()
+
+
+@for_each("name", SHOP_NOTICES)
+def test_a_notice_of_a_shop_leads_to_the_console(name: str) -> None:
+    page = linked_page(name, {**values_of(name), TO_SHOP: True})
+    # A suspended shop has no page to act on.
+    assert (page.site if page else None) == (None if name == "vendor_suspended" else "console")
 
 
 def test_a_mail_about_an_id_that_is_none_has_no_link() -> None:

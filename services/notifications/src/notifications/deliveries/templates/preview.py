@@ -14,6 +14,7 @@ from notifications.deliveries.templates.examples import example_of
 from notifications.deliveries.templates.renderer import RECIPIENT_NAME, MessageRenderer
 
 STOREFRONT_EXAMPLE: Final = "https://campus.example"
+CONSOLE_EXAMPLE: Final = "https://console.campus.example"
 _STYLE: Final = """
 body{font-family:Arial,Helvetica,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;color:#1f2933}
 section{border-top:1px solid #cbd2d9;padding:1rem 0}
@@ -30,7 +31,7 @@ def write_preview(arguments: Sequence[str]) -> Path:
     folder: Path = parser.parse_args(arguments).out
     folder.mkdir(parents=True, exist_ok=True)
     page = folder / "index.html"
-    page.write_text(preview_page(MessageRenderer(STOREFRONT_EXAMPLE)), encoding="utf-8")
+    page.write_text(preview_page(MessageRenderer(STOREFRONT_EXAMPLE, CONSOLE_EXAMPLE)), encoding="utf-8")
     return page
 
 

@@ -8,8 +8,8 @@ import jinja2
 from notifications.deliveries.domain.approved_templates import APPROVED_TEMPLATES, NOT_GIVEN, PARAMETER_MAX
 from notifications.deliveries.domain.deliveries import Message
 from notifications.deliveries.domain.feed import FeedEntry
+from notifications.deliveries.domain.linked_pages import linked_page
 from notifications.deliveries.domain.sms_segments import truncate_to_segments
-from notifications.deliveries.domain.storefront_pages import storefront_page
 from notifications.deliveries.domain.templates import CATALOG, NUMBERS
 
 # The salutation. A message to a bare address, such as a one-time code, has no name.
@@ -30,9 +30,9 @@ class MessageRenderer:
     A missing optional parameter is None, which its template handles. Any other missing name is an error.
     """
 
-    def __init__(self, storefront_url: str = "") -> None:
-        """`storefront_url` is the origin of the links in mails; empty: mails have none."""
-        self._storefront_url = storefront_url.rstrip("/")
+    def __init__(self, storefront_url: str = "", console_url: str = "") -> None:
+        """Links lead to these origins; mails have no link to a site whose origin is empty."""
+        self._origins = {"storefront": storefront_url.rstrip("/"), "console": console_url.rstrip("/")}
         loader = jinja2.PackageLoader("notifications.deliveries", "templates")
         # The package is immutable, so files are not checked for changes.
         shared = {
@@ -64,13 +64,14 @@ class MessageRenderer:
 
     def _mail(self, template: str, values: Mapping[str, object]) -> Message:
         """Render a mail: the number for people and the link to the page stand in both of its bodies."""
-        page, shown = storefront_page(template, values), _all_of(template, values)
-        link = f"{self._storefront_url}{page}" if page and self._storefront_url else None
+        page, shown = linked_page(template, values), _all_of(template, values)
+        origin = self._origins[page.site] if page else ""
+        link = {"url": f"{origin}{page.path}", "text": page.text} if page and origin else None
         number = next((shown[name] for name in sorted(NUMBERS) if shown.get(name)), None)
         html = self._html.get_template(f"{template}.html").render(shown, number=number, link=link)
         text, subject = self._blocks(template, values, "text", "subject")
         return Message(
-            text=f"{text}\nOpen it in the shop: {link}\n" if link else text,
+            text=f"{text}\n{link['text']}: {link['url']}\n" if link else text,
             subject=_joined(subject),
             html=html,
         )

@@ -8,6 +8,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.json_records import Json
 from notifications.deliveries.domain.channels import CHANNELS_BY_TEMPLATE
 from notifications.deliveries.domain.deliveries import NotificationRequest, notification_id_of
+from notifications.deliveries.domain.linked_pages import TO_SHOP
 from notifications.deliveries.domain.shop_notices import MemberRole
 from notifications.deliveries.domain.templates import CATALOG, check_complete, template_of
 from notifications.deliveries.queries.contacts import Recipient, Requested, get_recipients
@@ -95,15 +96,16 @@ def _compose(message: UserNotification, recipient: Recipient) -> NewNotification
     definition = template_of(template, channels[0])
     is_named = recipient.business_name is not None and "businessName" in definition.parameters
     named = {"businessName": recipient.business_name} if is_named else {}
+    parameters = {**message.parameters, **named}
+    check_complete(definition, parameters)
     request = NotificationRequest(
         message.notification_id,
         channels[0],
         template,
-        {**message.parameters, **named},
+        {**parameters, **({TO_SHOP: True} if message.user_id is None else {})},
         user_id=recipient.contact.user_id,
         subject_id=message.subject_id,
     )
-    check_complete(definition, request.parameters)
     return compose_notification(
         request,
         addresses,
