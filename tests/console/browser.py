@@ -24,6 +24,9 @@ TOKEN_SECONDS: Final = 600
 
 
 IMAGES_ARE_LOADED: Final = "[...document.images].every((one) => one.complete && one.naturalWidth > 0)"
+EMPTY_FACTS: Final = """[...document.querySelectorAll("dd")]
+    .filter((one) => !one.textContent.trim() && !one.querySelector("img, svg, input"))
+    .map((one) => one.parentElement.textContent.trim())"""
 CUT_CHOICES: Final = """[...document.querySelectorAll("select")].flatMap((one) => {
   if (!one.checkVisibility()) return [];
   const has = one.clientWidth;
@@ -95,8 +98,11 @@ class Visitor:
         return await self.page.get_by_role("status").inner_text()
 
     async def check_page(self) -> None:
-        """No serious fault of accessibility, no error in the browser, no horizontal scroll at 360 px."""
+        """No serious fault of accessibility, no error in the browser, no label without a value, no horizontal scroll at
+        360 px.
+        """
         await self.check_accessibility()
+        assert await self.page.evaluate(EMPTY_FACTS) == [], self.page.url
         await self.page.set_viewport_size(NARROW)  # type: ignore[arg-type]
         await self.check_width()
         await self.page.set_viewport_size(WIDE)  # type: ignore[arg-type]

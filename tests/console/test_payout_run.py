@@ -9,8 +9,10 @@ from uuid import uuid4
 import pytest_asyncio
 
 from campus_tools.launcher.system import System
+from console.formats import naira
 from operations.audit import findings_of
 from operations.journey import Marketplace
+from tests.console.amounts import check_row
 from tests.console.conftest import Arrival
 from tests.end_to_end.conftest import Users
 from tests.end_to_end.steps import delivered_order, exception_of, move_transfer
@@ -117,6 +119,45 @@ async def test_a_large_run_is_sent_by_a_second_approver(
     await market.payout_reaches(users.vendor, payout["id"], "processed")
 
 
+async def test_a_list_that_changed_before_its_approval_is_not_sent(
+    visitor: Arrival, system: System, market: Marketplace, users: Users, manual_bank: None
+) -> None:
+    await _large_sale(market, users)
+    large = await market.request_payout(users.vendor, 50_000_100)
+    before = (await market.wallet(users.vendor))["availableMinor"]
+    await delivered_order(market, users)
+    await market.wallet_reaches(users.vendor, before + 20_000)
+    small = await market.request_payout(users.vendor, 20_000)
+    maker = await visitor("maker")
+    await maker.open("/payouts/run")
+    for payout in (large, small):
+        await maker.page.locator(f"input[value='{payout['id']}']").check()
+    await maker.click("Preview")
+    await maker.open_section("Prepare for approval…")
+    await maker.click("Prepare ₦500,201.00")
+    checker = await visitor("checker")
+    await checker.open(urlsplit(maker.page.url).path)
+    for payout in (large, small):
+        account = (payout["vendorName"], payout["accountName"], payout["bankName"], f"…{payout['accountLast4']}")
+        await check_row(checker, payout["number"], *account, naira(payout["amountMinor"]), "today")
+    await market.post(f"/api/payouts/{small['id']}/cancel", {}, users.vendor)
+    await checker.open_section("Approve…")
+    await checker.click("Approve")
+    assert (await checker.notice()).startswith("Nothing was sent. This is the present list")
+    await check_row(checker, large["number"], "₦500,001.00")
+    await check_row(checker, small["number"], "it is no longer pending")
+    assert "A run of this size needs a second person" in await checker.text()
+    await maker.page.reload()
+    assert "The list changed before the approval, so nothing was sent." in await maker.text()
+    await maker.check_page()
+    shown = [await market.get(f"/api/payouts/{payout['id']}", users.auditor) for payout in (large, small)]
+    assert [one["transfer"] for one in shown] == [None, None]
+    await maker.open(f"/payouts?number={small['number']}")
+    await check_row(maker, small["number"], "cancelled", "not sent")
+    await market.post(f"/api/payouts/{large['id']}/cancel", {}, users.vendor)
+    assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
+
+
 async def test_a_second_click_sends_one_batch(
     visitor: Arrival, market: Marketplace, users: Users, manual_bank: None
 ) -> None:
@@ -198,6 +239,9 @@ async def test_several_payouts_are_held_with_the_result_of_each(
     await checker.open("/payouts/hold")
     text = await checker.text()
     assert (payouts[0]["number"] in text, payouts[2]["number"] in text) == (False, True)
+    await checker.open("/payouts")
+    for payout, state in zip(payouts, ("held", "cancelled", "pending"), strict=True):
+        await check_row(checker, payout["number"], state)
     at_shop = await visitor("vendor")
     await at_shop.open(f"/wallet/payouts/{payouts[0]['id']}")
     assert "no day yet: finance holds it" in await at_shop.text()

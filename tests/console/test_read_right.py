@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncIterator
 from typing import Any
 
+import pypdfium2
 import pytest
 import pytest_asyncio
 
@@ -13,7 +14,7 @@ from tests.console.browser import NARROW, Visitor
 from tests.console.conftest import Arrival
 from tests.console.decisions import short_charge
 from tests.end_to_end.conftest import Users
-from tests.end_to_end.steps import Shop, exception_of, move_transfer, open_shop, paid_order
+from tests.end_to_end.steps import Shop, delivered_order, exception_of, move_transfer, open_shop, paid_order
 
 AMOUNT_MINOR = 125_050
 TAILS_OF_IDS = """[...document.querySelectorAll("main td, main dd")]
@@ -237,3 +238,21 @@ async def test_a_printed_page_names_its_reader_without_the_menu(visitor: Arrival
     assert "Printed by" in await maker.page.locator(".printed").inner_text()
     for part in (".menu", ".top", ".filters"):
         assert not await maker.page.locator(part).is_visible()
+
+
+async def test_a_list_of_nine_columns_is_printed_across_the_sheet_with_whole_words(
+    visitor: Arrival, market: Marketplace, users: Users
+) -> None:
+    before = (await market.wallet(users.vendor))["availableMinor"]
+    await delivered_order(market, users)
+    await market.wallet_reaches(users.vendor, before + 1)
+    payout = await market.request_payout(users.vendor, 20_000)
+    maker = await visitor("maker")
+    await maker.open(f"/payouts?number={payout['number']}")
+    with pypdfium2.PdfDocument(await maker.page.pdf(prefer_css_page_size=True)) as printed:
+        width, height = printed[0].get_size()
+        text = printed[0].get_textpage().get_text_range()
+    assert width > height
+    for shown in (payout["number"], payout["vendorName"], payout["bankName"], "₦200.00", "Printed by", "Page 1 of 1"):
+        assert shown in text
+    await market.post(f"/api/payouts/{payout['id']}/cancel", {}, users.vendor)

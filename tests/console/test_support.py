@@ -13,7 +13,7 @@ from tests.console.conftest import Arrival
 from tests.console.decisions import colleague
 from tests.console.naughty import NAUGHTY, TEXT
 from tests.end_to_end.conftest import Users
-from tests.end_to_end.steps import delivered_order, paid_order
+from tests.end_to_end.steps import delivered_order, newcomer, paid_order
 
 
 def image() -> bytes:
@@ -154,6 +154,16 @@ async def test_a_users_page_has_what_the_reader_may_see(visitor: Arrival, market
     # A person without a role for orders and money has no such page.
     campus = await visitor("campus")
     assert (await campus.open(f"/users/{order['buyerId']}")).status == 403
+
+
+async def test_the_page_of_a_user_without_a_ticket_names_no_empty_contact(
+    visitor: Arrival, market: Marketplace
+) -> None:
+    buyer = await newcomer(market)
+    support = await visitor("support")
+    await support.open(f"/users/{buyer.id}")
+    assert "Mail address and phone are shown once the person has a ticket." in await support.text()
+    await support.check_page()
 
 
 async def test_support_prepares_a_reset_of_second_factors_that_waits_for_an_admin(

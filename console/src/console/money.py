@@ -61,8 +61,14 @@ def posting_rows(
 
 
 def payout_state(payout: Json) -> str:
-    """Return the payout's state; `reversed` where the bank sent paid money back."""
-    return "reversed" if payout["reversal"] else str(payout["status"])
+    """Return the payout's state, and where the API's word says less than is known: `reversed` for money that the bank
+    sent back, `cancelled` by the vendor before any transfer, `held` by finance.
+    """
+    if payout["reversal"]:
+        return "reversed"
+    if payout["status"] == "failed" and payout["transfer"] is None:
+        return "cancelled"
+    return "held" if payout["status"] == "pending" and payout["hold"] else str(payout["status"])
 
 
 def transfer_state(payout: Json) -> str:
