@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import pytest
 
@@ -10,6 +11,7 @@ from tests.console.conftest import Arrival
 from tests.end_to_end.conftest import Users
 from tests.end_to_end.steps import dispute_charge, paid_order, reference_of
 
+AN_ID = r"[0-9a-f]{8}-[0-9a-f]{4}-"
 PAGES = (
     "/quarantined-charges",
     "/refunds",
@@ -60,6 +62,7 @@ async def test_an_auditor_follows_kobo_through_the_ledger(visitor: Arrival, mark
         ("charge", f"{order['totalMinor'] // 100}.{order['totalMinor'] % 100:02d}", "gateway_cash", escrow)
     ]
     await auditor.open(f"/transactions?orderId={order['id']}")
+    assert not re.search(AN_ID, await auditor.text())
     assert f"escrow {order['number']}" in await auditor.text()
     export = await auditor.context.request.get(f"{auditor.console_url}/transactions/export")
     assert export.headers["content-type"].startswith("text/csv")

@@ -3,6 +3,7 @@ replayed.
 """
 
 import json
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 from urllib.parse import urlsplit
@@ -214,6 +215,7 @@ async def test_every_runbook_is_a_page_of_the_console(visitor: Arrival) -> None:
     one = await visitor("ops")
     for path in sorted((DOCS / "runbooks").glob("*.md")):
         assert (await one.open(f"/runbooks/{path.stem}")).status == 200, path.stem
+        assert not re.search(r"[a-z]Minor\b", await one.text()), path.stem
     await one.open("/runbooks/payout-exceptions")
     await one.check_page()
     # A step of another role names that role.

@@ -9,6 +9,7 @@ import pytest_asyncio
 from campus_tools.launcher.system import System
 from contracts.demo import ADA
 from operations.journey import Marketplace, SignedInUser
+from tests.console.amounts import check_row
 from tests.console.conftest import Arrival
 from tests.end_to_end.command_line import cli_of_the_machine
 from tests.end_to_end.steps import newcomer, stepped_up
@@ -155,6 +156,13 @@ async def test_every_screen_of_the_platform_is_accessible(visitor: Arrival, admi
     for path in (*SCREENS, f"/staff/{admins.user_id}"):
         assert (await one.open(path)).status == 200, path
         await one.check_page()
+
+
+async def test_an_amount_of_the_settings_is_shown_in_naira(visitor: Arrival, admins: Admins) -> None:
+    one = await visitor(admins.maker)
+    await one.open("/settings?q=DISPATCH_TWO_PERSON_MINOR")
+    await check_row(one, "DISPATCH_TWO_PERSON_MINOR", "₦500,000.00")
+    assert "kobo" not in await one.text()
 
 
 async def test_no_other_user_opens_a_screen_of_the_platform(visitor: Arrival) -> None:

@@ -25,7 +25,9 @@ ROWS_PER_PAGE: Final = 50
 Complete = Callable[[Json], Awaitable[None]]
 """Adds to a row what its list lacks."""
 
-Kind = Literal["text", "naira", "time", "ago", "left", "badge", "id", "number", "staff", "code", "image", "accounts"]
+Kind = Literal[
+    "text", "words", "naira", "time", "ago", "left", "badge", "id", "number", "staff", "code", "image", "accounts"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,7 @@ ORDER_COLUMN: Final = Column("Order", order_name, link="/orders/{orderId}")
 
 _SHOWN: Final[dict[Kind, Callable[[Any], Any]]] = {
     "text": formats.text,
+    "words": formats.spoken,
     "number": str,
     "naira": formats.naira,
     "time": formats.lagos,

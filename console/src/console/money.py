@@ -32,7 +32,7 @@ def account_words(account: str, name: str | None = None) -> str:
 def accounts(named: Mapping[str, str | None]) -> Markup:
     """Return accounts in words, by account with the name of its order or vendor; the ledger's names are the titles."""
     shown = (
-        element("span", Markup(" ").join((account_words(account), text(name or ""))), title=account)
+        element("span", Markup(" ").join((account_words(account), *map(text, filter(None, [name])))), title=account)
         for account, name in named.items()
     )
     return element("span", Markup(", ").join(shown))

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from console.api import Json
 from console.charts import bar_chart, column_chart
 from console.families import Screens
-from console.formats import naira, naira_short
+from console.formats import naira, naira_short, reference
 from console.lists import Column, Filter, ListView, choices, csv_response, load_list, show_list
 from console.money import account_words, money, posting_rows, sided
 from console.parts import account_names, command
@@ -43,7 +43,7 @@ TRANSACTIONS = ListView(
     "/api/transactions",
     columns=(
         Column("Posted", "createdAt", "time"),
-        Column("Type", "type", link="/transactions/{id}"),
+        Column("Type", "type", "words", link="/transactions/{id}"),
         Column("Amount", lambda row: _debits(row) if row["currency"] == "NGN" else None, "naira"),
         Column(
             "Foreign amount",
@@ -52,7 +52,6 @@ TRANSACTIONS = ListView(
         ),
         Column("Debit", lambda row: _accounts(row, lambda entry: entry["amountMinor"] > 0), "accounts"),
         Column("Credit", lambda row: _accounts(row, lambda entry: entry["amountMinor"] < 0), "accounts"),
-        Column("Posting key", "postingKey", "code"),
     ),
     filters=(
         Filter("type", "Type", choices(*get_args(TransactionType))),
@@ -107,6 +106,7 @@ async def transaction_page(visit: Visit) -> Response:
         "finance/transaction.html",
         transaction=transaction,
         amount=money(_debits(transaction), currency),
+        posting_key=reference(transaction["postingKey"]),
         rows=posting_rows(transaction["entries"], currency, await account_names(visit, [transaction])),
     )
 
@@ -179,11 +179,10 @@ def _entry_columns(account: str) -> list[Column]:
 
     return [
         Column("Posted", "createdAt", "time"),
-        Column("Type", "type", link="/transactions/{id}"),
+        Column("Type", "type", "words", link="/transactions/{id}"),
         Column("Debit", lambda row: money(amount(row), row["currency"]) if amount(row) > 0 else "", "number"),
         Column("Credit", lambda row: money(-amount(row), row["currency"]) if amount(row) < 0 else "", "number"),
         Column("Other accounts", others, "accounts"),
-        Column("Posting key", "postingKey", "code"),
     ]
 
 

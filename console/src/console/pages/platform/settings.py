@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.families import Screens
+from console.formats import naira
 from console.lists import Column
 from console.visit import Visit
 
@@ -18,20 +19,25 @@ READERS: Final = ("settings:manage",)
 def _value(setting: Json) -> str:
     if setting["isSecret"]:
         return "secret, set" if setting["isSet"] else "secret, not set"
-    return setting["value"] or "empty"
+    return _amount(setting, setting["value"])
 
 
 def _default(setting: Json) -> str | None:
     if setting["isSecret"]:
         return None
-    return "required" if setting["default"] is None else setting["default"] or "empty"
+    return "required" if setting["default"] is None else _amount(setting, setting["default"])
+
+
+def _amount(setting: Json, value: str) -> str:
+    """Return the value of a setting as a person reads it: an amount in naira."""
+    return naira(int(value)) if setting["name"].endswith("_MINOR") and value.isdigit() else value or "empty"
 
 
 SETTINGS: Final = (
     Column("Setting", "name"),
     Column("Value", _value),
     Column("Default", _default),
-    Column("Meaning", lambda setting: setting["meaning"].replace("`", "")),
+    Column("Meaning", lambda setting: setting["meaning"].replace("`", "").replace(", in kobo", "")),
 )
 SHARED: Final = "several services"
 """The heading of the settings that several services have with one value."""
