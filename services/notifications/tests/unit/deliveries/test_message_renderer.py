@@ -287,7 +287,7 @@ def test_a_page_needs_only_parameters_of_its_template(name: str) -> None:
 
 
 @for_each("name", SHOP_NOTICES)
-def test_a_notice_of_a_shop_leads_to_the_console(name: str) -> None:
+def test_a_notice_of_a_shop_links_to_the_console(name: str) -> None:
     page = linked_page(name, {**values_of(name), TO_SHOP: True})
     # A suspended shop has no page to act on.
     assert (page.site if page else None) == (None if name == "vendor_suspended" else "console")
