@@ -1,9 +1,12 @@
 """The report of a drill: promises, and the exit status that they give."""
 
+from pathlib import Path
+
 import pytest
 
 from lab.bench.programs import BenchFailed
 from lab.report import Report, exit_code_of
+from lab.systems import keep_logs
 
 
 async def report_of(report: Report) -> Report:
@@ -45,3 +48,17 @@ def test_a_drill_that_cannot_run_names_the_reason(capsys: pytest.CaptureFixture[
 
     assert exit_code_of(fail()) == 1
     assert capsys.readouterr().err == "wrk is missing\n"
+
+
+def test_the_logs_of_a_broken_run_replace_those_of_an_earlier_one(tmp_path: Path) -> None:
+    run, kept = tmp_path / "run", tmp_path / "kept"
+    for name in ("state/logs/orders-api.log", "postgresql/server.log", "state/secrets.env"):
+        (run / name).parent.mkdir(parents=True, exist_ok=True)
+        (run / name).write_text(name)
+    kept.mkdir()
+    (kept / "earlier.log").touch()
+    keep_logs(run, kept)
+    assert sorted(str(path.relative_to(kept)) for path in kept.rglob("*") if path.is_file()) == [
+        "postgresql/server.log",
+        "state/logs/orders-api.log",
+    ]

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 import sys
 import tempfile
 import time
@@ -88,6 +89,16 @@ def logger(program: str) -> Log:
 
 def seconds_since_start() -> float:
     return time.monotonic() - _STARTED
+
+
+def keep_logs(run: Path, kept: Path) -> Path:
+    """Copy the logs below the folder of a run to `kept`, in place of those of an earlier run. Return `kept`."""
+    shutil.rmtree(kept, ignore_errors=True)
+    for log in run.rglob("*.log"):
+        copy = kept / log.relative_to(run)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(log, copy)
+    return kept
 
 
 @asynccontextmanager

@@ -4,6 +4,7 @@ import argparse
 import sys
 import tempfile
 from pathlib import Path
+from typing import Final
 
 from rich.table import Table
 
@@ -23,15 +24,20 @@ from lab.drills.scale import STOPS, ScaleLoad, drill_scale
 from lab.drills.upgrade import drill_upgrade, drill_upgrade_of_images
 from lab.drills.world import FAULTS, drill_world
 from lab.report import Report, exit_code_of
-from lab.systems import logger, temporary_system
+from lab.systems import keep_logs, logger, temporary_system
 
 _log = logger("drill")
+KEPT: Final = Path("build/drills")
+"""The logs of the last run of each drill that did not hold its promises."""
 
 
 def main() -> int:
     options = _parser().parse_args()
     with tempfile.TemporaryDirectory(prefix="campus-drill-", ignore_cleanup_errors=True) as folder:
-        return exit_code_of(options.run(options, Path(folder)))
+        code = exit_code_of(options.run(options, Path(folder)))
+        if code:
+            _log(f"the logs of its processes and servers: {keep_logs(Path(folder), KEPT / options.what)}")
+        return code
 
 
 def _parser() -> argparse.ArgumentParser:
