@@ -1,6 +1,5 @@
 """The quota store of the manifest, played by Redis: a renewed certificate is served without a restart."""
 
-import shutil
 import socket
 import ssl
 import subprocess
@@ -13,13 +12,12 @@ import pytest
 import yaml
 
 from campus_tools.launcher.ports import free_port_base
+from campus_tools.servers.redis import find_redis
 from operations.waiting import eventually
 from testkit.certificates import Authority
 
 MANIFEST = Path(__file__).parents[2] / "deploy/k8s/components/valkey/valkey.yaml"
 FOLDER = "/etc/campus/tls"
-
-pytestmark = pytest.mark.skipif(shutil.which("redis-cli") is None, reason="needs Redis")
 
 
 @pytest.fixture
@@ -31,10 +29,12 @@ def container() -> dict[str, Any]:
 
 
 def played(command: list[str], folder: Path, port: int) -> list[str]:
-    """Return a command of the manifest for a Redis on this machine."""
-    programs = {"valkey-server": "redis-server", "valkey-cli": "redis-cli", "6379": str(port)}
+    """Return a command of the manifest for the Redis or Valkey of this machine."""
+    server = find_redis(print)
+    client = server.removesuffix("-server") + "-cli"
+    programs = {"valkey-server": server, "valkey-cli": client, "6379": str(port)}
     words = [programs.get(word, word.replace(FOLDER, str(folder))) for word in command]
-    return words if words[0] == "redis-server" else [*words[:1], "-p", str(port), *words[1:]]
+    return [*words[:1], "-p", str(port), *words[1:]] if words[0] == client else words
 
 
 def write_secret(folder: Path, authority: Authority) -> None:

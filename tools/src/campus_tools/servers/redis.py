@@ -46,7 +46,7 @@ class PrivateRedis:
     def start(self) -> None:
         if self._child is not None and self._child.poll() is None:
             return
-        binary = _find_binary(self._report)
+        binary = find_redis(self._report)
         end_recorded_process(self._home / "redis.pid")
         settings = self._home / "redis.conf"
         settings.touch(mode=0o600)
@@ -86,7 +86,8 @@ class PrivateRedis:
             return False
 
 
-def _find_binary(report: Callable[[str], None]) -> str:
+def find_redis(report: Callable[[str], None]) -> str:
+    """Return the program of Redis or Valkey, which is installed where that is possible. Raises ServerUnavailable."""
     for name in ("redis-server", "valkey-server"):
         if found := shutil.which(name):
             return found
