@@ -102,6 +102,9 @@ async def test_a_payout_is_requested_once_and_cancelled(visitor: Arrival, market
     await one.open_section("Cancel the payout")
     await one.click("Cancel the payout")
     assert (await one.notice()).startswith("The payout is cancelled.")
+    shown = await one.text()
+    assert "You cancelled it before it was sent. The amount is in the wallet again." in shown
+    assert "never sent" in shown
     assert await market.wallet(shop.owner) == before
 
 
