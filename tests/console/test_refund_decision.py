@@ -43,17 +43,17 @@ async def test_a_failed_refund_is_sent_to_a_bank_account_by_two_users(
     form = maker.page.get_by_role("form", name="Prepare: send it to a bank account…")
     for label, text in (
         ("Account number", "0123456789"),
-        ("Bank code", "058"),
         ("Name of the account's owner", "Chidi Okafor"),
         ("Reason", "the card is closed"),
     ):
         await form.get_by_label(label, exact=True).fill(text)
+    await form.get_by_label("Bank", exact=True).select_option(label="Guaranty Trust Bank")
     await maker.click("Prepare for this account")
     assert "Another person approves it" in await maker.notice()
     checker = await visitor("checker")
     await checker.open(path)
     text = await checker.text()
-    for shown in ("…6789 at bank 058", "Chidi Okafor", "refund payable", "gateway cash"):
+    for shown in ("…6789 at Guaranty Trust Bank", "Chidi Okafor", "refund payable", "gateway cash"):
         assert shown in text
     await checker.check_page()
     await checker.open_section("Approve…")

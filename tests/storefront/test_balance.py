@@ -106,7 +106,7 @@ async def test_refunded_money_is_withdrawn_with_a_second_factor(
     await at_shop.open_section("Withdraw to my bank")
     await at_shop.fill("Amount in naira", f"{(order['totalMinor'] - 100) / 100:,.2f}")
     await at_shop.fill("Account number", "0123456780")
-    await at_shop.fill("Bank code", "058")
+    await at_shop.page.get_by_label("Bank", exact=True).select_option(label="Guaranty Trust Bank")
     await at_shop.check_page()
     await at_shop.click("Withdraw")
     # An account without a second factor sets one up; the form stays as it is.
@@ -130,7 +130,7 @@ async def test_refunded_money_is_withdrawn_with_a_second_factor(
     await at_shop.open_section("Withdraw to my bank")
     await at_shop.fill("Amount in naira", "5,000.00")
     await at_shop.fill("Account number", "0123456780")
-    await at_shop.fill("Bank code", "058")
+    await at_shop.page.get_by_label("Bank", exact=True).select_option(label="Guaranty Trust Bank")
     await at_shop.click("Withdraw")
     await expect(page.get_by_role("alert")).to_be_visible()
     await at_shop.check_page()

@@ -1,6 +1,7 @@
 import {
   AuthResource,
   BalanceResource,
+  BanksResource,
   CartsResource,
   CategoriesResource,
   ConversationsResource,
@@ -33,6 +34,7 @@ export const campus = connect(
   {
     auth: AuthResource,
     balance: BalanceResource,
+    banks: BanksResource,
     carts: CartsResource,
     categories: CategoriesResource,
     conversations: ConversationsResource,

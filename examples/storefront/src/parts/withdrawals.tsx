@@ -6,7 +6,7 @@ import { minorOf, naira } from "../money.ts";
 import { when } from "../times.ts";
 import { useKey } from "../use-key.ts";
 import type { List } from "../use-list.ts";
-import { useAction } from "../use-resource.ts";
+import { useAction, useResource } from "../use-resource.ts";
 import { Field, textOf } from "./field.tsx";
 import { More } from "./more.tsx";
 import { Problem } from "./problem.tsx";
@@ -27,6 +27,7 @@ const STATUS: Record<Withdrawal["status"], string> = {
 export function Withdraw({ requested }: { requested: () => void }) {
   const form = useRef<HTMLFormElement>(null);
   const keyOf = useKey();
+  const banks = useResource((signal) => campus.banks.list({ signal }), []);
   const withdraw = useAction(async () => {
     if (!form.current) return;
     const content = {
@@ -66,7 +67,18 @@ export function Withdraw({ requested }: { requested: () => void }) {
           required
           maxLength={13}
         />
-        <Field label="Bank code" name="bankCode" hint="Such as 058 for GTBank" required maxLength={6} />
+        <div class="field">
+          <label for="bank">Bank</label>
+          <select id="bank" name="bankCode" required>
+            <option value="">Choose your bank</option>
+            {banks.data?.map((bank) => (
+              <option key={bank.code} value={bank.code}>
+                {bank.name}
+              </option>
+            ))}
+          </select>
+        </div>
+        <Problem error={banks.error} retry={banks.reload} />
         {!isRefused && <Problem error={withdraw.error} />}
         <button class="main" disabled={withdraw.busy}>
           Withdraw

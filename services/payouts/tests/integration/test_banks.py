@@ -67,3 +67,16 @@ async def test_a_bank_that_the_gateway_removed_is_removed(scenario: Scenario) ->
     scenario.clock.advance(REFRESH_AFTER)
     await refresh(scenario, listing(scenario, BANK))
     assert await stored(scenario) == {"058": "GTBank Plc"}
+
+
+async def test_anyone_lists_the_banks_by_name(scenario: Scenario) -> None:
+    async def listed() -> list[dict[str, str]]:
+        response = await scenario.client.get("/api/banks")
+        assert response.status_code == 200
+        banks: list[dict[str, str]] = response.json()["data"]
+        return banks
+
+    shipped = [{"code": code, "name": name} for code, name in BANK_NAMES.items()]
+    assert await listed() == sorted(shipped, key=lambda bank: bank["name"])
+    await refresh(scenario, listing(scenario, BANK, {**BANK, "code": "044", "name": "Access Bank"}))
+    assert await listed() == [{"code": "044", "name": "Access Bank"}, {"code": "058", "name": "GTBank Plc"}]

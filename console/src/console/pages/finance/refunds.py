@@ -6,6 +6,7 @@ from typing import Final
 from starlette.responses import Response
 
 from console.api import Json
+from console.banks import names_of_banks
 from console.families import Screens
 from console.formats import spoken
 from console.lists import ORDER_COLUMN, Column, Filter, ListView, choices, show_list
@@ -84,6 +85,7 @@ async def refund_page(visit: Visit) -> Response:
         decision=refund["decision"] or {},
         outdated=is_outdated(visit, refund["hash"]),
         names=await names_of_decision(visit, refund["decision"] or {}),
+        banks=await names_of_banks(visit),
     )
 
 

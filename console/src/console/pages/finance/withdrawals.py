@@ -5,6 +5,7 @@ from typing import Final
 from starlette.responses import Response
 
 from console.api import Json
+from console.banks import names_of_banks
 from console.families import Screens
 from console.lists import Column, Filter, ListView, choices, show_list
 from console.money import money
@@ -22,7 +23,7 @@ WITHDRAWALS = ListView(
         Column("Status", "status", "badge"),
         AMOUNT,
         Column("Holder", "accountName"),
-        Column("Account", lambda row: f"…{row['accountLast4']} at bank {row['bankCode']}"),
+        Column("Account", lambda row: f"…{row['accountLast4']}"),
         Column("Failure", "failure"),
         Column("Paid", "paidAt", "time"),
     ),
@@ -55,6 +56,7 @@ async def withdrawal_page(visit: Visit) -> Response:
         decision=decision,
         outdated=is_outdated(visit, withdrawal["hash"]),
         names=await names_of_decision(visit, decision),
+        banks=await names_of_banks(visit),
     )
 
 

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from common.primitives.clock import SystemClock
 from console.api import ApiProblem, Json
+from console.banks import names_of_banks
 from console.families import Screens
 from console.formats import LAGOS, instant
 from console.lists import Column, Filter, ListView, account, choices, csv_response, load_list
@@ -269,26 +270,6 @@ def latest_months() -> list[str]:
 # ---- Bank details ----------------------------------------------------------------------------------------------------
 
 BANK_READERS: Final = ("bank_details:own",)
-BANKS: Final = (
-    ("044", "Access Bank"),
-    ("050", "Ecobank"),
-    ("070", "Fidelity Bank"),
-    ("011", "First Bank"),
-    ("214", "First City Monument Bank"),
-    ("058", "Guaranty Trust Bank"),
-    ("301", "Jaiz Bank"),
-    ("082", "Keystone Bank"),
-    ("076", "Polaris Bank"),
-    ("101", "Providus Bank"),
-    ("221", "Stanbic IBTC Bank"),
-    ("232", "Sterling Bank"),
-    ("032", "Union Bank"),
-    ("033", "United Bank for Africa"),
-    ("215", "Unity Bank"),
-    ("035", "Wema Bank"),
-    ("057", "Zenith Bank"),
-)
-"""Suggestions with the codes of the Central Bank; any other code may be typed, and the gateway decides."""
 CHANGE_COLUMNS: Final = (
     Column("When", "changedAt", "time"),
     Column("Change", lambda change: change["change"].replace("_", " ")),
@@ -301,9 +282,9 @@ CHANGE_COLUMNS: Final = (
 
 @SCREENS.page("/bank-details", title="Bank details", any_of=BANK_READERS, menu="Bank details")
 async def bank_details_page(visit: Visit) -> Response:
-    account, history = await asyncio.gather(_account(visit), _history(visit))
+    account, history, banks = await asyncio.gather(_account(visit), _history(visit), names_of_banks(visit))
     return visit.render(
-        "vendor/bank_details.html", account=account, history=history, columns=CHANGE_COLUMNS, banks=BANKS
+        "vendor/bank_details.html", account=account, history=history, columns=CHANGE_COLUMNS, banks=banks
     )
 
 
@@ -311,7 +292,7 @@ async def bank_details_page(visit: Visit) -> Response:
 async def change_bank_details(visit: Visit) -> Response:
     """Change the account. A recent second factor is needed, and the bank names the account's owner."""
     form = visit.form
-    body = {"accountNumber": form["accountNumber"].replace(" ", ""), "bankCode": form["bankCode"].upper()}
+    body = {"accountNumber": form["accountNumber"].replace(" ", ""), "bankCode": form["bankCode"]}
     account = await visit.api.put(f"/api/vendors/{visit.user.vendor_id}/bank-details", body)
     verified = "The account is saved and verified." if account["verified"] else "The account is saved, not verified."
     return visit.go("/bank-details", verified)

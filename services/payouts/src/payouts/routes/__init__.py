@@ -3,6 +3,7 @@
 from payouts.routes import (
     bank_detail_releases,
     bank_details,
+    banks,
     documents,
     exceptions,
     payouts,
@@ -18,6 +19,7 @@ ENDPOINTS = (
     schedules.endpoint,
     bank_details.endpoint,
     bank_detail_releases.endpoint,
+    banks.endpoint,
     payouts.endpoint,
     documents.endpoint,
     exceptions.endpoint,
