@@ -108,3 +108,13 @@ async def test_a_sign_in_concurrent_with_a_suspension_creates_no_session(staff: 
         if response.status_code == 200:
             token = response.json()["data"]["accessToken"]
             assert (await staff.app.get("/api/profiles/current", token=token)).status_code == 401
+
+
+async def test_a_changed_name_is_published_without_roles(staff: StaffAdministration) -> None:
+    """Its readers keep the roles that they have: none of a user who was suspended at the same moment."""
+    headers = {"Authorization": f"Bearer {await staff.token('SUPPORT')}"}
+    body = {"fullName": "Sade Support"}
+    response = await staff.app.client.patch("/api/profiles/current", json=body, headers=headers)
+    assert response.status_code == 200, response.text
+    [*_, event] = await staff.app.published("identity.profile_changed.v1")
+    assert (event["fullName"], event.get("staffRoles")) == ("Sade Support", None)

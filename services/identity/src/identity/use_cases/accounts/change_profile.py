@@ -12,7 +12,7 @@ from identity.domain.errors import NumberNotAccepted
 from identity.domain.message_budgets import TextPolicy
 from identity.queries.profiles import Profile, profile_of
 from identity.store import profiles
-from identity.use_cases.accounts.steps import publish_profile
+from identity.use_cases.accounts.steps import profile_changed
 
 
 async def change_profile(
@@ -42,4 +42,7 @@ async def change_profile(
         raise StaleRevision
     if phone != before.phone:
         uow.publish(CredentialsChanged(user_id=caller.id, change="phone_changed"))
-    return await publish_profile(uow, caller.id)
+    changed = await profile_of(uow, caller.id)
+    # Its readers keep the roles that they have: a caller reads no suspension.
+    uow.publish(profile_changed(changed))
+    return changed

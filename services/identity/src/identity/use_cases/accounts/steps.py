@@ -21,19 +21,22 @@ async def publish_profile(uow: UnitOfWork, user_id: UUID) -> Profile:
     """
     profile = await profile_of(uow, user_id)
     roles = () if await staff.is_suspended(uow, user_id) else profile.roles
-    uow.publish(
-        ProfileChanged(
-            user_id=user_id,
-            email=profile.email,
-            phone=profile.phone,
-            full_name=profile.full_name,
-            campus_id=profile.campus_id,
-            phone_confirmed=profile.phone_confirmed,
-            staff_roles=tuple(role for role in roles if role in STAFF_ROLES),
-            hub_id=profile.hub_id,
-        )
-    )
+    uow.publish(profile_changed(profile, staff_roles=tuple(role for role in roles if role in STAFF_ROLES)))
     return profile
+
+
+def profile_changed(profile: Profile, staff_roles: tuple[str, ...] | None = None) -> ProfileChanged:
+    """Return the event of a profile. Without `staff_roles` its readers keep those that they have."""
+    return ProfileChanged(
+        user_id=profile.id,
+        email=profile.email,
+        phone=profile.phone,
+        full_name=profile.full_name,
+        campus_id=profile.campus_id,
+        phone_confirmed=profile.phone_confirmed,
+        staff_roles=staff_roles,
+        hub_id=profile.hub_id,
+    )
 
 
 async def confirm_email(
