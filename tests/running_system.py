@@ -132,6 +132,11 @@ async def users(system: System, responses: Responses) -> Users:
 @pytest_asyncio.fixture(loop_scope="session")
 async def unused_codes(system: System) -> None:
     """Accept the present code of each second factor once more: other tests of this system may have used it."""
+    await accept_codes_again(system)
+
+
+async def accept_codes_again(system: System) -> None:
+    """Accept the present code of each second factor once more."""
     await _execute_at_identity(system, "UPDATE totp_factors SET last_counter = 0")
 
 

@@ -4,7 +4,7 @@ from campus_tools.launcher.system import System
 from operations.audit import findings_of
 from operations.journey import Marketplace
 from tests.console.conftest import Arrival
-from tests.console.decisions import confirm, post_as, prepared_return, second_checker, short_charge
+from tests.console.decisions import enter_code, post_as, prepared_return, second_checker, short_charge
 from tests.end_to_end.conftest import Users
 from tests.end_to_end.steps import refund_reaches
 from tests.running_system import with_old_factor
@@ -42,7 +42,7 @@ async def test_a_quarantined_charge_is_returned_by_two_users(
     await checker.open_section("Approve…")
     await checker.click("Approve")
     assert await checker.heading() == "Confirm that it is you"
-    await confirm(checker, system.secrets["DEMO_TOTP_CHECKER"])
+    await enter_code(checker, system, "CHECKER", "Confirm")
     assert await checker.notice() == "The charge goes back to its payer."
     assert "returned" in await checker.heading()
     await checker.check_page()

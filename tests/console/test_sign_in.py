@@ -13,7 +13,7 @@ from console.session import Session, Tokens
 from operations.journey import Marketplace
 from tests.console.browser import NARROW, PAGE_BYTES_MAX, sessions_of
 from tests.console.conftest import Arrival
-from tests.console.decisions import confirm
+from tests.console.decisions import enter_code
 from tests.end_to_end.conftest import Users
 from tests.end_to_end.steps import newcomer, paid_order
 
@@ -111,14 +111,8 @@ async def test_a_session_that_ends_in_the_middle_of_a_form_keeps_its_fields(
     await one.fill("Mail address", "support@campus.example")
     await one.fill("Password", system.secrets["DEMO_PASSWORD"])
     await one.click("Sign in")
-    code = one.page.get_by_label("Code", exact=True)
-
-    async def verify() -> bool | None:
-        await code.fill(pyotp.TOTP(system.secrets["DEMO_TOTP_SUPPORT"]).now())
-        await one.click("Verify")
-        return (await one.heading() == "Send the form again") or None
-
-    await market.until("an unused code", verify, 70, every=3)
+    await enter_code(one, system, "SUPPORT", "Verify")
+    assert await one.heading() == "Send the form again"
     assert "Buyer wrote: <b>wrong size</b> & colour" in await one.text()
     await one.check_page()
     await one.click("Send it now")
@@ -136,13 +130,8 @@ async def test_a_step_that_needs_a_second_factor_goes_on_after_the_code(
     await one.fill("Code", "000000")
     await one.click("Confirm")
     assert "wrong or was used before" in await one.text()
-
-    async def confirm() -> bool | None:
-        await one.fill("Code", pyotp.TOTP(system.secrets["DEMO_TOTP_VENDOR2"]).now())
-        await one.click("Confirm")
-        return (await one.heading() == "Recovery codes") or None
-
-    await market.until("an unused code", confirm, 70, every=3)
+    await enter_code(one, system, "VENDOR2", "Confirm")
+    assert await one.heading() == "Recovery codes"
     assert await one.page.locator("main li").count() >= 8
 
 
@@ -153,7 +142,7 @@ async def test_staff_without_a_second_factor_show_it_before_the_first_page(
     await one.open("/transactions?type=charge")
     assert await one.heading() == "Confirm that it is you"
     await one.check_page()
-    await confirm(one, system.secrets["DEMO_TOTP_AUDITOR"])
+    await enter_code(one, system, "AUDITOR", "Confirm")
     assert await one.heading() == "Transactions"
     assert one.page.url.endswith("/transactions?type=charge")
 

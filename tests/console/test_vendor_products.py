@@ -4,12 +4,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
-import pyotp
-
 from campus_tools.launcher.system import System
 from operations.journey import Marketplace
 from tests.console.browser import NARROW, PAGE_BYTES_MAX, Visitor
 from tests.console.conftest import Arrival
+from tests.console.decisions import enter_code
 from tests.console.naughty import TEXT
 from tests.end_to_end.conftest import Users
 from tests.end_to_end.steps import a_product, delivered_order
@@ -154,14 +153,8 @@ async def test_a_session_that_ends_in_the_middle_of_a_product_form_keeps_its_fie
     await one.fill("Mail address", "vendor@unilag.edu.ng")
     await one.fill("Password", system.secrets["DEMO_PASSWORD"])
     await one.click("Sign in")
-    code = one.page.get_by_label("Code", exact=True)
-
-    async def verify() -> bool | None:
-        await code.fill(pyotp.TOTP(system.secrets["DEMO_TOTP_VENDOR"]).now())
-        await one.click("Verify")
-        return (await one.heading() == "Send the form again") or None
-
-    await market.until("an unused code", verify, 70, every=3)
+    await enter_code(one, system, "VENDOR", "Verify")
+    assert await one.heading() == "Send the form again"
     assert name in await one.text()
     await one.click("Send it now")
     assert await one.notice() == "The product is saved. Add images now."
