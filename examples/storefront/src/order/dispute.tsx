@@ -1,6 +1,6 @@
 import { shrinkImage, type DisputeEvidence, type Dispute as DisputeOfOrder, type Order } from "campus-client";
 import { campus } from "../api.ts";
-import { textOf } from "../parts/field.tsx";
+import { Choice, textOf } from "../parts/field.tsx";
 import { Loaded } from "../parts/loading.tsx";
 import { IMAGE_TYPES, PrivateImage } from "../parts/private-image.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -47,16 +47,7 @@ function DisputeForm({ open }: { open: Action<[HTMLFormElement]> }) {
       <summary>Something is wrong</summary>
       <form onSubmit={submit}>
         <p>Your money is frozen, and our staff decide. The seller reads what you write here.</p>
-        <div class="field">
-          <label for="reason">What happened?</label>
-          <select id="reason" name="reason">
-            {Object.entries(REASONS).map(([reason, text]) => (
-              <option key={reason} value={reason}>
-                {text}
-              </option>
-            ))}
-          </select>
-        </div>
+        <Choice label="What happened?" name="reason" options={Object.entries(REASONS)} />
         <div class="field">
           <label for="details">Describe it</label>
           <textarea id="details" name="details" rows={4} required maxLength={4000} />

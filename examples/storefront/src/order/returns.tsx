@@ -3,7 +3,7 @@ import type { Order, ReturnRequest } from "campus-client";
 import { campus } from "../api.ts";
 import { naira } from "../money.ts";
 import { keptItems } from "./items.tsx";
-import { Field, textOf } from "../parts/field.tsx";
+import { Choice, Field, textOf } from "../parts/field.tsx";
 import { Loaded } from "../parts/loading.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { RefundTo, refundToOf } from "../parts/refund-to.tsx";
@@ -84,17 +84,15 @@ function ReturnForm({ order, requested }: { order: Order; requested: () => void 
       <form onSubmit={submit}>
         <p>Possible until {when(order.returnDueAt!)}. The seller decides, and tells you where to bring it.</p>
         {keptItems(order).map((item) => (
-          <div class="field" key={item.id}>
-            <label for={`return-${item.id}`}>{item.name}</label>
-            <select id={`return-${item.id}`} name={item.id}>
-              <option value="0">I keep {item.quantity === 1 ? "it" : "all"}</option>
-              {Array.from({ length: item.quantity }, (_, number) => (
-                <option key={number} value={number + 1}>
-                  Return {number + 1}
-                </option>
-              ))}
-            </select>
-          </div>
+          <Choice
+            key={item.id}
+            label={item.name}
+            name={item.id}
+            options={Array.from({ length: item.quantity + 1 }, (_, number) => [
+              `${number}`,
+              number > 0 ? `Return ${number}` : `I keep ${item.quantity === 1 ? "it" : "all"}`,
+            ])}
+          />
         ))}
         <Field label="Why?" name="reason" required maxLength={500} />
         <RefundTo />

@@ -34,6 +34,31 @@ export function Field({ label, hint, ...input }: Props) {
   );
 }
 
+interface ChoiceProps {
+  label: ComponentChildren;
+  name: string;
+  required?: boolean;
+  /** Pairs of value and text. */
+  options: [string, ComponentChildren][];
+}
+
+/** A labelled list of which one is chosen. */
+export function Choice({ label, options, ...select }: ChoiceProps) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select id={id} {...select}>
+        {options.map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
 /** The text of a form's field. */
 export function textOf(form: HTMLFormElement, name: string): string {
   return String(new FormData(form).get(name) ?? "").trim();

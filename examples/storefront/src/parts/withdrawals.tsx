@@ -7,7 +7,7 @@ import { when } from "../times.ts";
 import { useKey } from "../use-key.ts";
 import type { List } from "../use-list.ts";
 import { useAction, useResource } from "../use-resource.ts";
-import { Field, textOf } from "./field.tsx";
+import { Choice, Field, textOf } from "./field.tsx";
 import { More } from "./more.tsx";
 import { Problem } from "./problem.tsx";
 import { needsStepUp, StepUp } from "./step-up.tsx";
@@ -67,17 +67,12 @@ export function Withdraw({ requested }: { requested: () => void }) {
           required
           maxLength={13}
         />
-        <div class="field">
-          <label for="bank">Bank</label>
-          <select id="bank" name="bankCode" required>
-            <option value="">Choose your bank</option>
-            {banks.data?.map((bank) => (
-              <option key={bank.code} value={bank.code}>
-                {bank.name}
-              </option>
-            ))}
-          </select>
-        </div>
+        <Choice
+          label="Bank"
+          name="bankCode"
+          required
+          options={[["", "Choose your bank"], ...(banks.data ?? []).map((bank): [string, string] => [bank.code, bank.name])]}
+        />
         <Problem error={banks.error} retry={banks.reload} />
         {!isRefused && <Problem error={withdraw.error} />}
         <button class="main" disabled={withdraw.busy}>
