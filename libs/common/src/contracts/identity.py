@@ -55,8 +55,8 @@ class SignUpRepeated(Event, frozen=True, kw_only=True):
 
 class ProfileChanged(Event, frozen=True, kw_only=True):
     """Contact, campus or name changed, the number was confirmed or removed, a staff role was granted or revoked, or the
-    user was suspended or reinstated. A suspended user has no staff role. Without `staff_roles` they are as before, and so
-    is the hub.
+    user was suspended or reinstated. A suspended user has no staff role. Without `staff_roles` they are as before, and
+    so is the hub.
     """
 
     TYPE: ClassVar[str] = "identity.profile_changed.v1"
