@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import jinja2
+from markupsafe import Markup
 
 from notifications.deliveries.domain.approved_templates import APPROVED_TEMPLATES, NOT_GIVEN, PARAMETER_MAX
 from notifications.deliveries.domain.deliveries import Message
@@ -20,6 +21,8 @@ SHORT_MAX: Final = 30
 _CONTROL_CHARACTERS: Final = (range(9), range(0x0E, 0x1C), range(0x7F, 0x85), range(0x86, 0xA0))
 _BIDI_CONTROLS: Final = (range(0x061C, 0x061D), range(0x200E, 0x2010), range(0x202A, 0x202F), range(0x2066, 0x206A))
 _INVISIBLE: Final = dict.fromkeys(sign for signs in (*_CONTROL_CHARACTERS, *_BIDI_CONTROLS) for sign in signs)
+# The number of an order, payout or ticket in a mail: it is not broken at its hyphen.
+_ON_ONE_LINE: Final = Markup('<strong style="white-space:nowrap">{}</strong>')
 # The title of a push with the text of the SMS.
 PUSH_TITLE: Final = "Campus Marketplace"
 
@@ -49,6 +52,7 @@ class MessageRenderer:
             environment.filters["plain_naira"] = plain_naira_text
             environment.filters["short"] = short
             environment.filters["sign_in_change"] = sign_in_change
+        self._html.filters["number"] = _ON_ONE_LINE.format
 
     def message(self, channel: str, template: str, values: Mapping[str, object]) -> Message:
         """Render the message of a channel: subject and two bodies for mail, a title for push, parameters for the
