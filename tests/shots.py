@@ -1,6 +1,6 @@
-"""Writes the images of the main screens from a running system: `make shots`, after `make run`.
+"""Write the images of the main screens from a running system: `make shots`, after `make run`.
 
-Each is image at 1280 and 360 px, in light and dark.
+Each exists at 1280 and 360 px, in light and dark.
 """
 
 import asyncio
@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
+import httpx
 from PIL import Image
 from playwright.async_api import Browser
 
@@ -177,4 +178,7 @@ async def _capture(one: Visitor, name: str, options: Mapping[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    try:
+        asyncio.run(main())
+    except httpx.ConnectError:
+        sys.exit("No system responds. `make run` starts it, in another terminal.")
