@@ -8,8 +8,9 @@ from pydantic import AfterValidator, Field
 
 from common.primitives.encryption import FurtherKey, PurposeKey
 from common.primitives.tls import client_tls
+from common.primitives.web_origins import HttpAddress
 from common.process.process_settings import ProcessSettings
-from common.process.settings import HttpAddress, read_settings
+from common.process.settings import read_settings
 
 
 def _without_slash(address: str) -> str:

@@ -10,10 +10,10 @@ from typing import Annotated, Self
 from pydantic import Field, field_validator, model_validator
 from pydantic_settings import NoDecode
 
+from common.primitives.web_origins import HttpAddress
 from common.process.settings import (
     SIGNATURE_HEADER_DEFAULT,
     AccessLogSettings,
-    HttpAddress,
     Origins,
     SharedAddressSettings,
     SignatureHeader,

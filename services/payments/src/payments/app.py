@@ -22,7 +22,6 @@ from payments.clients.paystack import PaystackGateway
 from payments.consumers import SUBSCRIPTIONS, WORK
 from payments.dependencies import Dependencies
 from payments.domain.charges import SurchargeBound
-from payments.domain.gateways import FLUTTERWAVE, PAYSTACK
 from payments.domain.reconciliation import LOOKBACK_PERIOD, PERIOD_MAX, WEBHOOK_GRACE_PERIOD
 from payments.metrics import LEDGER_CHAIN
 from payments.queries.own_actions import OWN_ACTIONS
@@ -64,6 +63,7 @@ from payments.timers import (
 from payments.use_cases.escrow.publish_escrows import publish_escrows
 from payments.use_cases.gateways.record_rejected_key import record_rejected_key
 from payments.use_cases.reconciliation.reconcile import reconcile
+from providers.gateways import FLUTTERWAVE, PAYSTACK
 
 log = get_logger(__name__)
 

@@ -5,28 +5,24 @@ Only payments has `RELEASE_SIGNING_KEY`, an Ed25519 private key that signs each 
 verify webhooks.
 """
 
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field
 
 from common.primitives.money import AMOUNT_MINOR_MAX
 from common.primitives.signatures import SigningKey
 from common.process.settings import (
     SIGNATURE_HEADER_DEFAULT,
-    HttpAddress,
     Origins,
     ServiceSettings,
     SignatureHeader,
 )
-from payments.domain.gateways import FLUTTERWAVE, PAYSTACK, GatewayName
+from providers.settings import GatewaySettings
 
 
-class Settings(ServiceSettings):
+class Settings(GatewaySettings, ServiceSettings):
     """The payment gateway's address and secrets, the signing key, and the bounds of payments."""
 
-    gateway_api_url: HttpAddress = Field(
-        description="The base address of the payment gateway's API", examples=["https://api.gateway.example"]
-    )
     gateway_secret_key: str = Field(
         default="",
         description="The secret key that authenticates calls to the gateway and verifies its webhooks; when it and "
@@ -44,23 +40,6 @@ class Settings(ServiceSettings):
         "setting of the same name "
         "lets it pass",
         examples=["x-paystack-signature"],
-    )
-    gateway_provider: GatewayName = Field(
-        default=PAYSTACK,
-        description="The gateway of new payments: `paystack` or `flutterwave`. Payments, refunds and disputes of the "
-        "other one "
-        "continue there while its secret key is set",
-        examples=["paystack"],
-    )
-    flutterwave_api_url: HttpAddress = Field(
-        default="https://api.flutterwave.com/v3",
-        description="The base address of Flutterwave's API, with its version",
-        examples=["https://api.flutterwave.com/v3"],
-    )
-    flutterwave_secret_key: str = Field(
-        default="",
-        description="The secret key that authenticates calls to Flutterwave; empty: this gateway is not used",
-        examples=["FLWSECK-0123456789abcdef-X"],
     )
     flutterwave_webhook_hash: str = Field(
         default="",
@@ -146,12 +125,6 @@ class Settings(ServiceSettings):
         ),
         examples=[90],
     )
-
-    @model_validator(mode="after")
-    def _has_key_of_provider(self) -> Self:
-        if self.gateway_provider == FLUTTERWAVE and not self.flutterwave_secret_key:
-            raise ValueError("FLUTTERWAVE_SECRET_KEY is empty, and GATEWAY_PROVIDER is flutterwave")
-        return self
 
     @property
     def flutterwave_webhook_hashes(self) -> tuple[str, ...]:

@@ -28,8 +28,8 @@ from contracts.orders import OrderDelivered, OrderPlaced, RefundRequested
 from contracts.payments import ChargeDisputed, EscrowRefunded, EscrowReleased
 from payments.app import SERVICE, compose
 from payments.clients.gateway import PaymentGateway
-from payments.domain.gateways import PAYSTACK
 from payments.timers import query_revised_webhooks_once
+from providers.gateways import PAYSTACK
 from sandbox.app import create_app
 from sandbox.settings import read_settings
 from testkit.fixtures import WAIT_SECONDS_MAX, DatabaseFactory, DatabaseUrls, eventually

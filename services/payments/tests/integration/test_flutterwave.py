@@ -11,7 +11,6 @@ import pytest
 import pytest_asyncio
 
 from common.primitives.clock import iso
-from payments.domain.gateways import FLUTTERWAVE
 from payments.timers import (
     alert_due_chargebacks_once,
     query_disputes_once,
@@ -20,6 +19,7 @@ from payments.timers import (
 )
 from payments.use_cases.reconciliation.reconcile import reconcile
 from payments.use_cases.reconciliation.reconcile_settlements import reconcile_settlements
+from providers.gateways import FLUTTERWAVE
 
 WEBHOOK = "/api/webhooks/flutterwave"
 HASH = "webhook-hash-of-payments"

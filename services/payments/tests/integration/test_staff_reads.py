@@ -9,10 +9,10 @@ import pytest
 
 from common.messaging.faults import PermanentFault
 from contracts.identity import ReferralOutcome, UserProvisioned
-from payments.domain.gateways import GatewayName
 from payments.domain.webhooks import Arrival
 from payments.store.webhooks import record_webhook_if_new
 from payments.use_cases.webhooks.dead_letter_webhook import dead_letter_webhook
+from providers.gateways import GatewayName
 
 from .conftest import ConnectAs, PaymentsApp
 from .steps import dead_webhook, get_as_roles, replay_dead_webhook

@@ -30,7 +30,6 @@ from payouts.consumers import SUBSCRIPTIONS, WORK
 from payouts.demo import load_demo_data
 from payouts.dependencies import Dependencies
 from payouts.domain.errors import NothingToCorrect
-from payouts.domain.gateways import FLUTTERWAVE, PAYSTACK
 from payouts.domain.transfer_fees import FeeSchedule
 from payouts.metrics import LEDGER
 from payouts.queries.own_actions import OWN_ACTIONS
@@ -54,6 +53,7 @@ from payouts.use_cases.releases.correct_wallet import correct_wallet
 from payouts.use_cases.transfers.compare_transfers import compare_transfers
 from payouts.use_cases.transfers.pause_payouts import pause_payouts
 from providers.flutterwave import FlutterwaveApi
+from providers.gateways import FLUTTERWAVE, PAYSTACK
 from providers.paystack import PaystackApi
 
 # A due transfer waits at most this long. The queue `payouts.transfers` brings urgent ones at once.

@@ -1,17 +1,17 @@
 """Settings of the payouts service, read from its environment."""
 
 from datetime import date, timedelta
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_settings import NoDecode
 
 from common.primitives.encryption import FurtherKey, PurposeKey
 from common.primitives.money import AMOUNT_MINOR_MAX
 from common.primitives.signatures import VerifyKeys
-from common.process.settings import HttpAddress, ServiceSettings
-from payouts.domain.gateways import FLUTTERWAVE, PAYSTACK, GatewayName
+from common.process.settings import ServiceSettings
 from payouts.domain.transfer_fees import FeeSchedule
+from providers.settings import GatewaySettings
 
 
 def _split(value: object) -> object:
@@ -23,31 +23,11 @@ def _check_fees(value: str) -> str:
     return value
 
 
-class Settings(ServiceSettings):
+class Settings(GatewaySettings, ServiceSettings):
     """The common settings, and those of the payment gateway's outgoing side."""
 
-    gateway_api_url: HttpAddress = Field(
-        description="Address of the payment gateway's API", examples=["https://api.gateway.example"]
-    )
     gateway_secret_key: str = Field(
         min_length=1, description="Secret key of our account at the payment gateway", examples=["sk_live_..."]
-    )
-    gateway_provider: GatewayName = Field(
-        default=PAYSTACK,
-        description="The gateway of new transfers: `paystack` or `flutterwave`. Transfers of the other one are "
-        "settled there "
-        "while its secret key is set",
-        examples=["paystack"],
-    )
-    flutterwave_api_url: HttpAddress = Field(
-        default="https://api.flutterwave.com/v3",
-        description="The base address of Flutterwave's API, with its version",
-        examples=["https://api.flutterwave.com/v3"],
-    )
-    flutterwave_secret_key: str = Field(
-        default="",
-        description="The secret key that authenticates calls to Flutterwave; empty: this gateway is not used",
-        examples=["FLWSECK-0123456789abcdef-X"],
     )
     account_number_key: PurposeKey = Field(
         description="Encrypts the vendors' account numbers and the hash key at rest; a wrong key stops the start",
@@ -181,12 +161,6 @@ class Settings(ServiceSettings):
         description="Wait of the attempt after a payout's first reset, in seconds; doubled after each further reset",
         examples=[60.0],
     )
-
-    @model_validator(mode="after")
-    def _has_key_of_provider(self) -> Self:
-        if self.gateway_provider == FLUTTERWAVE and not self.flutterwave_secret_key:
-            raise ValueError("FLUTTERWAVE_SECRET_KEY is empty, and GATEWAY_PROVIDER is flutterwave")
-        return self
 
     @property
     def observation_window(self) -> timedelta:

@@ -1,8 +1,13 @@
 """Addresses of web pages that users may return to: those of allowed origins (contract section 14.12)."""
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Annotated, Final
 from urllib.parse import urlsplit
+
+from pydantic import Field
+
+# An address with its scheme and host, as settings hold it.
+HttpAddress = Annotated[str, Field(pattern="^https?://[^/\\s]+")]
 
 _PORTS: Final = {"http": 80, "https": 443}
 

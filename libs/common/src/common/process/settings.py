@@ -23,6 +23,7 @@ from common.primitives.inside_addresses import INSIDE_ADDRESSES
 from common.primitives.provider_addresses import PROVIDER_ADDRESSES, is_of_development
 from common.primitives.retry import DELAYS_SECONDS, RetryLadder
 from common.primitives.shared_addresses import SHARED_FACTOR, Network, SharedAddresses
+from common.primitives.web_origins import HttpAddress
 from common.process.process_settings import ProcessSettings
 
 # One day. A longer delay would hide a failure that belongs into the dead letters.
@@ -65,7 +66,6 @@ def _lowercase(value: object) -> object:
 SignatureHeader = Annotated[str, BeforeValidator(_lowercase), Field(pattern="^[a-z][a-z0-9-]*-(signature|hash)$")]
 SIGNATURE_HEADER_DEFAULT = "x-gateway-signature"
 
-HttpAddress = Annotated[str, Field(pattern="^https?://[^/\\s]+")]
 # A comma list of origins of web pages. An invalid origin stops the start. The port `*` means any port.
 Origins = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split), AfterValidator(_normalized_origins)]
 # A comma list of networks in CIDR notation, or of addresses.

@@ -28,7 +28,6 @@ from payments.domain.bank_transfers import TransferAccount
 from payments.domain.chargebacks import ChargebackUpdate
 from payments.domain.charges import Charge
 from payments.domain.errors import MalformedEvent
-from payments.domain.gateways import FLUTTERWAVE
 from payments.domain.identifiers import attempt_of_reference
 from payments.domain.reconciliation import UnreadableRow
 from payments.domain.refunds import RefundUpdate
@@ -45,6 +44,7 @@ from providers.flutterwave import (
     beneficiary_of,
     read_transfer_account,
 )
+from providers.gateways import FLUTTERWAVE
 from providers.wire import Fields, Value, fields_of, naira_number, naira_text, text_of
 
 # `payment_options` of our channels.

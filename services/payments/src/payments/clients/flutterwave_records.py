@@ -13,7 +13,6 @@ from payments.domain.accounts import HOME_CURRENCY, NO_CURRENCY
 from payments.domain.chargebacks import ChargebackUpdate, Outcome
 from payments.domain.charges import Charge, ChargeStatus
 from payments.domain.errors import MalformedEvent
-from payments.domain.gateways import FLUTTERWAVE
 from payments.domain.reconciliation import UnreadableRow
 from payments.domain.refunds import RefundUpdate
 from payments.domain.revisions import GatewaySubject, SubjectKind, is_gateway_response
@@ -22,6 +21,7 @@ from payments.domain.transfers import TransferOutcome, TransferUpdate
 from payments.domain.webhooks import UNKNOWN_EVENT, Arrival
 from providers import flutterwave
 from providers.flutterwave import PREFIX, read_json
+from providers.gateways import FLUTTERWAVE
 from providers.wire import (
     Fields,
     Value,

@@ -22,7 +22,6 @@ from payments.domain.bank_transfers import TransferAccount
 from payments.domain.chargeback_responses import DisputeEvidence, DisputeResolution
 from payments.domain.chargebacks import ChargebackUpdate
 from payments.domain.charges import Charge
-from payments.domain.gateways import GatewayName
 from payments.domain.reconciliation import UnreadableRow
 from payments.domain.refunds import RefundEvent, RefundUpdate
 from payments.domain.revisions import GatewaySubject, QueriedEvent
@@ -31,6 +30,7 @@ from payments.domain.transfers import TransferUpdate
 from payments.domain.webhooks import Arrival
 from providers import records
 from providers.calls import GatewayResponse, NoResponse
+from providers.gateways import GatewayName
 
 # The smallest transfer of both gateways, in kobo.
 TRANSFER_MINIMUM_MINOR: Final = 10_000

@@ -36,7 +36,6 @@ from payments.domain.chargeback_responses import DisputeEvidence, DisputeResolut
 from payments.domain.chargebacks import ChargebackUpdate
 from payments.domain.charges import Charge
 from payments.domain.errors import MalformedEvent
-from payments.domain.gateways import PAYSTACK
 from payments.domain.identifiers import attempt_of_reference
 from payments.domain.reconciliation import UnreadableRow
 from payments.domain.refunds import RefundUpdate
@@ -45,6 +44,7 @@ from payments.domain.settlements import Settlement
 from payments.domain.transfers import TransferUpdate
 from payments.domain.webhooks import Arrival
 from providers.calls import OnKeyRejected
+from providers.gateways import PAYSTACK
 from providers.paystack import PAGE_LENGTH, PaystackApi, balance_of, has_no_such_account, read_transfer_account
 from providers.wire import Fields, Value, fields_of, identifier_of, text_of
 

@@ -19,7 +19,7 @@ from uuid import UUID
 
 from common.primitives.problems import InvalidParam, ValidationFailed
 from payments.domain.errors import ResponseInDashboard, ResponseNotAccepted
-from payments.domain.gateways import FLUTTERWAVE, GatewayName
+from providers.gateways import FLUTTERWAVE, GatewayName
 
 Resolution = Literal["accept", "contest"]
 ResponseKind = Literal["evidence", "resolution"]

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from payments.domain.accounts import HOME_CURRENCY
 from payments.domain.balances import Parts as BalanceParts
-from payments.domain.gateways import PAYSTACK, GatewayName
+from providers.gateways import PAYSTACK, GatewayName
 
 # `pending` is unpaid and undecided; `reversed` was paid, and refunded as a whole.
 ChargeStatus = Literal["success", "failed", "pending", "reversed"]

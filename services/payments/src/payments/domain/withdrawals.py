@@ -8,9 +8,9 @@ from uuid import UUID
 from common.primitives.decisions import DecisionContent
 from payments.domain.balances import Parts
 from payments.domain.destinations import Recipient
-from payments.domain.gateways import GatewayName
 from payments.domain.refunds import RefundUpdate
 from payments.domain.transitions import WithdrawalStatus, WithdrawalTrigger
+from providers.gateways import GatewayName
 
 # A transfer is queried again at these times after its first end: a bank may return or send the money, and that webhook
 # may be lost.

@@ -6,8 +6,8 @@ from uuid import UUID
 from msgspec import Meta
 
 from common.web.response_models import ResponseModel, Timestamp
-from payments.domain.gateways import GatewayName
 from payments.domain.transitions import RefundStatus
+from providers.gateways import GatewayName
 
 
 class ChargedOrder(ResponseModel):

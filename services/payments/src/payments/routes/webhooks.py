@@ -13,10 +13,10 @@ from common.web.http import dependencies_of, ok
 from common.web.raw_bodies import read_raw_body
 from common.web.responses import WebhookReceipt
 from payments.dependencies import Dependencies
-from payments.domain.gateways import FLUTTERWAVE, PAYSTACK, GatewayName
 from payments.domain.signature import flutterwave_hash_of, signed_by
 from payments.metrics import WEBHOOKS_ACCEPTED, WEBHOOKS_REJECTED
 from payments.use_cases.webhooks.receive_webhook import receive_webhook
+from providers.gateways import FLUTTERWAVE, PAYSTACK, GatewayName
 
 BODY_BYTES_MAX: Final = MIB
 _INVALID_SIGNATURE: Final = b'{"error":"Invalid signature"}'

@@ -9,8 +9,8 @@ import msgspec
 from common.database.state_changes import allows_change
 from common.database.unit_of_work import Reads, UnitOfWork
 from payments.domain.chargeback_responses import DisputeEvidence, DisputeResolution, Resolution, RespondableChargeback
-from payments.domain.gateways import GatewayName
 from payments.domain.transitions import RESPONSE, ResponseOutcome
+from providers.gateways import GatewayName
 
 
 class ClaimedResponse(NamedTuple):

@@ -20,8 +20,8 @@ from payments.domain.chargebacks import (
     UnsentRefund,
 )
 from payments.domain.escrow import Parts
-from payments.domain.gateways import GatewayName
 from payments.domain.transitions import CHARGEBACK, ChargebackStatus
+from providers.gateways import GatewayName
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from common.database.state_changes import states_before
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.idempotency import IdempotencyKeyReused
 from payments.domain.bank_transfers import TransferAccount
-from payments.domain.gateways import GatewayName
 from payments.domain.transitions import PAYMENT, PaymentStatus
+from providers.gateways import GatewayName
 
 
 class OrderToPay(NamedTuple):

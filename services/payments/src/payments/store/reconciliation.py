@@ -10,7 +10,6 @@ import asyncpg
 from common.database.state_changes import change_state, states_before
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
-from payments.domain.gateways import GatewayName
 from payments.domain.reconciliation import (
     SELF_RESOLVING,
     Difference,
@@ -21,6 +20,7 @@ from payments.domain.reconciliation import (
 from payments.domain.settlements import RecordedSettlement, settlement_key
 from payments.domain.transitions import CASE, CaseStatus
 from payments.store.refund_attempts import RefundAttempt
+from providers.gateways import GatewayName
 
 BATCH_SIZE: Final = 200
 

@@ -6,8 +6,8 @@ from uuid import UUID
 
 from common.database.state_changes import change_state, states_before
 from common.database.unit_of_work import UnitOfWork
-from payments.domain.gateways import PAYSTACK, GatewayName
 from payments.domain.transitions import REFUND
+from providers.gateways import PAYSTACK, GatewayName
 
 
 class RefundAttempt(NamedTuple):

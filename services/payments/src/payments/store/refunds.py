@@ -6,10 +6,10 @@ from uuid import UUID
 
 from common.database.state_changes import change_state, states_before
 from common.database.unit_of_work import Reads, UnitOfWork
-from payments.domain.gateways import GatewayName
 from payments.domain.refunds import NewRefund, PublishedKind, RefundKind
 from payments.domain.transitions import REFUND, RefundStatus
 from payments.store.refund_attempts import RefundAttempt
+from providers.gateways import GatewayName
 
 
 class LockedRefund(NamedTuple):

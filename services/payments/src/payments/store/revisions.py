@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from common.database.unit_of_work import Reads, UnitOfWork
-from payments.domain.gateways import GatewayName
+from providers.gateways import GatewayName
 
 
 class RevisedWebhook(NamedTuple):

@@ -18,8 +18,8 @@ from common.database.unit_of_work import (
 )
 from common.observability.telemetry import trace_headers
 from common.primitives.ids import parse_uuid
-from payments.domain.gateways import GatewayName
 from payments.domain.webhooks import PROVIDER, Arrival, storable_text
+from providers.gateways import GatewayName
 
 
 class QueuedWebhook(NamedTuple):

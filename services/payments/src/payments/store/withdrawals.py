@@ -8,9 +8,9 @@ from common.database.decisions import Decisions, DecisionTable
 from common.database.state_changes import allows_change, change_state, states_before
 from common.database.unit_of_work import Reads, UnitOfWork
 from payments.domain.balances import Parts
-from payments.domain.gateways import GatewayName
 from payments.domain.transitions import WITHDRAWAL, WithdrawalStatus
 from payments.domain.withdrawals import NewWithdrawal, WithdrawalDecision, WithdrawalOutcome
+from providers.gateways import GatewayName
 
 
 class LockedWithdrawal(NamedTuple):

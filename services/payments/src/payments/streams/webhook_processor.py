@@ -17,9 +17,9 @@ from common.observability.logging import get_logger
 from common.primitives.clock import Clock
 from payments.clients.gateway import Gateways
 from payments.domain.charges import SurchargeBound
-from payments.domain.gateways import GatewayName
 from payments.metrics import WEBHOOKS_PROCESSED
 from payments.use_cases.webhooks.process_webhook import WebhookAttempt, process_webhook
+from providers.gateways import GatewayName
 
 log: Final = get_logger(__name__)
 

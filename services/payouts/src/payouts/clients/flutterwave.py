@@ -11,11 +11,11 @@ from payouts.domain.bank_accounts import Bank
 from payouts.domain.errors import GatewayKeyRejected, GatewayUnavailable
 from payouts.domain.found_transfers import TransferPage
 from payouts.domain.gateway_results import Absent, Recipient, Refused, SubmitResult, Unclear, VerifyResult
-from payouts.domain.gateways import FLUTTERWAVE, GatewayName
 from payouts.domain.transfer_fees import FeeSchedule
 from payouts.domain.transitions import Report
 from providers.calls import NoResponse
 from providers.flutterwave import FlutterwaveApi, balance_of, beneficiary_number, beneficiary_of, read_transfer
+from providers.gateways import FLUTTERWAVE, GatewayName
 from providers.wire import fields_of, identifier_of, text_of
 
 # The states of a transfer. A transfer that the bank returned is `FAILED` too.

@@ -11,8 +11,8 @@ from payouts.domain.bank_accounts import Bank
 from payouts.domain.errors import GatewayUnavailable
 from payouts.domain.found_transfers import TransferPage
 from payouts.domain.gateway_results import Recipient, Refused, SubmitResult, Unclear, VerifyResult
-from payouts.domain.gateways import GatewayName
 from payouts.domain.transfer_fees import FeeSchedule
+from providers.gateways import GatewayName
 
 
 class Gateway(Protocol):

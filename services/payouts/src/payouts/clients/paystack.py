@@ -13,10 +13,10 @@ from payouts.domain.bank_accounts import Bank
 from payouts.domain.errors import GatewayKeyRejected, GatewayUnavailable
 from payouts.domain.found_transfers import TransferPage
 from payouts.domain.gateway_results import Absent, Recipient, Refused, SubmitResult, Unclear, VerifyResult
-from payouts.domain.gateways import PAYSTACK, GatewayName
 from payouts.domain.transfer_fees import FeeSchedule
 from payouts.domain.transitions import REPORTS, Report
 from providers.calls import NoResponse
+from providers.gateways import PAYSTACK, GatewayName
 from providers.paystack import PAGE_LENGTH, PaystackApi, balance_of, has_no_such_account, read_transfer
 from providers.wire import Value, fields_of, identifier_of, text_of
 

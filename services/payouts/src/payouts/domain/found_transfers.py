@@ -8,9 +8,9 @@ from typing import Final, Literal
 from uuid import UUID
 
 from payouts.domain.gateway_results import Reported, VerifyResult
-from payouts.domain.gateways import GatewayName
 from payouts.domain.returns import RETRIES_MAX
 from payouts.domain.transitions import REPORTS, UNDER_WAY
+from providers.gateways import GatewayName
 
 Outcome = Literal["open", "taken", "explained"]
 

@@ -5,13 +5,16 @@ Reports are evaluated by the table of transitions, never by the order of their a
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 from uuid import UUID
 
-from payouts.domain.gateways import PAYSTACK, REPORT_REVERSAL_AS_FAILURE, GatewayName
 from payouts.domain.payout_transitions import PayoutStatus
 from payouts.domain.severity import Cause, cause_of
 from payouts.domain.transitions import OWN_STATES, UNDER_WAY, Event, Report, State, Verdict, verdict_of
+from providers.gateways import FLUTTERWAVE, PAYSTACK, GatewayName
+
+# These report a transfer that the bank returned as failed, and have no word for a reversal.
+REPORT_REVERSAL_AS_FAILURE: Final[frozenset[GatewayName]] = frozenset({FLUTTERWAVE})
 
 UpdateSource = Literal["webhook", "call", "query"]
 

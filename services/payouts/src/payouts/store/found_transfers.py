@@ -8,7 +8,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from payouts.domain.found_transfers import Candidate, ListedTransfer, Outcome
-from payouts.domain.gateways import GatewayName
+from providers.gateways import GatewayName
 
 # The server's identifier and timeline. A restore starts a new timeline; another server has another identifier.
 _TIMELINE: Final = (

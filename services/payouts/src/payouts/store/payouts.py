@@ -12,9 +12,9 @@ from common.primitives.ids import new_id
 from common.standard_endpoints.stop_routes import IN_FORCE
 from common.web.response_models import Row
 from payouts.domain.dispatch import LEASE, Candidate, PlanLine
-from payouts.domain.gateways import GatewayName
 from payouts.domain.release_statements import Cover
 from payouts.responses.batches import PayoutDispatch
+from providers.gateways import GatewayName
 
 _SAVE_PAYOUT: Final = Writes(
     """

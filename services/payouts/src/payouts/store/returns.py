@@ -7,11 +7,11 @@ from uuid import UUID
 
 from common.database.state_changes import allows_change, change_state, states_before
 from common.database.unit_of_work import Reads, UnitOfWork
-from payouts.domain.gateways import GatewayName
 from payouts.domain.payout_transitions import HOLD, PAYOUT, HoldOutcome
 from payouts.domain.returns import Attempt, LockedPayout
 from payouts.domain.transitions import TRANSFER
 from payouts.store.recoveries import recoveries_of
+from providers.gateways import GatewayName
 
 _LOCK_PAYOUT: Final = """
 SELECT vendor_id, amount, status, retry_count, transfer_reference, number FROM payout_requests WHERE id = $1 FOR UPDATE

@@ -18,11 +18,11 @@ from contracts.event import Event
 from payouts.domain.attempts import AttemptUpdate, CallHistory
 from payouts.domain.dispatch import LEASE
 from payouts.domain.gateway_results import Recipient
-from payouts.domain.gateways import GatewayName
 from payouts.domain.payout_transitions import PAYOUT
 from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate
 from payouts.domain.transitions import FAILED_OR_REVERSED, TRANSFER, UNDER_WAY, State, Verdict
 from payouts.store.recoveries import recoveries_of
+from providers.gateways import GatewayName
 
 _START_SUBMISSION: Final = f"""
 UPDATE payout_transfers AS t

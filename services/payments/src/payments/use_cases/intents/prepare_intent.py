@@ -17,7 +17,6 @@ from common.primitives.ids import new_id
 from payments.domain.bank_transfers import BANK_TRANSFER
 from payments.domain.charges import CoveringPayment
 from payments.domain.errors import BalanceAboveDue, OrderNotPayable, PaymentOpening, PurchaseNotPaidWhole
-from payments.domain.gateways import GatewayName
 from payments.domain.identifiers import charge_reference
 from payments.store import balances, charges, closed_intents, intents
 from payments.store.closed_intents import ClosedIntent
@@ -26,6 +25,7 @@ from payments.use_cases.balances.hold_balance import hold_balance
 from payments.use_cases.balances.return_hold import return_hold
 from payments.use_cases.balances.spend_hold import spend_hold
 from payments.use_cases.escrow.steps import hold_escrow
+from providers.gateways import GatewayName
 
 # Longer than a call to the gateway: a process that still has the lease then has died, and the next one uses a new
 # reference.

@@ -22,11 +22,11 @@ from payments.clients.gateway import (
 from payments.domain.bank_transfers import BANK_TRANSFER, TransferAccount
 from payments.domain.errors import OrderNotPayable, PaymentOpening, PaymentRejected
 from payments.domain.failures import FIRST_QUERY_AFTER, safe_reason
-from payments.domain.gateways import GatewayName
 from payments.store import intents
 from payments.store.intents import Intent
 from payments.use_cases.intents.prepare_intent import HoldsToReturn, PaymentRequest, Prepared, prepare_intent
 from payments.use_cases.intents.renew_reference import renew_reference
+from providers.gateways import GatewayName
 
 log = get_logger(__name__)
 

@@ -8,7 +8,6 @@ from common.database.unit_of_work import Database
 from common.observability.logging import get_logger
 from common.primitives.clock import Clock
 from payments.clients.gateway import Gateways
-from payments.domain.gateways import GatewayName
 from payments.domain.reconciliation import SELF_RESOLVING, Difference
 from payments.store import reconciliation
 from payments.use_cases.reconciliation.check_unexplained import Unexplained, check_unexplained
@@ -18,6 +17,7 @@ from payments.use_cases.reconciliation.reconcile_refunds import reconcile_refund
 from payments.use_cases.reconciliation.reconcile_settlements import reconcile_settlements
 from payments.use_cases.reconciliation.recover_disputes import recover_disputes
 from payments.use_cases.webhooks.steps import process_missing_webhook
+from providers.gateways import GatewayName
 
 log = get_logger(__name__)
 

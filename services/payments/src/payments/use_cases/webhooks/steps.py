@@ -12,7 +12,6 @@ from common.observability.logging import get_logger
 from common.primitives.clock import iso
 from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
 from payments.clients.gateway import GatewayEvents, GatewayRejected, PaymentGateway
-from payments.domain.gateways import GatewayName
 from payments.domain.identifiers import attempt_of_reference
 from payments.domain.reconciliation import Difference
 from payments.domain.revisions import REVISIONS_STORED_MAX, GatewaySubject, QueriedEvent, changed_fields, next_query_at
@@ -21,6 +20,7 @@ from payments.domain.webhooks import Arrival, content_hash_of
 from payments.store import revisions
 from payments.store.webhooks import list_dead_letter_ids, record_webhook_if_new
 from payments.use_cases.alerts import alert_revised_webhook, clear_alert
+from providers.gateways import GatewayName
 
 # Returns when the row of the outbox is on the disk, which it may not be before. Raises DatabaseUnavailable.
 ProcessFiled = Callable[[OutboxRow], Awaitable[None]]

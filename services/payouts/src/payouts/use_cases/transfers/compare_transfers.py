@@ -43,13 +43,13 @@ from payouts.domain.found_transfers import (
     may_have_sent,
 )
 from payouts.domain.gateway_results import Unclear
-from payouts.domain.gateways import GatewayName
 from payouts.store import found_transfers, open_alerts, wallets
 from payouts.store.account_numbers import AccountNumbers
 from payouts.store.payouts import NewPayout
 from payouts.use_cases.alerts import alert_recorded_transfers, alert_unassigned_transfers, clear_unassigned_transfers
 from payouts.use_cases.payouts.steps import record_payout
 from payouts.use_cases.transfers.resolve_transfer import resolve_transfer
+from providers.gateways import GatewayName
 
 log = get_logger(__name__)
 

@@ -1,4 +1,4 @@
-"""The payment gateways that this service can use. The name is stored with all objects of a gateway."""
+"""The payment gateways that payments and payouts can use. A name is stored with all objects of its gateway."""
 
 from typing import Final, Literal
 
