@@ -50,7 +50,7 @@ def test_an_amount_that_is_none_is_refused(text: str) -> None:
 
 def test_a_time_is_shown_in_lagos_with_the_exact_instant() -> None:
     shown = lagos("2026-11-22T23:30:15.123Z")
-    assert ">23 Nov 2026, 00:30</time>" in shown
+    assert ">23 Nov 2026, <wbr>00:30</time>" in shown
     assert 'datetime="2026-11-22T23:30:15.123Z"' in shown
     assert 'title="2026-11-22T23:30:15.123Z (UTC)"' in shown
 

@@ -2,13 +2,16 @@
 
 import pytest
 
-from console.formats import badge, days_since, field_words, plain_message, state_words
+from console.formats import FinerState, badge, days_since, field_words, plain_message, state_words, text
+from console.money import payout_state
+from console.pages.platform.settings import SETTINGS
 
 
 @pytest.mark.parametrize(
     ("message", "shown"),
     [
         ("a transfer pays at least 10000 kobo", "a transfer pays at least ₦100.00"),
+        ("basis points of the principal, plus 10,000 kobo", "basis points of the principal, plus ₦100.00"),
         ("-5 kobo is less than 0", "-₦0.05 is less than 0"),
         ("amountMinor must be positive", "amount must be positive"),
         ("String should match pattern '^[0-9]{10}$'", "has another form than is needed"),
@@ -46,3 +49,57 @@ def test_a_badge_shows_words_and_has_the_word_of_the_api_as_its_title() -> None:
 def test_days_of_waiting_are_whole() -> None:
     assert days_since("2020-01-01T00:00:00.000Z").endswith(" days")
     assert days_since(None) == "\N{EN DASH}"
+
+
+@pytest.mark.parametrize(
+    ("payout", "shown", "api_word"),
+    [
+        ({"status": "failed", "transfer": None}, "cancelled", "failed"),
+        ({"status": "pending", "transfer": None, "hold": {"reason": "a document"}}, "held", "pending"),
+    ],
+)
+def test_a_state_that_says_more_than_the_api_has_the_word_of_the_api_as_its_title(
+    payout: dict[str, object], shown: str, api_word: str
+) -> None:
+    state = payout_state({"reversal": None, **payout})
+    assert isinstance(state, FinerState)
+    assert f'title="{api_word}">{shown}</span>' in badge(state)
+
+
+REFERENCE = "ch-01a22c93d31d722ba727e07112c3cbfb"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("PAYOUT_TRANSFER_FEES", '<span class="identifier">PAYOUT_<wbr>TRANSFER_<wbr>FEES</span>'),
+        ("http://api.example/x", '<span class="identifier">http://<wbr>api.<wbr>example/<wbr>x</span>'),
+        ("₦1,250,000,000.00 arrives", "₦1,250,000,000.00 arrives"),
+        ("a<b_and_some_more", '<span>a&lt;<span class="identifier">b_<wbr>and_<wbr>some_<wbr>more</span></span>'),
+        ("Ada Stores", "Ada Stores"),
+        ("Order CM-ZM2C-9PTJ, paid", '<span>Order <span class="whole">CM-ZM2C-9PTJ</span>, paid</span>'),
+    ],
+)
+def test_an_identifier_breaks_at_its_separators_alone(value: str, shown: str) -> None:
+    rendered = text(value)
+    assert rendered == shown or rendered == f"<span>{shown}</span>"
+
+
+def test_a_reference_is_short_and_its_button_has_the_whole() -> None:
+    shown = text(f"charge {REFERENCE}: less than the total")
+    assert f'data-copy="{REFERENCE}"' in shown
+    assert ">ch-\N{HORIZONTAL ELLIPSIS}12c3cbfb</button>: less" in shown
+    assert "<button" not in text(REFERENCE, is_linked=True)
+
+
+def test_fees_of_the_settings_are_naira_and_their_meaning_names_no_unit() -> None:
+    setting = {
+        "name": "PAYOUT_TRANSFER_FEES",
+        "value": "500000:1000,*:5000",
+        "default": "",
+        "isSecret": False,
+        "meaning": "Fees of transfers; written as `<up to>:<fee>` in kobo",
+    }
+    _, value, default, meaning = (column.of(setting) for column in SETTINGS)
+    assert value == "up to ₦5,000.00: ₦10.00; any other amount: ₦50.00"
+    assert (default, meaning) == ("none", "Fees of transfers")

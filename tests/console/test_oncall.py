@@ -220,9 +220,9 @@ async def test_every_runbook_is_a_page_of_the_console(visitor: Arrival) -> None:
     await one.check_page()
     # A step of another role names that role.
     steps = one.page.get_by_role("listitem").filter(has_text="POST /api/payouts/:id/reconciliations")
-    assert "Not for your role: finance maker may do it." in await steps.first.inner_text()
+    assert "not for your role: finance maker may do it" in await steps.first.inner_text()
     text = await one.text()
-    assert "Not for your role: finance checker may do it." in text
+    assert "not for your role: finance checker may do it" in text
     assert "staff on call may do it" not in text
     assert (await one.open("/runbooks/none")).status == 404
 

@@ -116,10 +116,14 @@ def _lagos_text(at: str, shown: str = "%-d %b %Y, %H:%M") -> str:
     return datetime.fromisoformat(at).astimezone(LAGOS).strftime(shown)
 
 
+_LINE_ENDS: Final = Markup(", <wbr>")
+"""The one place where an instant breaks into lines: between its date and its time."""
+
+
 def element(name: str, content: object, **attributes: str) -> Markup:
     """Return an HTML element; content and values are escaped. `Markup.format` took a third of a list's time."""
-    # A keyword of Python ends with an underscore as a parameter: `class_`.
-    written = "".join(f' {key.rstrip("_")}="{escape(value)}"' for key, value in attributes.items())
+    # A keyword of Python ends with an underscore as a parameter, and a dash is one: `class_`, `data_copy`.
+    written = "".join(f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"' for key, value in attributes.items())
     return Markup(f"<{name}{written}>{escape(content)}</{name}>")  # noqa: S704 - every part is escaped here
 
 
@@ -132,7 +136,8 @@ def lagos(text: str | None, shown: str = "%-d %b %Y, %H:%M") -> Markup:
     """Return an instant of the API as Lagos time; the exact instant is its title."""
     if not text:
         return _NOTHING
-    return element("time", _lagos_text(text, shown), datetime=text, title=f"{text} (UTC)")
+    parts = _lagos_text(text, shown).split(", ")
+    return element("time", _LINE_ENDS.join(parts), datetime=text, title=f"{text} (UTC)")
 
 
 def lagos_seconds(text: str | None) -> Markup:
@@ -214,12 +219,24 @@ def spoken(word: str | None) -> str:
     return re.sub(r"\bpin\b", "PIN", (word or NOTHING).replace("_", " "))
 
 
+class FinerState(str):
+    """A state for people that says more than the API's word, which `api_word` has."""
+
+    api_word: str
+
+    def __new__(cls, state: str, api_word: str) -> "FinerState":
+        """Return the state."""
+        made = super().__new__(cls, state)
+        made.api_word = api_word
+        return made
+
+
 def badge(word: str | None) -> Markup:
     """Return a state as a badge; the API's word is its title. Its color repeats what the word says."""
     key = (word or "").lower()
     tone = "good" if key in _GOOD else "bad" if key in _BAD else "waiting" if key in _WAITING else "plain"
-    shown = state_words(word)
-    hover = {"title": word} if word and shown != word else {}
+    shown, api_word = state_words(word), word.api_word if isinstance(word, FinerState) else word
+    hover = {"title": api_word} if api_word and shown != api_word else {}
     return element("span", shown, class_=f"badge {tone}", **hover)
 
 
@@ -230,7 +247,7 @@ def short_id(text: str | None) -> Markup:
     return element("code", text[-8:], title=text) if text else _NOTHING
 
 
-_KOBO: Final = re.compile(r"(?<![0-9.])(-?[0-9]{1,17}) kobo\b")
+_KOBO: Final = re.compile(r"(?<![0-9.,])(-?[0-9]{1,3}(?:,[0-9]{3})+|-?[0-9]{1,17}) kobo\b")
 _FIELD: Final = re.compile(r"\b[a-z]+(?:[A-Z][a-z0-9]*)+\b")
 _CODE: Final = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 _INSTANT: Final = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?Z")
@@ -259,7 +276,7 @@ def plain_message(text: str | None) -> str:
     """Return a message of the API for people: naira for kobo, words for codes and names of fields, Lagos time for
     instants, no pattern.
     """
-    message = _KOBO.sub(lambda found: naira(int(found[1])), text or "")
+    message = _KOBO.sub(lambda found: naira(int(found[1].replace(",", ""))), text or "")
     message = _INSTANT.sub(lambda found: _lagos_text(found[0]), message)
     message = _FIELD.sub(lambda found: field_words(found[0]), message)
     message = _CODE.sub(lambda found: spoken(found[0]), message)
@@ -271,18 +288,64 @@ _ACCOUNT_END: Final = 5
 _PUBLIC_NUMBER: Final = re.compile(r"[A-Z]{2}(?:-[0-9A-Z]{4}){2}")
 
 
-def text(value: object) -> str:
-    """Return a value as text; a number for people, such as PO-T6N0-0JS8, and the end of an account stay on one line."""
+_REFERENCE: Final = re.compile(r"\b(ch|po|re|wd)-[0-9a-f]{24}([0-9a-f]{8})\b")
+"""Of a charge, transfer, refund or withdrawal at the gateway (contract section 8.4)."""
+_NUMBER_OR_IDENTIFIER: Final = re.compile(
+    r"\b(?P<number>[A-Z]{2}(?:-[0-9A-Z]{4}){2})\b|\b(?=[A-Za-z])(?=[\w./@:,-]*[_./-]\w)[\w./@:,-]{10,}"
+)
+_SEPARATORS: Final = re.compile(r"([_./@,-]+)(?=[^_./@,-])")
+_LONG: Final = 10
+"""A shorter word fits into every column."""
+
+
+def text(value: object, *, is_linked: bool = False) -> str:
+    """Return a value as text. A number for people, such as PO-T6N0-0JS8, and the end of an account stay on one line.
+    A reference of a gateway is shown by its end, and an identifier of machines breaks at its separators alone.
+    Inside of a link a reference is no button.
+    """
+    if isinstance(value, Markup):
+        return value
     shown = str(value)
     if _PUBLIC_NUMBER.fullmatch(shown):
         return element("span", shown, class_="whole")
     bank, end = shown[:-_ACCOUNT_END], shown[-_ACCOUNT_END:]
-    return escape(bank) + element("span", end, class_="whole") if _LAST_DIGITS.fullmatch(end) else shown
+    if _LAST_DIGITS.fullmatch(end):
+        return escape(bank) + element("span", end, class_="whole")
+    return _with_identifiers(shown, is_linked) if len(shown) >= _LONG else shown
 
 
-def reference(text: str) -> Markup:
-    """Return a long reference of machines, which breaks into lines."""
-    return element("code", text, class_="reference")
+def _with_identifiers(shown: str, is_linked: bool) -> str:
+    """Return a text, one element where it has numbers for people, references or identifiers."""
+    done, place = Markup(), 0
+    for found in _NUMBER_OR_IDENTIFIER.finditer(shown):
+        done += escape(shown[place : found.start()])
+        if found["number"]:
+            done += element("span", found[0], class_="whole")
+        elif one := _REFERENCE.search(found[0]):
+            done += escape(found[0][: one.start()]) + reference(one[0], is_linked=is_linked)
+            done += escape(found[0][one.end() :])
+        else:
+            done += identifier(found[0])
+        place = found.end()
+    return element("span", done + escape(shown[place:])) if place else shown
+
+
+def identifier(name: str) -> Markup:
+    """Return a name of machines, such as a setting or an address, which breaks at its separators alone."""
+    pieces = _SEPARATORS.sub(lambda found: f"{found[1]}\0", name).split("\0")
+    return element("span", Markup("<wbr>").join(pieces), class_="identifier")
+
+
+def reference(text: str, *, is_linked: bool = False) -> Markup:
+    """Return a long reference by its end, inside of a link or as a button that copies the whole; paper has the whole."""
+    found = _REFERENCE.fullmatch(text)
+    if found is None:
+        return element("code", identifier(text))
+    short = f"{found[1]}-\N{HORIZONTAL ELLIPSIS}{found[2]}"
+    if is_linked:
+        return element("code", short, title=text, class_="whole")
+    button = element("button", short, type="button", class_="reference", data_copy=text, title=f"Copy {text}")
+    return element("code", text, class_="on-paper") + button
 
 
 def days_since(text: str | None) -> str:
@@ -314,5 +377,7 @@ FILTERS: Final[dict[str, Any]] = {
     "days_since": days_since,
     "badge": badge,
     "short_id": short_id,
+    "text": text,
+    "identifier": identifier,
     "lines": lines,
 }

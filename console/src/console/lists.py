@@ -53,10 +53,12 @@ class Column:
         time.
         """
         value = self.of(row)
-        shown = _SHOWN[self.kind](value) if value not in (None, "") else formats.NOTHING
-        if self.link and value not in (None, "") and (path := self.link_of(row)):
+        if value in (None, ""):
+            return escape(formats.NOTHING)
+        if self.link and (path := self.link_of(row)):
+            shown = formats.text(value, is_linked=True) if self.kind == "text" else _SHOWN[self.kind](value)
             return formats.element("a", shown, href=path)
-        return escape(shown)
+        return escape(_SHOWN[self.kind](value))
 
     def link_of(self, row: Json) -> str:
         return self.link(row) if callable(self.link) else self.link.format_map(_Fields(row))

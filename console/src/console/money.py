@@ -6,7 +6,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from console.api import Json
-from console.formats import day, element, naira, spoken, text
+from console.formats import FinerState, day, element, naira, spoken, text
 
 
 def money(minor: int | None, currency: str = "NGN") -> str:
@@ -67,8 +67,8 @@ def payout_state(payout: Json) -> str:
     if payout["reversal"]:
         return "reversed"
     if payout["status"] == "failed" and payout["transfer"] is None:
-        return "cancelled"
-    return "held" if payout["status"] == "pending" and payout["hold"] else str(payout["status"])
+        return FinerState("cancelled", payout["status"])
+    return FinerState("held", "pending") if payout["status"] == "pending" and payout["hold"] else str(payout["status"])
 
 
 def transfer_state(payout: Json) -> str:

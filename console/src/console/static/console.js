@@ -17,13 +17,16 @@ window.addEventListener("pageshow", () => {
 document.addEventListener("change", (event) => {
   if (event.target.matches(".filters select")) event.target.form.requestSubmit();
 });
-// The id of a page is copied by one click.
+// The id of a page, or a shortened reference, is copied by one click.
+const COPIED_MS = 2000;
 for (const place of document.querySelectorAll(".copy[hidden]")) place.hidden = false;
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
   await navigator.clipboard.writeText(button.dataset.copy);
+  button.dataset.label ??= button.textContent;
   button.textContent = "Copied";
+  setTimeout(() => (button.textContent = button.dataset.label), COPIED_MS);
 });
 window.addEventListener("beforeprint", () => {
   const shown = { timeZone: "Africa/Lagos", dateStyle: "medium", timeStyle: "short" };

@@ -86,14 +86,13 @@ class Settings(GatewaySettings, ServiceSettings):
     )
     payout_transfer_fees: Annotated[str, AfterValidator(_check_fees)] = Field(
         default="500000:1000,5000000:2500,*:5000",
-        description="The payment gateway's fees of transfers, which its balance must cover too: `<up to>:<fee>` in "
-        "kobo, an "
-        "ascending comma list, `*` for any amount",
+        description="The payment gateway's fees of transfers, which its balance must cover too; written as "
+        "`<up to>:<fee>` in kobo, an ascending comma list, `*` for any amount",
         examples=["500000:1000,5000000:2500,*:5000"],
     )
     flutterwave_transfer_fees: Annotated[str, AfterValidator(_check_fees)] = Field(
         default="500000:1075,5000000:2688,*:5375",
-        description="Flutterwave's fees of transfers with tax, in the form of PAYOUT_TRANSFER_FEES",
+        description="Flutterwave's fees of transfers with tax; written as PAYOUT_TRANSFER_FEES",
         examples=["500000:1075,5000000:2688,*:5375"],
     )
     payout_send_bank_days: int = Field(

@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from console.api import ApiProblem, Json
 from console.families import Screen, Screens, find_families
+from console.formats import text
 from console.lists import is_id
 from console.roles import who_may
 from console.visit import Visit
@@ -57,8 +58,12 @@ def find_runbook(visit: Visit, name: str, subject_page: str = "") -> Json | None
         raise RunbooksNotBuilt from None
     if found is None:
         return None
-    html = _CODE.sub(lambda code: code[0] + _button(visit, unescape(code[2]), subject_page, code[1]), found["html"])
-    return {"title": found["title"], "html": Markup(html)}  # noqa: S704
+
+    def with_button(code: re.Match[str]) -> str:
+        command = unescape(code[2])
+        return f"<code>{escape(text(command))}</code>{_button(visit, command, subject_page, code[1])}"
+
+    return {"title": found["title"], "html": Markup(_CODE.sub(with_button, found["html"]))}  # noqa: S704
 
 
 def _button(visit: Visit, command: str, subject_page: str, permissions: str | None) -> str:
@@ -70,7 +75,7 @@ def _button(visit: Visit, command: str, subject_page: str, permissions: str | No
     needed = permissions.split() if permissions else _permissions_of_command(command)
     if not needed or visit.may(*needed):
         return link
-    return f'{link} <span class="fine">Not for your role: {escape(who_may(*needed))} may do it.</span>'
+    return f'{link} <span class="fine">(not for your role: {escape(who_may(*needed))} may do it)</span>'
 
 
 def may_open(visit: Visit, page: str) -> bool:

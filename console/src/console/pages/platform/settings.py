@@ -1,5 +1,6 @@
 """The settings of all services, read-only."""
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -7,7 +8,7 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.families import Screens
-from console.formats import naira
+from console.formats import naira, plain_message
 from console.lists import Column
 from console.visit import Visit
 
@@ -28,16 +29,34 @@ def _default(setting: Json) -> str | None:
     return "required" if setting["default"] is None else _amount(setting, setting["default"])
 
 
+_FEE: Final = re.compile(r"([0-9]+|\*):([0-9]+)")
+_UNIT: Final = re.compile(r",? in kobo\b|; written as .*")
+"""The unit and the form of a value in the environment, which a person reads as naira."""
+
+
 def _amount(setting: Json, value: str) -> str:
-    """Return the value of a setting as a person reads it: an amount in naira."""
-    return naira(int(value)) if setting["name"].endswith("_MINOR") and value.isdigit() else value or "empty"
+    """Return the value of a setting as a person reads it: amounts and fees in naira."""
+    if setting["name"].endswith("_MINOR") and value.isdigit():
+        return naira(int(value))
+    if setting["name"].endswith("_FEES"):
+        return "; ".join(_FEE.sub(_fee, tier.strip()) for tier in value.split(",") if tier.strip()) or "none"
+    return value or "empty"
+
+
+def _fee(tier: re.Match[str]) -> str:
+    bound = "any other amount" if tier[1] == "*" else f"up to {naira(int(tier[1]))}"
+    return f"{bound}: {naira(int(tier[2]))}"
+
+
+def _meaning(setting: Json) -> str:
+    return plain_message(_UNIT.sub("", setting["meaning"].replace("`", "")))
 
 
 SETTINGS: Final = (
     Column("Setting", "name"),
     Column("Value", _value),
     Column("Default", _default),
-    Column("Meaning", lambda setting: setting["meaning"].replace("`", "").replace(", in kobo", "")),
+    Column("Meaning", _meaning),
 )
 SHARED: Final = "several services"
 """The heading of the settings that several services have with one value."""
