@@ -2,7 +2,8 @@
 
 import pytest
 
-from console.formats import FinerState, badge, days_since, field_words, plain_message, state_words, text
+from console.formats import FinerState, badge, days_since, state_words, text
+from console.messages import field_message, field_words, plain_message
 from console.money import payout_state
 from console.pages.platform.settings import SETTINGS
 
@@ -18,11 +19,20 @@ from console.pages.platform.settings import SETTINGS
         ("Payout exception: account_number_invalid", "Payout exception: account number invalid"),
         ("Respond by 2026-11-30T23:02:17.694Z.", "Respond by 1 Dec 2026, 00:02."),
         ("The order changed meanwhile", "The order changed meanwhile"),
+        ("String should have at least 1 character", "is needed"),
+        ("String should have at most 60 characters", "has more than 60 characters"),
+        ("Input should be 'open' or 'closed'", "must be one of the choices"),
+        ("Input should be a valid UUID, invalid character", "has another form than is needed"),
         (None, ""),
     ],
 )
 def test_a_message_of_the_api_is_shown_in_words(message: str | None, shown: str) -> None:
     assert plain_message(message) == shown
+
+
+def test_the_bound_of_an_amount_is_naira() -> None:
+    assert field_message("amountMinor", "Input should be greater than or equal to 10000") == "must be at least ₦100.00"
+    assert field_message("quantity", "Input should be greater than 0") == "must be more than 0"
 
 
 @pytest.mark.parametrize(

@@ -53,9 +53,7 @@ async def test_no_identifier_and_no_date_breaks_inside_a_word(visitor: Arrival, 
         await one.check_width()
 
 
-async def test_no_date_of_a_printed_list_of_orders_breaks(
-    visitor: Arrival, market: Marketplace, users: Users
-) -> None:
+async def test_no_date_of_a_printed_list_of_orders_breaks(visitor: Arrival, market: Marketplace, users: Users) -> None:
     await paid_order(market, users)
     one = await visitor("campus")
     await one.open("/campus-orders")

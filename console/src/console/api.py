@@ -13,7 +13,7 @@ import msgspec
 
 from common.observability.logging import REQUEST_ID, get_logger
 from common.observability.telemetry import trace_headers
-from console.formats import plain_message
+from console.messages import field_message, plain_message
 from console.session import Session, SessionCookies, Tokens
 from console.settings import Settings
 
@@ -47,7 +47,8 @@ class ApiProblem(Exception):
         self.detail = plain_message(problem.get("detail"))
         self.request_id = str(problem.get("requestId") or request_id)
         self.invalid_params: list[Json] = [
-            {**one, "reason": plain_message(one.get("reason"))} for one in problem.get("invalid_params") or []
+            {**one, "reason": field_message(one.get("name", ""), one.get("reason"))}
+            for one in problem.get("invalid_params") or []
         ]
         self.extensions = problem
         super().__init__(f"{status} {self.code}: {self.detail}")

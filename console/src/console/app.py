@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 from common.documents.rendering import DocumentRenderer
 from common.observability.logging import get_logger
 from common.primitives.clock import Clock, SystemClock
-from console import formats
+from console import formats, messages
 from console.api import Api, ApiConnection, ApiProblem, SessionEnded
 from console.assets import Assets
 from console.families import Family, Screen, find_families, shortcuts
@@ -121,7 +121,12 @@ class Console:
             undefined=ChainableUndefined,
             finalize=lambda value: "" if value is None else value,
         )
-        environment.filters |= {**formats.FILTERS, "role_words": role_words, "account_words": account_words}
+        environment.filters |= {
+            **formats.FILTERS,
+            **messages.FILTERS,
+            "role_words": role_words,
+            "account_words": account_words,
+        }
         environment.globals |= {
             "asset": self._assets.url,
             "menu": self._menu,

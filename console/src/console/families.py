@@ -100,10 +100,12 @@ def find_families() -> list[Family]:
 
 
 def shortcuts(groups: Sequence[tuple[str, Sequence[Screen]]]) -> dict[str, str]:
-    """Return the key of each screen of a menu by its path: the first free key of its name; without one, none."""
+    """Return the key of each screen of a menu by its path: the first free letter of its name, else any free letter."""
     keys: dict[str, str] = {}
-    for screen in (screen for _, screens in groups for screen in screens):
-        free = (key for key in screen.menu.lower() if key in ascii_lowercase and key not in keys.values())
-        if key := next(free, ""):
-            keys[screen.path] = key
+    screens = [screen for _, group in groups for screen in group]
+    for letters in (lambda screen: screen.menu.lower(), lambda _: ascii_lowercase):
+        for screen in (one for one in screens if one.path not in keys):
+            free = (key for key in letters(screen) if key in ascii_lowercase and key not in keys.values())
+            if key := next(free, ""):
+                keys[screen.path] = key
     return keys

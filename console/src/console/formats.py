@@ -1,7 +1,6 @@
 """How values are shown: naira with kobo, Lagos time with the exact instant, states as badges."""
 
 import re
-from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -112,7 +111,8 @@ def instant(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text).astimezone(UTC) if text else None
 
 
-def _lagos_text(at: str, shown: str = "%-d %b %Y, %H:%M") -> str:
+def lagos_text(at: str, shown: str = "%-d %b %Y, %H:%M") -> str:
+    """Return an instant of the API as Lagos time."""
     return datetime.fromisoformat(at).astimezone(LAGOS).strftime(shown)
 
 
@@ -136,7 +136,7 @@ def lagos(text: str | None, shown: str = "%-d %b %Y, %H:%M") -> Markup:
     """Return an instant of the API as Lagos time; the exact instant is its title."""
     if not text:
         return _NOTHING
-    parts = _lagos_text(text, shown).split(", ")
+    parts = lagos_text(text, shown).split(", ")
     return element("time", _LINE_ENDS.join(parts), datetime=text, title=f"{text} (UTC)")
 
 
@@ -222,6 +222,8 @@ def spoken(word: str | None) -> str:
 class FinerState(str):
     """A state for people that says more than the API's word, which `api_word` has."""
 
+    __slots__ = ("api_word",)
+
     api_word: str
 
     def __new__(cls, state: str, api_word: str) -> "FinerState":
@@ -245,42 +247,6 @@ def short_id(text: str | None) -> Markup:
     their time.
     """
     return element("code", text[-8:], title=text) if text else _NOTHING
-
-
-_KOBO: Final = re.compile(r"(?<![0-9.,])(-?[0-9]{1,3}(?:,[0-9]{3})+|-?[0-9]{1,17}) kobo\b")
-_FIELD: Final = re.compile(r"\b[a-z]+(?:[A-Z][a-z0-9]*)+\b")
-_CODE: Final = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
-_INSTANT: Final = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?Z")
-_PATTERN: Final = re.compile(r"(?i)(?:should|must) match (?:the )?pattern\b.*|.*\^.*\$.*")
-
-
-def field_words(name: str) -> str:
-    """Return a field's name in words: `deliveries[0].hubId` as `hub`, `amountMinor` as `amount`."""
-    last = re.sub(r"\[[0-9]+\]$", "", name).rpartition(".")[2]
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", last).replace("_", " ").replace("-", " ").lower().split()
-    kept = [word for word in words if word not in ("minor", "id")] or words
-    return " ".join(kept) or "form"
-
-
-def detail_words(detail: Mapping[str, Any]) -> str:
-    """Return the facts of an action in words: amounts in naira, without ids of machines."""
-    shown = [
-        f"{field_words(name)}: {naira(value) if name.endswith('Minor') else plain_message(str(value))}"
-        for name, value in detail.items()
-        if value is not None and not name.endswith("Id")
-    ]
-    return ", ".join(shown)
-
-
-def plain_message(text: str | None) -> str:
-    """Return a message of the API for people: naira for kobo, words for codes and names of fields, Lagos time for
-    instants, no pattern.
-    """
-    message = _KOBO.sub(lambda found: naira(int(found[1].replace(",", ""))), text or "")
-    message = _INSTANT.sub(lambda found: _lagos_text(found[0]), message)
-    message = _FIELD.sub(lambda found: field_words(found[0]), message)
-    message = _CODE.sub(lambda found: spoken(found[0]), message)
-    return "has another form than is needed" if _PATTERN.fullmatch(message) else message
 
 
 _LAST_DIGITS: Final = re.compile("\N{HORIZONTAL ELLIPSIS}[0-9]{4}")
@@ -337,7 +303,7 @@ def identifier(name: str) -> Markup:
 
 
 def reference(text: str, *, is_linked: bool = False) -> Markup:
-    """Return a long reference by its end, inside of a link or as a button that copies the whole; paper has the whole."""
+    """Return a long reference by its end, linked or as a button that copies the whole, which paper shows."""
     found = _REFERENCE.fullmatch(text)
     if found is None:
         return element("code", identifier(text))
@@ -372,8 +338,6 @@ FILTERS: Final[dict[str, Any]] = {
     "left": left,
     "spoken": spoken,
     "state_words": state_words,
-    "field_words": field_words,
-    "plain_message": plain_message,
     "days_since": days_since,
     "badge": badge,
     "short_id": short_id,

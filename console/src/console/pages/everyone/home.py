@@ -11,8 +11,9 @@ from starlette.responses import Response
 from common.primitives.public_numbers import NumberKind, kind_of_number
 from console.api import ApiProblem, Json
 from console.families import Screens
-from console.formats import detail_words, spoken
+from console.formats import spoken
 from console.lists import Column, Filter, ListView, account, is_id, show_list
+from console.messages import detail_words
 from console.money import payout_state
 from console.visit import Visit
 

@@ -6,9 +6,9 @@ from starlette.responses import Response
 
 from console.api import ApiProblem, Json
 from console.families import Screens
-from console.formats import plain_message
 from console.lists import Column, Filter, ListView, choices, is_id, show_list
 from console.live import wants_events
+from console.messages import plain_message
 from console.pages.oncall.runbooks import find_runbook, may_open, permissions_of_page
 from console.parts import NAMED_MAX, command, names_of, rows_of_part
 from console.roles import who_may

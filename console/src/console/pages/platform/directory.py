@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import Final
 
 from console.api import ApiProblem, Json
-from console.formats import FORMER, detail_words, spoken
+from console.formats import FORMER, spoken
 from console.lists import Column, Filter, ListView
+from console.messages import detail_words
 from console.visit import Visit
 
 STAFF_READERS: Final = ("staff:read",)

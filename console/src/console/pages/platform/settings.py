@@ -8,8 +8,9 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.families import Screens
-from console.formats import naira, plain_message
+from console.formats import naira
 from console.lists import Column
+from console.messages import plain_message
 from console.visit import Visit
 
 SCREENS = Screens()
