@@ -68,7 +68,7 @@ def test_days_of_waiting_are_whole() -> None:
         ({"status": "pending", "transfer": None, "hold": {"reason": "a document"}}, "held", "pending"),
     ],
 )
-def test_a_state_that_says_more_than_the_api_has_the_word_of_the_api_as_its_title(
+def test_a_finer_state_has_the_word_of_the_api_as_its_title(
     payout: dict[str, object], shown: str, api_word: str
 ) -> None:
     state = payout_state({"reversal": None, **payout})

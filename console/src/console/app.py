@@ -23,11 +23,9 @@ from console.api import Api, ApiConnection, ApiProblem, SessionEnded
 from console.assets import Assets
 from console.families import Family, Screen, find_families, shortcuts
 from console.live import Streams, response_to_stream
-from console.money import account_words
 from console.papers import paper_response
 from console.passkeys import read_passkey
 from console.profiles import Profiles
-from console.roles import role_words
 from console.security import STRICT_TRANSPORT, SecuredResponses, has_csrf_token, is_same_origin, security_headers
 from console.session import REFUSED_FORM_CHARACTERS_MAX, RefusedFormCookie, Session, SessionCookies
 from console.settings import Settings
@@ -121,12 +119,7 @@ class Console:
             undefined=ChainableUndefined,
             finalize=lambda value: "" if value is None else value,
         )
-        environment.filters |= {
-            **formats.FILTERS,
-            **messages.FILTERS,
-            "role_words": role_words,
-            "account_words": account_words,
-        }
+        environment.filters |= formats.FILTERS | messages.FILTERS
         environment.globals |= {
             "asset": self._assets.url,
             "menu": self._menu,

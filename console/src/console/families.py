@@ -103,9 +103,9 @@ def shortcuts(groups: Sequence[tuple[str, Sequence[Screen]]]) -> dict[str, str]:
     """Return the key of each screen of a menu by its path: the first free letter of its name, else any free letter."""
     keys: dict[str, str] = {}
     screens = [screen for _, group in groups for screen in group]
-    for letters in (lambda screen: screen.menu.lower(), lambda _: ascii_lowercase):
+    for candidates in (lambda screen: screen.menu.lower(), lambda _: ascii_lowercase):
         for screen in (one for one in screens if one.path not in keys):
-            free = (key for key in letters(screen) if key in ascii_lowercase and key not in keys.values())
+            free = (key for key in candidates(screen) if key in ascii_lowercase and key not in keys.values())
             if key := next(free, ""):
                 keys[screen.path] = key
     return keys

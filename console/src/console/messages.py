@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from console.formats import lagos_text, naira, spoken
+from console.money import account_words
+from console.roles import role_words
 
 _KOBO: Final = re.compile(r"(?<![0-9.,])(-?[0-9]{1,3}(?:,[0-9]{3})+|-?[0-9]{1,17}) kobo\b")
 _FIELD: Final = re.compile(r"\b[a-z]+(?:[A-Z][a-z0-9]*)+\b")
@@ -74,4 +76,9 @@ def field_message(name: str, reason: str | None) -> str:
     )
 
 
-FILTERS: Final[dict[str, Any]] = {"field_words": field_words, "plain_message": plain_message}
+FILTERS: Final[dict[str, Any]] = {
+    "field_words": field_words,
+    "plain_message": plain_message,
+    "role_words": role_words,
+    "account_words": account_words,
+}
