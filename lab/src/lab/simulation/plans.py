@@ -7,7 +7,7 @@ from functools import partial
 from random import Random
 from typing import Final
 
-from lab.simulation import deliveries, faults, payments, payouts, steps
+from lab.simulation import deliveries, faults, payments, payouts, shops, steps
 from lab.simulation.drawing import FOCUSES, Focus, at, delivered, failed_call, interleaved, weighted
 from lab.simulation.step import Step, StepKind
 from lab.simulation.stories import STORIES
@@ -222,8 +222,9 @@ def _ended(random: Random, focus: Focus, number: int) -> list[Step]:
         [steps.release.draw(random, order=number), steps.hand_over(number)],
         [steps.dispatch(number), steps.release(number, "all"), *at(random, 0.5, _disputed(random, number))],
         [],
+        [shops.dispatch_by_key.draw(random, order=number), shops.hand_over_by_packer.draw(random, order=number)],
     )
-    weights = (2, 1, 1, 4, 3, 4, 4, 1, 2, 1) if focus.unhappy else (9, 3, 3, 2, 1, 2, 2, 1, 1, 1)
+    weights = (2, 1, 1, 4, 3, 4, 4, 1, 2, 1, 2) if focus.unhappy else (9, 3, 3, 2, 1, 2, 2, 1, 1, 1, 3)
     return random.choices(options, weights)[0]
 
 

@@ -32,6 +32,8 @@ from testkit.state_changes import StateChange
 _UNREACHABLE: Final = Path(__file__).with_name("unreachable.toml")
 REACHED_BY_TESTS: Final = Path(__file__).with_name("reached_by_tests.toml")
 MONEY: Final = ("orders", "payments", "payouts")
+KeyEnd = Literal["scope ends", "revocation arrives"]
+Removal = Literal["before", "during", "after"]
 Unreachable = Literal["excluded", "in_tests"]
 """Of a situation that no seed can reach: no test can either, or tests of the services do."""
 
@@ -132,6 +134,9 @@ def _expected() -> set[str]:
     names |= {f"end: {end} before the response of {call}" for end, call in product(get_args(EarlyEnd), CREATING)}
     names |= {f"connection: lost {loss}" for loss in get_args(Loss)}
     processes = [plan.name for plan in CAMPUS.processes if plan.service in (*MONEY, "api-gateway")]
+    firsts = ("a response", "a lost response")
+    names |= {f"key: its {end} after {first}" for end, first in product(get_args(KeyEnd), firsts)}
+    names |= {f"member: removed {when} the PIN" for when in get_args(Removal)}
     return names | {f"death: {process} at a {kind}" for process, kind in product(processes, KINDS)}
 
 

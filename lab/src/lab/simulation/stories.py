@@ -3,9 +3,9 @@ seeds above it have them among other journeys, with faults.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
-from lab.simulation import deliveries, faults, payments, payouts, steps
+from lab.simulation import deliveries, faults, payments, payouts, shops, steps
 from lab.simulation.fault_stories import WITH_FAULTS
 from lab.simulation.journeys import (
     PAYOUT,
@@ -28,6 +28,7 @@ from lab.simulation.journeys import (
     returning,
     transfer,
 )
+from lab.simulation.situations import KeyEnd, Removal
 from lab.simulation.step import Step
 
 Way = Literal["lose", "win"]
@@ -127,6 +128,29 @@ def _everywhere(way: str, *before: Step) -> Mapping[str, Journey]:
         ),
     }  # fmt: skip
     return {f"{name}, {way}": _each(journey, *before) for name, journey in journeys.items()}
+
+
+def _with_ended_access() -> Mapping[str, Journey]:
+    """Return the journeys in which the access of a shop's key or packer ends."""
+    # The edge claims the key of the request, orders reads the order, and dispatches it.
+    lost = faults.kill_at_effect(2, "after")
+    by_key = {
+        f"a key dispatches, its {end}{', and the response is lost' if before else ''}": (
+            *paid(0),
+            *before,
+            shops.dispatch_by_key(0, end),
+            D,
+            steps.hand_over(0),
+            D,
+        )
+        for end in get_args(KeyEnd)
+        for before in ((), (lost,))
+    }
+    by_packer = {
+        f"a packer is removed {when} the PIN": (*paid(0), steps.dispatch(0), shops.hand_over_by_packer(0, when), D)
+        for when in get_args(Removal)
+    }
+    return by_key | by_packer
 
 
 STORIES: Final[Mapping[str, Journey]] = {
@@ -333,6 +357,7 @@ STORIES: Final[Mapping[str, Journey]] = {
         *paid(0, place="a hub"), steps.dispatch(0), deliveries.arrive(0), D, deliveries.lock_pin(0),
         deliveries.decide_reissue(0, "approve"), D, deliveries.hand_over_at_hub(0), D,
     ),
+    **_with_ended_access(),
     "both lines are cancelled": (
         *paid(0, lines="two lines"), deliveries.cancel_line(0, "vendor", 0), D,
         deliveries.cancel_line(0, "staff", 1), D,

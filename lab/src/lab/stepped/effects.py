@@ -1,6 +1,6 @@
 """The effects of processes: numbered, at some of which a process is killed."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -75,6 +75,8 @@ class EffectLog:
     # Those at which a process died.
     fired: list[Effect] = field(default_factory=list)
     is_recording: bool = False
+    # By process and kind: what happens before the next such effect.
+    meanwhile: dict[tuple[str, Kind], Callable[[], None]] = field(default_factory=dict)
     _kinds: Collection[Kind] = KINDS
     _counted_process: str = ""
     _planned: list[Crash] = field(default_factory=list)
@@ -100,6 +102,8 @@ class EffectLog:
         """Return the number of the effect that follows. Raises ProcessKilled."""
         if process.is_dead:
             raise ProcessKilled
+        if happens := self.meanwhile.pop((process.name, kind), None):
+            happens()
         if not self.is_recording:
             return None
         effect = Effect(process.name, kind, label)

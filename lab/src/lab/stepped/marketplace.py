@@ -365,14 +365,10 @@ class Marketplace:
         self, method: str, path: str, user: User, body: Mapping[str, Any] | None = None
     ) -> httpx.Response:
         """Return a request as a good client sends it: repeated while there is no answer. Raises StepRejected."""
-        headers = {"Idempotency-Key": str(uuid4())} if method == "POST" else {}
+        key = str(uuid4()) if method == "POST" else None
         response = None
         for _ in range(_ATTEMPTS_MAX):
-            token = self.issuer.token(user.id, **user.claims)
-            response = await self._send(
-                method, path, headers={**headers, "Authorization": f"Bearer {token}"}, json=body
-            )
-            await self.revive()
+            response = await self.request_once(method, path, user, body, key)
             if response is not None and response.is_success:
                 return response
             if response is not None and response.status_code == 401:
@@ -380,10 +376,24 @@ class Marketplace:
                 continue
             if response is not None and response.status_code < 500 and "Retry-After" not in response.headers:
                 break
-            # A client tries again for some minutes.
-            self.clock.advance(_RETRY_AFTER)
-            await self.end_leases()
+            await self.wait_for_retry()
         raise StepRejected(method, path, response)
+
+    async def request_once(
+        self, method: str, path: str, user: User, body: Mapping[str, Any] | None, key: str | None
+    ) -> httpx.Response | None:
+        """Send a request with a new token, and with an idempotency key where one is given; None without a response."""
+        headers = {"Authorization": f"Bearer {self.issuer.token(user.id, **user.claims)}"}
+        if key is not None:
+            headers["Idempotency-Key"] = key
+        response = await self._send(method, path, headers=headers, json=body)
+        await self.revive()
+        return response
+
+    async def wait_for_retry(self) -> None:
+        """Let the time pass after which a client sends its request again, for some minutes."""
+        self.clock.advance(_RETRY_AFTER)
+        await self.end_leases()
 
     async def _send(self, method: str, path: str, **request: Any) -> httpx.Response | None:
         try:

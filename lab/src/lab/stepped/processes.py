@@ -11,6 +11,7 @@ from functools import partial
 from importlib import import_module
 from io import StringIO
 from typing import Any, Final, TypeVar, cast
+from uuid import UUID
 
 import asyncpg
 import uvicorn
@@ -146,6 +147,10 @@ class Process:
                 raise
             return None
         return result
+
+    def end_session(self, session_id: UUID) -> None:
+        """Receive the broadcast that a session, or an API key, has ended."""
+        self._runtime.verifier.revocations.add(session_id, session_id, self._clock.now())
 
     async def relay(self) -> None:
         """Publish what this process committed, and what is due in the table."""
