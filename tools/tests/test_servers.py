@@ -153,3 +153,14 @@ def test_all_servers_that_do_not_respond_are_named_at_once(tmp_path: Path, monke
     servers = find_servers(tmp_path, ServerPorts.above(9000), environment=given)
     with pytest.raises(ServerUnavailable, match=r"DATABASE_URL names .*\nBROKER_URL names "):
         servers.start()
+
+
+def test_removed_data_leaves_the_logs_of_the_servers(tmp_path: Path) -> None:
+    with ServerPorts.held() as ports:
+        servers = find_servers(tmp_path, ports, environment={})
+    folder = tmp_path / "servers"
+    (folder / "data").mkdir()
+    for name in ("postgresql.log", "postgresql.directory", "data/file"):
+        (folder / name).write_text("/nowhere")
+    servers.remove_data()
+    assert [left.name for left in folder.iterdir()] == ["postgresql.log"]

@@ -85,12 +85,16 @@ class Servers:
             list(pool.map(lambda server: server.stop(), self.all))
 
     def remove_data(self) -> None:
-        """Delete the data of stopped private servers; for temporary ones."""
+        """Delete the data of stopped private servers but their logs; for temporary ones."""
         remove_data_directory(self.state_dir)
         for server in self.all:
             if isinstance(server, KeepsVolume):
                 server.remove_volume()
-        shutil.rmtree(self.state_dir / "servers", ignore_errors=True)
+        for left in (self.state_dir / "servers").glob("*"):
+            if left.is_dir():
+                shutil.rmtree(left, ignore_errors=True)
+            elif left.suffix != ".log":
+                left.unlink(missing_ok=True)
 
 
 def find_servers(
