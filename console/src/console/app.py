@@ -23,6 +23,7 @@ from console.api import Api, ApiConnection, ApiProblem, SessionEnded
 from console.assets import Assets
 from console.families import Family, Screen, find_families, shortcuts
 from console.live import Streams, response_to_stream
+from console.money import account_words
 from console.papers import paper_response
 from console.passkeys import read_passkey
 from console.profiles import Profiles
@@ -119,7 +120,7 @@ class Console:
             undefined=ChainableUndefined,
             finalize=lambda value: "" if value is None else value,
         )
-        environment.filters |= formats.FILTERS | messages.FILTERS
+        environment.filters |= formats.FILTERS | messages.FILTERS | {"account_words": account_words}
         environment.globals |= {
             "asset": self._assets.url,
             "menu": self._menu,

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from console.formats import lagos_text, naira, spoken
-from console.money import account_words
 from console.roles import role_words
 
 _KOBO: Final = re.compile(r"(?<![0-9.,])(-?[0-9]{1,3}(?:,[0-9]{3})+|-?[0-9]{1,17}) kobo\b")
@@ -80,5 +79,4 @@ FILTERS: Final[dict[str, Any]] = {
     "field_words": field_words,
     "plain_message": plain_message,
     "role_words": role_words,
-    "account_words": account_words,
 }
