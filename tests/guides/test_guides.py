@@ -15,6 +15,8 @@ from tests.storefront.site import NODE_MISSING, has_node
 LANGUAGES = {"bash", "js", "json", "python", "ts"}
 # Run in a browser by test_pages.py.
 IN_A_BROWSER = {"push-page.js", "push-worker.js"}
+# Its readers are at a shell of the system.
+WITHOUT_CLIENTS = {"operating"}
 
 
 def environment_of(system: System) -> dict[str, str]:
@@ -68,6 +70,13 @@ def test_a_block_names_a_language_that_is_run(guide: str) -> None:
         elif block.name and block.name not in IN_A_BROWSER:
             # A file is run by a later block, which names it.
             assert any(block.name in later.code for later in blocks[number + 1 :]), block.place
+
+
+@pytest.mark.parametrize("guide", [name for name in GUIDES if name not in WITHOUT_CLIENTS])
+def test_a_guide_with_a_call_shows_it_in_three_languages(guide: str) -> None:
+    blocks = blocks_of(guide)
+    if any("curl" in block.code and "$API" in block.code for block in blocks):
+        assert {"bash", "python", "ts"} <= {block.language for block in blocks}
 
 
 @pytest.mark.parametrize(
