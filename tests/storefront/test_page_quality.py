@@ -33,6 +33,7 @@ PAGES = {
     "/account": ".facts",
     "/balance": ".amount",
     "/saved": ".page h2",
+    "/tickets": ".empty",
     "/vendors/{shop}": ".grid",
     "/no-such-page": "h1",
 }

@@ -20,6 +20,7 @@ import {
   ReturnsResource,
   ReviewsResource,
   SavedProductsResource,
+  TicketsResource,
   VendorsResource,
   connect,
 } from "campus-client";
@@ -53,6 +54,7 @@ export const campus = connect(
     returns: ReturnsResource,
     reviews: ReviewsResource,
     savedProducts: SavedProductsResource,
+    tickets: TicketsResource,
     vendors: VendorsResource,
   },
 );

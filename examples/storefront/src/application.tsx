@@ -17,6 +17,8 @@ import { PurchasePage } from "./pages/purchase.tsx";
 import { Saved } from "./pages/saved.tsx";
 import { SignIn } from "./pages/sign-in.tsx";
 import { SignUp } from "./pages/sign-up.tsx";
+import { TicketPage } from "./pages/ticket.tsx";
+import { Tickets } from "./pages/tickets.tsx";
 import { VendorPage } from "./pages/vendor.tsx";
 import { Icon, type IconName } from "./parts/icon.tsx";
 import { OfflineNotice } from "./parts/offline.tsx";
@@ -54,6 +56,8 @@ export function Application() {
             <Route path="/balance" component={Balance} />
             <Route path="/messages" component={Messages} />
             <Route path="/messages/:id" component={Conversation} />
+            <Route path="/tickets" component={Tickets} />
+            <Route path="/tickets/:id" component={TicketPage} />
             <Route path="/account" component={Account} />
             <Route path="/sign-in" component={SignIn} />
             <Route path="/sign-up" component={SignUp} />

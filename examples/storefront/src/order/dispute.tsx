@@ -1,8 +1,10 @@
-import { shrinkImage, type DisputeEvidence, type Dispute as DisputeOfOrder, type Order } from "campus-client";
+import { shrinkImage, type Dispute as DisputeOfOrder, type Order } from "campus-client";
+
 import { campus } from "../api.ts";
-import { Choice, textOf } from "../parts/field.tsx";
+import { Choice, LongText, textOf } from "../parts/field.tsx";
 import { Loaded } from "../parts/loading.tsx";
-import { IMAGE_TYPES, PrivateImage } from "../parts/private-image.tsx";
+import { Photos } from "../parts/photos.tsx";
+import { IMAGE_TYPES } from "../parts/private-image.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { RefundTo, refundToOf } from "../parts/refund-to.tsx";
 import { when } from "../times.ts";
@@ -48,10 +50,7 @@ function DisputeForm({ open }: { open: Action<[HTMLFormElement]> }) {
       <form onSubmit={submit}>
         <p>Your money is frozen, and our staff decide. The seller reads what you write here.</p>
         <Choice label="What happened?" name="reason" options={Object.entries(REASONS)} />
-        <div class="field">
-          <label for="details">Describe it</label>
-          <textarea id="details" name="details" rows={4} required maxLength={4000} />
-        </div>
+        <LongText label="Describe it" name="details" rows={4} maxLength={4000} />
         <div class="field">
           <label for="image">Photo (optional)</label>
           <input id="image" name="image" type="file" accept={IMAGE_TYPES} />
@@ -73,12 +72,6 @@ interface OpenDisputeProps {
 }
 
 function OpenDispute({ order, dispute, upload }: OpenDisputeProps) {
-  const choose = (event: Event) => {
-    const input = event.currentTarget as HTMLInputElement;
-    const image = input.files?.[0];
-    if (image) upload.run(image);
-    input.value = "";
-  };
   return (
     <section class="panel" aria-label="Dispute">
       <h2>The dispute</h2>
@@ -91,35 +84,15 @@ function OpenDispute({ order, dispute, upload }: OpenDisputeProps) {
             </p>
             <p class="description">{opened.details}</p>
             {opened.refundTo === "balance" && <p class="soft">A refund goes to your balance.</p>}
-            <ul class="evidence">
-              {opened.evidence.map((one) => (
-                <Evidence key={one.id} orderId={order.id} evidence={one} />
-              ))}
-            </ul>
-            <Problem error={upload.error} />
-            {opened.evidence.filter((one) => one.author === "buyer").length < IMAGES_MAX && (
-              <div class="field">
-                <label for="more">Add a photo</label>
-                <input id="more" type="file" accept={IMAGE_TYPES} disabled={upload.busy} onChange={choose} />
-              </div>
-            )}
-            <p role="status">{upload.busy && "Uploading …"}</p>
+            <Photos
+              photos={opened.evidence.map((one) => ({ ...one, from: one.author === "buyer" ? "the buyer" : "the seller" }))}
+              load={(id, signal) => campus.disputes.getEvidence(order.id, id, { signal })}
+              upload={upload}
+              mayAdd={opened.evidence.filter((one) => one.author === "buyer").length < IMAGES_MAX}
+            />
           </>
         )}
       </Loaded>
     </section>
-  );
-}
-
-function Evidence({ orderId, evidence }: { orderId: string; evidence: DisputeEvidence }) {
-  const { id, author, createdAt } = evidence;
-  return (
-    <li>
-      <PrivateImage
-        id={id}
-        alt={`From the ${author === "buyer" ? "buyer" : "seller"}, ${when(createdAt)}`}
-        load={(signal) => campus.disputes.getEvidence(orderId, id, { signal })}
-      />
-    </li>
   );
 }

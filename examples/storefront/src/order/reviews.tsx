@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 
 import { campus } from "../api.ts";
 import { keptItems } from "./items.tsx";
-import { textOf } from "../parts/field.tsx";
+import { LongText, textOf } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useAction } from "../use-resource.ts";
@@ -67,10 +67,7 @@ function ReviewForm({ orderId, item }: { orderId: string; item: OrderItem }) {
           </label>
         ))}
       </fieldset>
-      <div class="field">
-        <label for={`text-${item.id}`}>Your review</label>
-        <textarea id={`text-${item.id}`} name="text" rows={2} required maxLength={2000} />
-      </div>
+      <LongText label="Your review" name="text" rows={2} maxLength={2000} />
       <Problem error={send.error} />
       <button disabled={send.busy}>Send review</button>
     </form>

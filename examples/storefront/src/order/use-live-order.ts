@@ -30,8 +30,8 @@ export function useLivePurchase(id: string): Resource<Purchase> & Live {
   return { ...loaded, live };
 }
 
-/** Load again after each notification about one of these, and with each new connection of the stream. */
-function useNotifications(ids: string[], reload: () => void): boolean {
+/** Load again after each notification about one of these ids, and with each new connection of the stream. */
+export function useNotifications(ids: string[], reload: () => void): boolean {
   const [live, setLive] = useState(false);
   const followed = useRef(ids);
   followed.current = ids;

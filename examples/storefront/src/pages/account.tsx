@@ -27,7 +27,7 @@ export function Account() {
             </dl>
             <p>
               <a href="/orders">My orders</a> · <a href="/balance">My balance</a> · <a href="/saved">Saved</a> ·{" "}
-              <a href="/messages">Messages</a>
+              <a href="/messages">Messages</a> · <a href="/tickets">Questions to our staff</a>
             </p>
             <Problem error={leave.error} />
             <button type="button" class="quiet" disabled={leave.busy} onClick={() => leave.run()}>

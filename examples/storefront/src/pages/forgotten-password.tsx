@@ -2,9 +2,10 @@ import { useLocation } from "preact-iso";
 import { useEffect, useState } from "preact/hooks";
 
 import { campus } from "../api.ts";
+import { AccountForm } from "../parts/account-form.tsx";
 import { Field, textOf } from "../parts/field.tsx";
 import { Page } from "../parts/page.tsx";
-import { Problem } from "../parts/problem.tsx";
+import { nextPath } from "../parts/signed-in.tsx";
 import { useAction } from "../use-resource.ts";
 
 /** A new password by the code of a mail. The mail's link has the code in its fragment, which reaches no server. */
@@ -50,16 +51,21 @@ function codeOfLink(): string {
 
 function Request({ sent }: { sent: (email: string) => void }) {
   const { query } = useLocation();
-  const request = useAction(async (email: string) => {
+  const request = useAction(async (form: HTMLFormElement) => {
+    const email = textOf(form, "email");
     await campus.auth.forgotPassword({ email });
     sent(email);
   });
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    request.run(textOf(event.currentTarget as HTMLFormElement, "email"));
-  };
   return (
-    <form class="panel" onSubmit={submit}>
+    <AccountForm
+      send={request}
+      button="Send the mail"
+      below={
+        <p>
+          <a href={`/sign-in?next=${encodeURIComponent(nextPath(query))}`}>Back to the sign-in</a>
+        </p>
+      }
+    >
       <Field
         label="Mail address"
         name="email"
@@ -69,14 +75,7 @@ function Request({ sent }: { sent: (email: string) => void }) {
         maxLength={320}
         hint="We mail you a link to choose a new password."
       />
-      <Problem error={request.error} />
-      <button class="main wide" disabled={request.busy}>
-        Send the mail
-      </button>
-      <p>
-        <a href={query["next"] ? `/sign-in?next=${encodeURIComponent(query["next"])}` : "/sign-in"}>Back to the sign-in</a>
-      </p>
-    </form>
+    </AccountForm>
   );
 }
 
@@ -93,12 +92,16 @@ function NewPassword({ code, sentTo, changed, startAgain }: NewPasswordProps) {
     await campus.auth.resetPassword({ token: code || textOf(form, "code").replace(/\s/g, ""), password });
     changed();
   });
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    change.run(event.currentTarget as HTMLFormElement);
-  };
   return (
-    <form class="panel" onSubmit={submit}>
+    <AccountForm
+      send={change}
+      button="Change the password"
+      below={
+        <button type="button" class="link" onClick={startAgain}>
+          Send another mail
+        </button>
+      }
+    >
       {sentTo !== null && (
         <p role="status">
           If <b>{sentTo}</b> has an account, a mail is on its way. Open its link, or enter its code here. Both work for 30
@@ -114,13 +117,6 @@ function NewPassword({ code, sentTo, changed, startAgain }: NewPasswordProps) {
         required
         hint="At least 10 characters. Every device is signed out."
       />
-      <Problem error={change.error} />
-      <button class="main wide" disabled={change.busy}>
-        Change the password
-      </button>
-      <button type="button" class="link" onClick={startAgain}>
-        Send another mail
-      </button>
-    </form>
+    </AccountForm>
   );
 }

@@ -71,6 +71,9 @@ function Contents({ order, live }: { order: Order; live: LiveOrder }) {
           <Cancel order={order} cancelled={live.replace} />
         )}
         <AskSeller about={{ orderId: order.id }} />
+        <p>
+          <a href={`/tickets?order=${order.id}`}>Ask our staff about this order</a>
+        </p>
       </div>
       <Details order={order} />
     </div>

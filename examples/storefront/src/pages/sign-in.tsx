@@ -2,9 +2,9 @@ import { ApiError } from "campus-client";
 import { useLocation } from "preact-iso";
 import { useState } from "preact/hooks";
 
+import { AccountForm } from "../parts/account-form.tsx";
 import { Field, textOf } from "../parts/field.tsx";
 import { Page } from "../parts/page.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { nextPath } from "../parts/signed-in.tsx";
 import { signIn } from "../session.ts";
 import { useAction } from "../use-resource.ts";
@@ -24,30 +24,30 @@ export function SignIn() {
       setUnconfirmed({ email, password });
     }
   });
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    enter.run(event.currentTarget as HTMLFormElement);
-  };
+  const next = encodeURIComponent(nextPath(query));
   if (unconfirmed) return <ConfirmAddress {...unconfirmed} />;
   return (
     <Page title="Sign in" class="narrow">
-      <form class="panel" onSubmit={submit}>
+      <AccountForm
+        send={enter}
+        button="Sign in"
+        below={
+          <>
+            <p>
+              <a href={`/forgotten-password?next=${next}`}>Forgotten password</a>
+            </p>
+            <p>
+              New here? <a href={`/sign-up?next=${next}`}>Create an account</a>
+            </p>
+          </>
+        }
+      >
         <Field label="Mail address" name="email" type="email" autocomplete="username" required maxLength={320} />
         <Field label="Password" name="password" type="password" autocomplete="current-password" required />
         <label class="check">
           <input type="checkbox" name="keep" /> Stay signed in on this device
         </label>
-        <Problem error={enter.error} />
-        <button class="main wide" disabled={enter.busy}>
-          Sign in
-        </button>
-        <p>
-          <a href={`/forgotten-password?next=${encodeURIComponent(nextPath(query))}`}>Forgotten password</a>
-        </p>
-        <p>
-          New here? <a href={`/sign-up?next=${encodeURIComponent(nextPath(query))}`}>Create an account</a>
-        </p>
-      </form>
+      </AccountForm>
     </Page>
   );
 }

@@ -2,6 +2,7 @@ import { useLocation } from "preact-iso";
 import { useState } from "preact/hooks";
 
 import { campus } from "../api.ts";
+import { AccountForm } from "../parts/account-form.tsx";
 import { Field, textOf } from "../parts/field.tsx";
 import { Page } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -19,14 +20,18 @@ export function SignUp() {
     await campus.auth.signUp({ email, password, fullName: textOf(form, "fullName"), ...(phone && { phone }) });
     setAccount({ email, password });
   });
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    create.run(event.currentTarget as HTMLFormElement);
-  };
   if (account) return <ConfirmAddress {...account} />;
   return (
     <Page title="Create an account" class="narrow">
-      <form class="panel" onSubmit={submit}>
+      <AccountForm
+        send={create}
+        button="Create account"
+        below={
+          <p>
+            Already here? <a href={`/sign-in?next=${encodeURIComponent(nextPath(query))}`}>Sign in</a>
+          </p>
+        }
+      >
         <Field label="Full name" name="fullName" autocomplete="name" required maxLength={200} />
         <Field
           label="Mail address"
@@ -53,14 +58,7 @@ export function SignUp() {
           required
           hint="At least 10 characters."
         />
-        <Problem error={create.error} />
-        <button class="main wide" disabled={create.busy}>
-          Create account
-        </button>
-        <p>
-          Already here? <a href={`/sign-in?next=${encodeURIComponent(nextPath(query))}`}>Sign in</a>
-        </p>
-      </form>
+      </AccountForm>
     </Page>
   );
 }
@@ -78,13 +76,21 @@ export function ConfirmAddress({ email, password }: { email: string; password: s
     await campus.auth.requestCode({ email });
     setSent(true);
   });
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    confirm.run(event.currentTarget as HTMLFormElement);
-  };
   return (
     <Page title="Confirm your mail address" class="narrow">
-      <form class="panel" onSubmit={submit}>
+      <AccountForm
+        send={confirm}
+        button="Confirm"
+        below={
+          <>
+            <p role="status">{sent && "A new code is on its way."}</p>
+            <Problem error={resend.error} />
+            <button type="button" class="link" disabled={resend.busy} onClick={() => resend.run()}>
+              Send the code again
+            </button>
+          </>
+        }
+      >
         <p>
           Enter the code of the mail to <b>{email}</b>.
         </p>
@@ -104,15 +110,7 @@ export function ConfirmAddress({ email, password }: { email: string; password: s
         <label class="check">
           <input type="checkbox" name="keep" /> Stay signed in on this device
         </label>
-        <Problem error={confirm.error ?? resend.error} />
-        <button class="main wide" disabled={confirm.busy}>
-          Confirm
-        </button>
-        <p role="status">{sent && "A new code is on its way."}</p>
-        <button type="button" class="link" disabled={resend.busy} onClick={() => resend.run()}>
-          Send the code again
-        </button>
-      </form>
+      </AccountForm>
     </Page>
   );
 }

@@ -25,13 +25,37 @@ export function Field({ label, hint, ...input }: Props) {
     <div class="field">
       <label for={id}>{label}</label>
       <input id={id} aria-describedby={hint ? `${id}-hint` : undefined} {...attributes} />
-      {hint && (
-        <p class="hint" id={`${id}-hint`}>
-          {hint}
-        </p>
-      )}
+      <Hint of={id}>{hint}</Hint>
     </div>
   );
+}
+
+interface LongTextProps {
+  label: string;
+  name: string;
+  rows: number;
+  maxLength: number;
+  hint?: ComponentChildren;
+}
+
+/** A labelled text of several lines, which is required. */
+export function LongText({ label, hint, ...area }: LongTextProps) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <textarea id={id} required aria-describedby={hint ? `${id}-hint` : undefined} {...area} />
+      <Hint of={id}>{hint}</Hint>
+    </div>
+  );
+}
+
+function Hint({ of, children }: { of: string; children: ComponentChildren }) {
+  return children ? (
+    <p class="hint" id={`${of}-hint`}>
+      {children}
+    </p>
+  ) : null;
 }
 
 interface ChoiceProps {

@@ -38,6 +38,8 @@ STOREFRONT_PAGES: Final[Mapping[str, str]] = {
     "already_registered": "/sign-in",
     "credentials_changed": "/forgotten-password",
     "erasure_refused": "/account",
+    "account_erased": "/sign-up",
+    "ticket_reply": "/tickets/{ticketId}",
 }
 CONSOLE_PAGES: Final[Mapping[str, str]] = {
     "vendor_dispatch_alert": _ORDER,
@@ -58,6 +60,8 @@ CONSOLE_PAGES: Final[Mapping[str, str]] = {
     "bank_details_quarantined": "/bank-details",
     "product_delisted": "/products/{productId}",
     "product_relisted": "/products/{productId}",
+    # Open orders of a suspended shop are finished.
+    "vendor_suspended": "/",
     "vendor_reinstated": "/",
     "shop_invitation": "/shop-invitations",
     "api_key_expiring": "/api-keys",
@@ -69,6 +73,8 @@ _TEXTS: Final = {"storefront": "Open it in the shop", "console": "Open it in the
 _TEXTS_BY_TEMPLATE: Final = {
     "credentials_changed": "Set a new password",
     "already_registered": "Sign in",
+    "account_erased": "Sign up again",
+    "ticket_reply": "Read the answer",
     "payout_failed": "Check the bank details",
     "payout_reversed": "Check the bank details",
 }
@@ -87,8 +93,13 @@ def linked_page(template: str, values: Mapping[str, object]) -> LinkedPage | Non
     """Return the page of a mail; None without one, and for an id that is none: callers may send any text."""
     if template == "one_time_code" and values.get("purpose") == "password_reset":
         return LinkedPage("storefront", _RESET_PAGE + quote(str(values["code"]), safe=""), "Choose a new password")
-    if template == "vendor_application_decided" and values.get("outcome") == "approved":
-        return LinkedPage("console", "/", "Open your shop")
+    if template == "vendor_application_decided":
+        is_approved = values.get("outcome") == "approved"
+        return (
+            LinkedPage("console", "/", "Open your shop")
+            if is_approved
+            else LinkedPage("storefront", "/tickets", "Ask our staff")
+        )
     in_storefront = template in STOREFRONT_PAGES and not values.get(TO_SHOP)
     site: Literal["storefront", "console"] = "storefront" if in_storefront else "console"
     path = (STOREFRONT_PAGES if in_storefront else CONSOLE_PAGES).get(template)
