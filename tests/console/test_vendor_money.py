@@ -201,6 +201,16 @@ async def test_bank_details_need_a_second_factor_and_show_four_digits(
     assert f"…{shop.accounts[1][-4:]}" in text
     assert shop.accounts[1] not in await one.page.content()
     await one.check_page()
+    # The bank knows this account by another name.
+    await one.fill("Account number", "0690123456")
+    await one.page.get_by_label("Bank", exact=True).select_option(label="Access Bank")
+    await one.click("Save the account")
+    assert await one.notice() == "Nothing was changed: the bank did not confirm this account."
+    text = await one.text()
+    assert "The account …3456 at Access Bank was not saved: the account's name lacks" in text
+    account = await market.get(shop.path, shop.owner)
+    assert (account["accountLast4"], account["verified"]) == (shop.accounts[1][-4:], True)
+    await one.check_page()
     await one.fill("Account number", "123")
     await one.page.get_by_label("Bank", exact=True).select_option(label="Guaranty Trust Bank")
     await one.page.get_by_label("Account number").evaluate("input => input.removeAttribute('pattern')")

@@ -76,20 +76,24 @@ async def test_an_account_under_the_vendors_legal_name_is_verified(scenario) -> 
     ]
 
 
-async def test_another_name_is_saved_unverified_with_a_reason(scenario) -> None:
+async def test_an_account_of_another_name_replaces_no_verified_one(scenario) -> None:
     vendor = await scenario.vendor()
     assert await history(scenario, vendor) == []
-    await scenario.put_bank_details(vendor, *ADA)
+    present = data_of(await scenario.put_bank_details(vendor, *ADA))
     scenario.clock.advance(timedelta(minutes=1))
     details = data_of(await scenario.put_bank_details(vendor, *ADA_TOO))
-    assert (details["verified"], details["payoutsFrom"]) == (False, None)
+    assert (details["verified"], details["isPresent"], details["payoutsFrom"]) == (False, False, None)
+    assert (details["accountLast4"], details["quarantined"]) == ("3456", False)
+    assert await read(scenario, vendor) == present
     assert details["reason"].startswith("name_mismatch")
     newest, first = await history(scenario, vendor)
     assert (first["accountLast4"], first["bankCode"], first["verified"], first["reason"]) == ("6785", "058", True, None)
     assert (newest["accountLast4"], newest["verified"], newest["reason"]) == ("3456", False, details["reason"])
     assert {change["changedBy"] for change in (newest, first)} == {str(vendor.owner)}
     assert newest["changedAt"] == details["updatedAt"] > first["changedAt"]
-    assert len(await events_of(scenario, CHANGED, vendor)) == 2
+    assert len(await events_of(scenario, CHANGED, vendor)) == 1
+    await scenario.release(vendor, 1_000)
+    assert (await scenario.request_payout(vendor, 100)).status_code == 201
 
 
 async def test_a_cursor_of_the_history_is_complete_and_bound_to_its_reader(scenario) -> None:

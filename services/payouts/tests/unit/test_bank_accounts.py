@@ -90,15 +90,15 @@ EARLIER, VERIFIED, REFUSED = NOW - timedelta(days=9), NameCheck(True, None), Nam
 @pytest.mark.parametrize(
     ("known", "name_check", "reason", "payouts_from"),
     [
-        (KnownAccounts(None, None, None, False, frozenset()), VERIFIED, None, NOW),
-        (KnownAccounts(None, None, NOW, False, frozenset()), VERIFIED, None, NOW),
-        (KnownAccounts("old", None, EARLIER, True, frozenset()), REFUSED, None, EARLIER),
-        (KnownAccounts("old", None, EARLIER, True, frozenset()), VERIFIED, None, NOW + COOLING),
-        (KnownAccounts("new", None, EARLIER, True, frozenset()), VERIFIED, None, EARLIER),
-        (KnownAccounts("new", None, None, True, frozenset()), VERIFIED, None, None),
-        (KnownAccounts("old", "fraud", EARLIER, True, frozenset({"old"})), VERIFIED, None, NOW + COOLING),
-        (KnownAccounts("old", "fraud", EARLIER, True, frozenset({"old"})), REFUSED, "fraud", EARLIER),
-        (KnownAccounts(None, "fraud", NOW, False, frozenset({"typo"})), VERIFIED, None, NOW + COOLING),
+        (KnownAccounts(None, False, None, None, False, frozenset()), VERIFIED, None, NOW),
+        (KnownAccounts(None, False, None, NOW, False, frozenset()), VERIFIED, None, NOW),
+        (KnownAccounts("old", True, None, EARLIER, True, frozenset()), REFUSED, None, EARLIER),
+        (KnownAccounts("old", True, None, EARLIER, True, frozenset()), VERIFIED, None, NOW + COOLING),
+        (KnownAccounts("new", True, None, EARLIER, True, frozenset()), VERIFIED, None, EARLIER),
+        (KnownAccounts("new", True, None, None, True, frozenset()), VERIFIED, None, None),
+        (KnownAccounts("old", False, "fraud", EARLIER, True, frozenset({"old"})), VERIFIED, None, NOW + COOLING),
+        (KnownAccounts("old", False, "fraud", EARLIER, True, frozenset({"old"})), REFUSED, "fraud", EARLIER),
+        (KnownAccounts(None, False, "fraud", NOW, False, frozenset({"typo"})), VERIFIED, None, NOW + COOLING),
     ],
 )
 def test_another_account_cools_off_and_only_a_verified_one_ends_a_quarantine(
@@ -111,4 +111,22 @@ def test_another_account_cools_off_and_only_a_verified_one_ends_a_quarantine(
 @pytest.mark.parametrize("present", ["new", "other", None])
 def test_an_account_that_was_ever_quarantined_never_comes_back(present: str | None) -> None:
     with pytest.raises(AccountQuarantined):
-        check_change(KnownAccounts(present, None, NOW, True, frozenset({"new"})), "new", VERIFIED, NOW, COOLING)
+        check_change(KnownAccounts(present, True, None, NOW, True, frozenset({"new"})), "new", VERIFIED, NOW, COOLING)
+
+
+@pytest.mark.parametrize(
+    ("last_verified", "is_verified", "name_check", "is_present"),
+    [
+        ("old", True, REFUSED, False),
+        ("old", True, VERIFIED, True),
+        # The bank no longer confirms the present account itself.
+        ("new", True, REFUSED, True),
+        ("old", False, REFUSED, True),
+        (None, False, REFUSED, True),
+    ],
+)
+def test_an_account_that_is_not_verified_replaces_no_verified_one(
+    last_verified: str | None, is_verified: bool, name_check, is_present: bool
+) -> None:
+    known = KnownAccounts(last_verified, is_verified, None, EARLIER, last_verified is not None, frozenset())
+    assert check_change(known, "new", name_check, NOW, COOLING).is_present is is_present

@@ -284,7 +284,12 @@ CHANGE_COLUMNS: Final = (
 async def bank_details_page(visit: Visit) -> Response:
     account, history, banks = await asyncio.gather(_account(visit), _history(visit), names_of_banks(visit))
     return visit.render(
-        "vendor/bank_details.html", account=account, history=history, columns=CHANGE_COLUMNS, banks=banks
+        "vendor/bank_details.html",
+        account=account,
+        rejected=_rejected(account, history),
+        history=history,
+        columns=CHANGE_COLUMNS,
+        banks=banks,
     )
 
 
@@ -294,6 +299,8 @@ async def change_bank_details(visit: Visit) -> Response:
     form = visit.form
     body = {"accountNumber": form["accountNumber"].replace(" ", ""), "bankCode": form["bankCode"]}
     account = await visit.api.put(f"/api/vendors/{visit.user.vendor_id}/bank-details", body)
+    if not account["isPresent"]:
+        return visit.go("/bank-details", "Nothing was changed: the bank did not confirm this account.")
     verified = "The account is saved and verified." if account["verified"] else "The account is saved, not verified."
     return visit.go("/bank-details", verified)
 
@@ -314,6 +321,12 @@ def _is_ahead(text: str | None) -> bool:
 async def _account(visit: Visit) -> Json | None:
     """Return the bank details; None before the first."""
     return await _or_none(visit.api.get(f"/api/vendors/{visit.user.vendor_id}/bank-details"))  # type: ignore[no-any-return]
+
+
+def _rejected(account: Json | None, history: list[Json]) -> Json | None:
+    """Return the newest change where the bank did not confirm its account, so that the one before stayed."""
+    newest = history[0] if history and account and account["verified"] else None
+    return newest if newest and newest["change"] == "set" and not newest["verified"] else None
 
 
 async def _history(visit: Visit) -> list[Json]:

@@ -89,9 +89,13 @@ def _words(name: str) -> Counter[str]:
 
 @dataclass(frozen=True, slots=True)
 class KnownAccounts:
-    """A vendor's accounts so far, by fingerprint: the last verified one, and every quarantined one."""
+    """A vendor's accounts so far, by fingerprint: the last verified one, and every quarantined one.
+
+    `is_verified`: the present one is.
+    """
 
     last_verified: str | None
+    is_verified: bool
     quarantine_reason: str | None
     payouts_from: datetime | None
     ever_verified: bool
@@ -100,8 +104,12 @@ class KnownAccounts:
 
 @dataclass(frozen=True, slots=True)
 class ChangeOfAccount:
-    """The state of newly set details: their quarantine, and the start of payouts to them."""
+    """The state of newly set details: their quarantine, and the start of payouts to them.
 
+    `is_present` False: the account before stays the one that payouts go to.
+    """
+
+    is_present: bool
     quarantine_reason: str | None
     payouts_from: datetime | None
 
@@ -113,7 +121,7 @@ def check_change(
 
     Another account waits out the cooling-off period, unless the vendor never had a verified one. The account that was
     verified last keeps its state. Another verified account ends a quarantine; a quarantined account returns once
-    released.
+    released. Another account that is not verified, by a typo for one, never replaces a verified one.
     """
     if fingerprint in known.quarantined:
         raise AccountQuarantined
@@ -123,4 +131,5 @@ def check_change(
         payouts_from = now + cooling
     else:
         payouts_from = now
-    return ChangeOfAccount(None if name_check.verified else known.quarantine_reason, payouts_from)
+    is_present = name_check.verified or not known.is_verified or fingerprint == known.last_verified
+    return ChangeOfAccount(is_present, None if name_check.verified else known.quarantine_reason, payouts_from)

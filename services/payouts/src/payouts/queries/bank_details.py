@@ -24,6 +24,11 @@ FROM vendor_bank_details WHERE vendor_id = $1
 _FIND_QUARANTINED_PAYOUT: Final = """
 SELECT id, status, restitution_awaited_since IS NOT NULL AS awaited FROM payout_requests WHERE id = $1
 """
+_FIND_VERSION: Final = f"""
+SELECT vendor_id, last4 AS account_last4, bank_code, {_LISTED_NAME}, account_name, verified, reason, check_digit_valid,
+       changed_at AS updated_at
+FROM bank_detail_versions WHERE id = $1
+"""
 _PAGE_OF_HISTORY: Final = f"""
 SELECT id, last4 AS account_last4, bank_code, {_LISTED_NAME}, account_name, verified, reason, check_digit_valid, change,
        changed_by, changed_at
@@ -47,8 +52,20 @@ async def find_bank_details(uow: UnitOfWork, vendor_id: UUID) -> BankDetails | N
         row,
         **_account(row, vendor_id),
         reason=row["reason"] or row["quarantine_reason"],
+        is_present=True,
         quarantined=row["quarantine_reason"] is not None,
         payouts_from=iso(row["payouts_from"] or row["updated_at"]) if row["verified"] else None,
+    )
+
+
+async def find_rejected_account(uow: UnitOfWork, version_id: UUID) -> BankDetails:
+    """Return an account of the history that did not become the present one."""
+    row = await uow.fetch_row(_FIND_VERSION, version_id)
+    if row is None:
+        raise AssertionError("no version of bank details is ever removed")
+    account = _account(row, row["vendor_id"])
+    return BankDetails.from_row(
+        row, **account, is_present=False, quarantined=False, quarantine_reason=None, payouts_from=None
     )
 
 

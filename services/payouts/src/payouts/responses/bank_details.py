@@ -20,6 +20,13 @@ class BankAccountFields(ResponseModel):
 
 
 class BankDetails(BankAccountFields):
+    is_present: Annotated[
+        bool,
+        Meta(
+            description="False in the response to an account that is not verified, while an earlier verified one stays "
+            "the present account."
+        ),
+    ]
     quarantined: bool
     quarantine_reason: str | None
     payouts_from: Annotated[

@@ -13,7 +13,7 @@ from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.pages import RequestedPage, position_in_time, respond_page
 from payouts import responses, schemas
 from payouts.dependencies import Dependencies
-from payouts.queries.bank_details import find_bank_details, page_of_bank_details_history
+from payouts.queries.bank_details import find_bank_details, find_rejected_account, page_of_bank_details_history
 from payouts.use_cases.bank_details.change_bank_details import Account, change_bank_details
 from payouts.use_cases.bank_details.quarantine_bank_details import QuarantineOrder
 from payouts.use_cases.bank_details.quarantine_bank_details import quarantine_bank_details as quarantine
@@ -48,11 +48,12 @@ async def replace_bank_details(
     body: schemas.ReplaceBankDetailsRequest,
 ) -> Response:
     """Replace the details; `verified` is false, with a reason, when the account's name is not the vendor's legal
-    name.
+    name. Such an account replaces no verified one (`isPresent` is false): payouts go on to the earlier account.
     """
     dependencies = dependencies_of(request, Dependencies)
-    await change_bank_details(
-        dependencies.database,
+    database = dependencies.database
+    rejected_id = await change_bank_details(
+        database,
         dependencies.gateway,
         dependencies.clock,
         dependencies.account_numbers,
@@ -60,6 +61,9 @@ async def replace_bank_details(
         caller,
         Account(vendor_id, body.account_number, body.bank_code),
     )
+    if rejected_id is not None:
+        async with database.unit_of_work(acting_as=caller) as uow:
+            return ok(request, await find_rejected_account(uow, rejected_id))
     return await _respond(request, caller, vendor_id)
 
 

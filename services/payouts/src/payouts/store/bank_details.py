@@ -31,7 +31,7 @@ FROM vendor_bank_details WHERE vendor_id = $1 FOR UPDATE
 """
 # The API role may read all these columns: none reveals a number.
 _READ_KNOWN_ACCOUNTS: Final = """
-SELECT d.quarantine_reason, d.payouts_from,
+SELECT d.quarantine_reason, d.payouts_from, coalesce(d.verified, false) AS is_verified,
        (SELECT account_fingerprint FROM bank_detail_versions WHERE vendor_id = $1 AND verified
         ORDER BY changed_at DESC, id DESC LIMIT 1) AS last_verified,
        EXISTS (SELECT FROM bank_detail_versions WHERE vendor_id = $1 AND verified) AS ever_verified,
@@ -118,22 +118,28 @@ class BankDetails:
     payouts_from: datetime | None = None
 
 
+async def save_version(
+    uow: UnitOfWork, details: BankDetails, changed_by: UUID, at: datetime, change: Change = "set"
+) -> UUID:
+    """Append the details to the history; the present ones stay. Return the id of the version."""
+    version_id = new_id()
+    await uow.execute(_SAVE_VERSION, version_id, details.vendor_id, *_columns_of(details), change, changed_by, at)
+    return version_id
+
+
 async def save_bank_details(
     uow: UnitOfWork, details: BankDetails, changed_by: UUID, at: datetime, change: Change = "set"
 ) -> None:
-    """Append the details to the history and makes them the present ones."""
-    version_id, name_check = new_id(), details.name_check
-    account = (
-        details.number.ciphertext,
-        details.number.fingerprint,
-        details.last4,
-        details.bank_code,
-        details.account_name,
-    )
-    verdict = (name_check.verified, name_check.reason, details.check_digit_valid)
-    await uow.execute(_SAVE_VERSION, version_id, details.vendor_id, *account, *verdict, change, changed_by, at)
+    """Append the details to the history and make them the present ones."""
+    version_id = await save_version(uow, details, changed_by, at, change)
     eligibility = (details.quarantine_reason, details.payouts_from, at)
-    await uow.execute(_SAVE_BANK_DETAILS, details.vendor_id, version_id, *account, *verdict, *eligibility)
+    await uow.execute(_SAVE_BANK_DETAILS, details.vendor_id, version_id, *_columns_of(details), *eligibility)
+
+
+def _columns_of(details: BankDetails) -> tuple[object, ...]:
+    account = (details.number.ciphertext, details.number.fingerprint, details.last4, details.bank_code)
+    checks = (details.name_check.verified, details.name_check.reason, details.check_digit_valid)
+    return (*account, details.account_name, *checks)
 
 
 async def lock_bank_details(uow: UnitOfWork, numbers: AccountNumbers, vendor_id: UUID) -> BankDetails | None:
@@ -164,6 +170,7 @@ async def read_known_accounts(uow: UnitOfWork, vendor_id: UUID) -> KnownAccounts
         raise AssertionError("the statement always gives a row")
     return KnownAccounts(
         row["last_verified"],
+        row["is_verified"],
         row["quarantine_reason"],
         row["payouts_from"],
         row["ever_verified"],

@@ -35,12 +35,13 @@ async def change_bank_details(
     cooling: timedelta,
     caller: Caller,
     account: Account,
-) -> None:
-    """Resolve the account's name at the gateway and saves the details, verified when it is the vendor's legal name.
+) -> UUID | None:
+    """Resolve the account's name at the gateway and save the details, verified when it is the vendor's legal name.
 
-    An account that the bank does not have is saved unverified, with the reason. Raises NotFound (another vendor),
-    ValidationFailed (no such bank), AccountQuarantined (409), VendorNotReceived and GatewayUnavailable (503); nothing
-    is changed then.
+    An account that the bank does not have is saved unverified, with the reason. It replaces no verified account: it is
+    a version of the history then, whose id is returned; None when the account is the present one. Raises NotFound
+    (another vendor), ValidationFailed (no such bank), AccountQuarantined (409), VendorNotReceived and
+    GatewayUnavailable (503); nothing is changed then.
     """
     vendor_id = account.vendor_id
     if caller.vendor_id != vendor_id:
@@ -70,12 +71,15 @@ async def change_bank_details(
             change.quarantine_reason,
             change.payouts_from,
         )
+        if not change.is_present:
+            return await bank_details.save_version(uow, details, caller.id, now)
         await bank_details.save_bank_details(uow, details, caller.id, now)
         uow.publish(
             BankDetailsChanged(
                 vendor_id=vendor_id, last4=details.last4, bank_code=details.bank_code, verified=name_check.verified
             )
         )
+    return None
 
 
 async def _legal_name(uow: UnitOfWork, vendor_id: UUID) -> str:
