@@ -326,7 +326,7 @@ async def test_a_refused_stock_pressed_again_undoes_no_sale(browser: Browser, ap
     api.sell(3)
     refused = await browser.refused(action, {**fields_of(page, action), "stock": "6"})
     assert refused.status_code == 409
-    assert "3 are in stock now" in refused.text
+    assert "In stock now: 3." in refused.text
     again = await browser.post(action, fields_of(refused, action))
     assert (again.status_code, api.stock) == (303, 3)
 

@@ -87,7 +87,7 @@ async def test_a_sale_during_the_count_is_kept_or_refused(visitor: Arrival, mark
     await market.post("/api/purchases", {"items": [item]}, users.buyer, key=uuid4())
     await one.fill("Stock of S, Red", "8")
     await one.click("Save the variants")
-    assert "2 of S, Red are in stock now." in await one.page.get_by_role("alert").inner_text()
+    assert "S, Red: 2 in stock now." in await one.page.get_by_role("alert").inner_text()
     await one.check_page()
     assert (await _variants(market, users, product_id))["S, Red"]["stock"] == 2
 

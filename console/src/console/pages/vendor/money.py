@@ -272,7 +272,7 @@ def latest_months() -> list[str]:
 BANK_READERS: Final = ("bank_details:own",)
 CHANGE_COLUMNS: Final = (
     Column("When", "changedAt", "time"),
-    Column("Change", lambda change: change["change"].replace("_", " ")),
+    Column("Change", lambda change: "entered" if change["change"] == "set" else change["change"].replace("_", " ")),
     Column("Account", lambda change: f"…{change['accountLast4']}"),
     Column("Bank", lambda change: change["bankName"] or change["bankCode"]),
     Column("Name at the bank", "accountName"),

@@ -154,7 +154,7 @@ async def set_stock(visit: Visit) -> Response:
         stock = (await own_product(visit))["stock"]
         # The form shows the current stock: pressed again, it changes nothing.
         visit.form = Form([])
-        detail = f"{stock} are in stock now. An order changed it since you counted {counted}: count again."
+        detail = f"In stock now: {stock}. An order changed it since you counted {counted}: count again."
         raise ApiProblem(409, {**problem.extensions, "detail": detail}) from problem
     return visit.go(f"/products/{visit['id']}", "The stock is saved.")
 

@@ -80,7 +80,7 @@ async def save_variants(visit: Visit) -> Response:
                 # The form shows the current stock.
                 visit.form = Form([])
                 label = ", ".join(one["values"].values())
-                detail = f"{one['stock']} of {label} are in stock now. An order changed it: count again."
+                detail = f"{label}: {one['stock']} in stock now. An order changed it: count again."
                 raise ApiProblem(409, {"code": "RESOURCE_CONFLICT", "title": "The stock changed", "detail": detail})
         await _replace(visit, product, product["options"], variants)
     return visit.go(f"/products/{visit['id']}", "The variants are saved.")
