@@ -20,6 +20,7 @@ from console.pages.platform.settings import SETTINGS
         ("Respond by 2026-11-30T23:02:17.694Z.", "Respond by 1 Dec 2026, 00:02."),
         ("The order changed meanwhile", "The order changed meanwhile"),
         ("String should have at least 1 character", "is needed"),
+        ("must be an ISO 8601 time such as 2026-01-31T12:00:00Z", "must be a date such as 2026-01-31"),
         ("String should have at most 60 characters", "has more than 60 characters"),
         ("Input should be 'open' or 'closed'", "must be one of the choices"),
         ("Input should be a valid UUID, invalid character", "has another form than is needed"),
@@ -32,6 +33,8 @@ def test_a_message_of_the_api_is_shown_in_words(message: str | None, shown: str)
 
 def test_the_bound_of_an_amount_is_naira() -> None:
     assert field_message("amountMinor", "Input should be greater than or equal to 10000") == "must be at least ₦100.00"
+    typed = "write an amount in naira, such as 1,250.50"
+    assert field_message("amountMinor", typed) == typed
     assert field_message("quantity", "Input should be greater than 0") == "must be more than 0"
 
 

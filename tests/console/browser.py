@@ -37,6 +37,11 @@ CUT_CHOICES: Final = """[...document.querySelectorAll("select")].flatMap((one) =
 })"""
 
 
+def short_reference(reference: str) -> str:
+    """Return a reference of the gateway as pages show it."""
+    return f"{reference[:3]}\N{HORIZONTAL ELLIPSIS}{reference[-8:]}"
+
+
 async def wait_until(page: Page, expression: str) -> None:
     """Wait until a JavaScript expression is true.
 

@@ -17,6 +17,7 @@ from campus_tools.guides.runbooks import RUNBOOKS, build_runbooks
 from campus_tools.guides.site import DOCS
 from campus_tools.launcher.system import System
 from operations.journey import Marketplace
+from tests.console.browser import short_reference
 from tests.console.conftest import Arrival
 from tests.end_to_end.conftest import Users
 from tests.end_to_end.steps import insert_dead_webhook, open_shop, signed
@@ -73,7 +74,7 @@ async def test_a_failed_transfer_is_classified_and_closed_by_the_gateways_report
     await one.check_page()
     await one.click("account number invalid", "link")
     assert "Account number is invalid" in await one.text()
-    assert reference in await one.text()
+    assert short_reference(reference) in await one.text()
     assert "left" in await one.text()
     await one.check_page()
 

@@ -11,7 +11,7 @@ _KOBO: Final = re.compile(r"(?<![0-9.,])(-?[0-9]{1,3}(?:,[0-9]{3})+|-?[0-9]{1,17
 _FIELD: Final = re.compile(r"\b[a-z]+(?:[A-Z][a-z0-9]*)+\b")
 _CODE: Final = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 _INSTANT: Final = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?Z")
-_AMOUNT: Final = re.compile(r"-?[0-9]+")
+_BOUND: Final = re.compile(r"(must be (?:at least|at most|more than|less than)) (-?[0-9]+)")
 _SENTENCES: Final = (
     (r"Field required|(?:String|Data) should have at least 1 character", "is needed"),
     (r"String should have at least ([0-9]+) characters", r"needs at least \1 characters"),
@@ -23,6 +23,7 @@ _SENTENCES: Final = (
     (r"Input should be greater than (\S+)", r"must be more than \1"),
     (r"Input should be less than (\S+)", r"must be less than \1"),
     (r"Input should be a valid (?:integer|number|decimal).*", "must be a number"),
+    (r"must be an ISO 8601 time .*", "must be a date such as 2026-01-31"),
     (r"Input should be a valid (?:date|time).*", "must be a date, with its time where one is needed"),
     (r"Input should be '.*", "must be one of the choices"),
     (r"value is not a valid email address.*", "must be a complete mail address"),
@@ -68,11 +69,8 @@ def plain_message(text: str | None) -> str:
 def field_message(name: str, reason: str | None) -> str:
     """Return why the API refused a field, in words: the bound of an amount in naira."""
     message = plain_message(reason)
-    return (
-        _AMOUNT.sub(lambda found: naira(int(found[0])), message)
-        if name.endswith("Minor") and "₦" not in message
-        else message
-    )
+    bound = _BOUND.fullmatch(message) if name.endswith("Minor") else None
+    return f"{bound[1]} {naira(int(bound[2]))}" if bound else message
 
 
 FILTERS: Final[dict[str, Any]] = {

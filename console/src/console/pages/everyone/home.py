@@ -4,6 +4,7 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import urlencode
 from uuid import UUID
 
 from starlette.responses import Response
@@ -29,7 +30,19 @@ async def search_page(visit: Visit) -> Response:
     found, hidden = await _found(visit, text)
     if len(found) == 1:
         return visit.go(found[0].path)
-    return visit.render("everyone/search.html", text=text, found=found, hidden=hidden)
+    full_list = _full_list(visit, text, found[0]) if len(found) >= MATCHES_MAX else None
+    return visit.render("everyone/search.html", text=text, found=found, hidden=hidden, full_list=full_list)
+
+
+MATCHES_MAX: Final = 20
+"""The rows of the API's first page, which the search shows; a list has the others."""
+
+
+def _full_list(visit: Visit, text: str, first: "Match") -> str:
+    """Return the list with all matches of a search; empty where the person has no such list."""
+    if first.path.startswith("/payouts/"):
+        return f"/payouts?{urlencode({'vendorName': text})}"
+    return f"/campus-orders?{urlencode({'q': text})}" if visit.may("orders:read", "campus_orders:read") else ""
 
 
 @dataclass(frozen=True, slots=True)
