@@ -58,6 +58,7 @@ class MarketplaceApi:
                 Route("/api/products/mine", self._broken_list),
                 Route("/api/products/{id}", self._product, methods=["GET", "PATCH"]),
                 Route("/api/products/{id}/reviews", self._reviews),
+                Route("/api/banks", self._unavailable),
             ]
         )
 
@@ -75,7 +76,7 @@ class MarketplaceApi:
         if token in self.ended:
             return await self._refuse(request)
         email = token.removesuffix(" again")
-        permissions = ["work:read", "catalog:own"]
+        permissions = ["work:read", "catalog:own", "bank_details:own"]
         profile = {"id": f"id-of-{email}", "email": email, "fullName": None, "role": "merchant", "roles": ["merchant"]}
         return _envelope({**profile, "permissions": permissions, "vendorId": VENDOR_ID})
 
@@ -97,6 +98,9 @@ class MarketplaceApi:
 
     async def _broken_list(self, _: Request) -> Response:
         return _envelope({"not": "a list"})
+
+    async def _unavailable(self, _: Request) -> Response:
+        return JSONResponse({"code": "INTERNAL_ERROR", "title": "Service unavailable", "status": 503}, 503)
 
     async def _reviews(self, _: Request) -> Response:
         return _envelope([])
@@ -329,6 +333,13 @@ async def test_a_refused_stock_pressed_again_undoes_no_sale(browser: Browser, ap
     assert "In stock now: 3." in refused.text
     again = await browser.post(action, fields_of(refused, action))
     assert (again.status_code, api.stock) == (303, 3)
+
+
+async def test_a_form_without_a_list_of_banks_explains_it(browser: Browser) -> None:
+    browser.sign_in("ada")
+    page = await browser.open("/bank-details")
+    assert page.status_code == 200
+    assert "The list of banks cannot be loaded at the moment." in page.text
 
 
 async def test_details_are_saved_although_the_product_was_sold_meanwhile(browser: Browser, api: MarketplaceApi) -> None:

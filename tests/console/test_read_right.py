@@ -140,7 +140,10 @@ async def test_a_failed_transfer_shows_the_banks_reason_and_links_the_bank_detai
     await exception_of(market, users, requested["id"])
     one = await visitor(shop.owner)
     await one.open(f"/wallet/payouts/{requested['id']}")
-    assert "The bank's reason: Account is dormant" in await one.text()
+    text = await one.text()
+    assert "The bank's reason: Account is dormant" in text
+    assert "Our staff look into it." in text
+    assert "on its way" not in text
     await one.click("Check the bank details", "link")
     assert await one.heading() == "Bank details"
     maker = await visitor("maker")

@@ -52,6 +52,7 @@ async def test_the_account_lists_the_questions_with_what_is_new(
     page = at_shop.page
     await at_shop.click("Questions to our staff", "link")
     await expect(page.get_by_text("No questions yet")).to_be_visible()
+    await expect(page.get_by_role("link", name="Account")).to_have_attribute("aria-current", "page")
     ticket = await market.post("/api/support-tickets", {"subject": SUBJECT, "message": "Hello"}, buyer)
     support = await market.sign_in_with_two_factors("support@campus.example", "SUPPORT")
     await market.post(f"/api/support-tickets/{ticket['id']}/messages", {"text": REPLY}, support)

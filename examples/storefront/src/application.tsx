@@ -99,7 +99,9 @@ function Tab({ href, icon, label, badge = 0 }: { href: string; icon: IconName; l
   const current =
     href === "/"
       ? path === "/" || path.startsWith("/products")
-      : path.startsWith(href) || (href === "/orders" && path.startsWith("/purchases"));
+      : path.startsWith(href) ||
+        (href === "/orders" && path.startsWith("/purchases")) ||
+        (href === "/account" && /^\/(balance|messages|saved|tickets)/.test(path));
   return (
     <a href={href} aria-current={current ? "page" : undefined}>
       <span class="tab-icon">
