@@ -13,6 +13,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from importlib.resources import files
 
+from argon2 import PasswordHasher
+
 from common.auth.caller import ServiceItself
 from common.auth.issuers import FederatedIdentity
 from common.auth.user_lookup import LocalUser
@@ -36,7 +38,7 @@ from identity.credentials.keyed_hashes import KeyedHashes, hash_key_of_release_b
 from identity.credentials.login_throttle import LoginThrottle
 from identity.credentials.passkeys import Passkeys, RelyingParty
 from identity.credentials.password_verifier import PasswordVerifier
-from identity.credentials.passwords import Passwords
+from identity.credentials.passwords import HASHER, Passwords
 from identity.credentials.recovery_codes import RecoveryCodes
 from identity.credentials.signing_keys import SigningKeys
 from identity.credentials.tokens import TokenIssuer
@@ -77,7 +79,9 @@ LOOKING_UP_USER = ServiceItself("user lookup for a token of a further issuer")
 
 
 @asynccontextmanager
-async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Dependencies]:
+async def compose(
+    settings: Settings, runtime: Runtime, *, hasher: PasswordHasher = HASHER
+) -> AsyncIterator[Dependencies]:
     """Build the dependencies; create the signing key and the first administrator when they are missing."""
     shared = (settings.sealing_key, settings.sealing_key_previous)
     encryption = encryption_of(
@@ -88,7 +92,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
     signing_keys, now = SigningKeys(encryption.signing_keys), runtime.clock.now()
     await ensure_signing_key(runtime.database, signing_keys, now=now)
     hashes = KeyedHashes(await _hash_key(runtime.database, encryption, shared))
-    passwords = Passwords()
+    passwords = Passwords(hasher)
     async with AsyncExitStack() as stack:
         stack.callback(passwords.close)
         dependencies = Dependencies(

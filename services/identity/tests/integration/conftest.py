@@ -1,8 +1,9 @@
 """The service under test signs its own tokens, serves its keys on a socket, and verifies tokens against those."""
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -10,11 +11,12 @@ import httpx
 import pyotp
 import pytest
 import pytest_asyncio
+from argon2 import PasswordHasher
 from starlette.types import Receive, Scope, Send
 
 from common.primitives.clock import ManualClock
 from contracts import demo
-from identity.app import SERVICE
+from identity.app import SERVICE, compose
 from identity.use_cases.accounts.load_demo import load_demo
 from testkit.fixtures import DatabaseFactory
 from testkit.service_kit import opened, served
@@ -30,6 +32,10 @@ CODE_DELIVERY_KEY = "a key of codes for tests"
 DEMO_PASSWORD = "a demo password"
 DEMO_SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 DEMO_SECRETS = {user.name: DEMO_SECRET for user in demo.USERS if user.name not in ("BUYER", "BUYER2", "PACKER")}
+# A password costs 30 ms as shipped. `test_the_service_hashes_at_its_full_cost` opens the service as it is.
+QUICK_SERVICE = replace(
+    SERVICE, compose=partial(compose, hasher=PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+)
 USERS = {user.name: user for user in demo.USERS}
 
 
@@ -129,7 +135,7 @@ async def app(
     async with served(address) as base:
         jwks_url = f"{base}/.well-known/jwks.json"
         async with opened(
-            SERVICE,
+            QUICK_SERVICE,
             urls,
             broker_url,
             clock=clock,

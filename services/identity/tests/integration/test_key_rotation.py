@@ -17,7 +17,7 @@ from identity.app import SERVICE
 from testkit.fixtures import DatabaseFactory
 from testkit.service_kit import opened, served
 
-from .conftest import DEMO_PASSWORD, DEMO_SECRETS, IdentityApp, _Address
+from .conftest import DEMO_PASSWORD, DEMO_SECRETS, QUICK_SERVICE, IdentityApp, _Address
 
 OLD = {"credentials_key": "the old key of credentials", "code_delivery_key": "the old key of codes"}
 NEW = {"credentials_key": "the new key of credentials", "code_delivery_key": "the new key of codes"}
@@ -40,7 +40,7 @@ async def open_identity(fresh_database: DatabaseFactory, broker_url: str):
         async with served(address) as base:
             jwks_url = f"{base}/.well-known/jwks.json"
             more: dict[str, Any] = {"jwks_url": jwks_url, "demo_password": DEMO_PASSWORD, **totp, **keys}
-            async with opened(SERVICE, urls, broker_url, clock=clock, **more) as service:
+            async with opened(QUICK_SERVICE, urls, broker_url, clock=clock, **more) as service:
                 address.app = http_app(service.service, service.settings, service.runtime, service.dependencies)
                 yield IdentityApp(service, clock, jwks_url)
 

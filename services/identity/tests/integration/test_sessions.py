@@ -9,6 +9,7 @@ import pytest
 from argon2 import PasswordHasher
 
 from common.auth.caller import THE_SERVICE
+from identity.app import SERVICE
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.passwords import HASHER, Passwords
 from identity.domain.errors import WrongCredentials
@@ -16,6 +17,7 @@ from identity.domain.institutions import Institutions
 from identity.use_cases.accounts.sign_up import SignUp, sign_up
 from identity.use_cases.sessions.log_in import LogIn, log_in
 from identity.use_cases.sessions.refresh_session import refresh_session
+from testkit.service_kit import opened
 
 from .conftest import DEMO_SECRET, PASSWORD, IdentityApp
 from .responses import UNAUTHORIZED, data_of, error_of
@@ -157,9 +159,16 @@ async def test_an_invalid_sign_up_is_rejected_with_the_name_of_its_field(app: Id
     assert await app.count("profiles") == 0
 
 
+async def test_the_service_hashes_at_its_full_cost(app: IdentityApp, broker_url: str) -> None:
+    keys = {name: getattr(app.settings, name) for name in ("jwks_url", "credentials_key", "code_delivery_key")}
+    async with opened(SERVICE, app.urls, broker_url, clock=app.clock, **keys) as shipped:
+        stored = await shipped.dependencies.passwords.hash(PASSWORD)
+    assert stored.startswith("$argon2id$v=19$m=19456,t=3,p=1$")
+
+
 async def test_a_hash_of_older_parameters_is_renewed_at_the_next_login(app: IdentityApp) -> None:
     await app.sign_up("tola@unilag.edu.ng")
-    old = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
+    old = PasswordHasher(time_cost=1, memory_cost=16, parallelism=1).hash(PASSWORD)
     await app.fetch("UPDATE accounts SET password_hash = $1", old)
     await app.log_in("tola@unilag.edu.ng")
     renewed = (await app.fetch("SELECT password_hash FROM accounts"))[0]["password_hash"]
