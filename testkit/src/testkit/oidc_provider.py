@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final
 from urllib.parse import quote_plus, urlencode
 
@@ -33,6 +34,12 @@ class SigningKey:
     private: RSAPrivateKey = field(default_factory=lambda: generate_private_key(65_537, 2_048))
 
 
+@cache
+def _first_key() -> SigningKey:
+    """Return the key of every new provider of a run: to generate one takes 60 ms."""
+    return SigningKey("first")
+
+
 @dataclass(slots=True)
 class OidcProvider:
     """The provider, and what the next ID token says. `redirect_uri` is set before the first sign-in."""
@@ -44,7 +51,7 @@ class OidcProvider:
     issuer: str = ""
     user: dict[str, Any] = field(default_factory=dict)
     claims: dict[str, Any] = field(default_factory=dict)
-    key: SigningKey = field(default_factory=lambda: SigningKey("first"))
+    key: SigningKey = field(default_factory=_first_key)
     published: list[SigningKey] = field(default_factory=list)
     metadata: dict[str, Any] = field(default_factory=dict)
     # The user's address is in the user info only.
