@@ -45,7 +45,7 @@ exec {kubectl} "$@"
 def external_secrets() -> dict[str, Any]:
     """Return the ExternalSecrets of deploy/k8s with plain values."""
     files = [*(MANIFESTS / "secrets").glob("*.yaml"), MANIFESTS / "edge/certificate.yaml"]
-    found = [it for path in files for it in yaml.safe_load_all(path.read_text()) if it]
+    found = [it for path in files for it in yaml.load_all(path.read_text(), yaml.CSafeLoader) if it]
     return {it["metadata"]["name"]: it for it in found if it["kind"] == "ExternalSecret"}
 
 

@@ -15,9 +15,9 @@ def compose() -> dict[str, Any]:
     """Return the whole document. `environment` of a part has the names of its settings files too, None for one passed
     on.
     """
-    whole = yaml.safe_load(FILE.read_text())
+    whole = yaml.load(FILE.read_text(), yaml.CSafeLoader)
     for name in whole.get("include", []):
-        included = yaml.safe_load((ROOT / name).read_text())
+        included = yaml.load((ROOT / name).read_text(), yaml.CSafeLoader)
         for part in included["services"].values():
             part["volumes"] = [_below_the_root(mount, ROOT / name) for mount in part.get("volumes", [])]
         for kind in ("services", "networks", "volumes"):

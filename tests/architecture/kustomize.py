@@ -40,7 +40,7 @@ def rendered(overlay: str, folder: Path | None = None) -> list[Resource]:
 
 
 def _render(folder: Path, resources: list[Resource]) -> list[Resource]:
-    kustomization = yaml.safe_load((folder / "kustomization.yaml").read_text())
+    kustomization = yaml.load((folder / "kustomization.yaml").read_text(), yaml.CSafeLoader)
     if unknown := set(kustomization) - _KNOWN:
         raise ValueError(f"{folder}: {sorted(unknown)} is not known here")
     resources = list(resources)
@@ -64,7 +64,7 @@ def _render(folder: Path, resources: list[Resource]) -> list[Resource]:
 
 
 def _with_patch(folder: Path, patch: dict[str, Any], resources: list[Resource]) -> list[Resource]:
-    change = yaml.safe_load((folder / patch["path"]).read_text())
+    change = yaml.load((folder / patch["path"]).read_text(), yaml.CSafeLoader)
     if not any(_meant(patch["target"], it) for it in resources):
         raise ValueError(f"{folder}: {patch['path']} changes nothing")
     if isinstance(change, dict) and change.get("$patch") == "delete":
@@ -224,7 +224,7 @@ def _comparable(resources: list[Resource]) -> dict[str, str]:
 def _compare(overlay: str) -> bool:
     command = ["kubectl", "kustomize", str(FOLDER / "overlays" / overlay)]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    theirs = _comparable(list(yaml.safe_load_all(output)))
+    theirs = _comparable(list(yaml.load_all(output, yaml.CSafeLoader)))
     ours = _comparable(rendered(overlay))
     differing = sorted(name for name in theirs.keys() | ours.keys() if theirs.get(name) != ours.get(name))
     for name in differing:

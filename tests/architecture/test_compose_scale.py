@@ -20,7 +20,7 @@ def _plain(loader: yaml.SafeLoader, node: yaml.Node) -> object:
 for tag in ("!reset", "!override"):
     _Loader.add_constructor(tag, _plain)
 
-BASE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+BASE = yaml.load((ROOT / "docker-compose.yml").read_text(), yaml.CSafeLoader)
 SCALE = yaml.load((ROOT / "docker-compose.scale.yml").read_text(), _Loader)
 PARTS = SCALE["services"]
 COMPOSE = compose()

@@ -83,7 +83,7 @@ def test_every_manifest_is_part_of_an_overlay() -> None:
     """A file that no kustomization names would never be applied."""
     named = set()
     for path in FOLDER.rglob("kustomization.yaml"):
-        kustomization = yaml.safe_load(path.read_text())
+        kustomization = yaml.load(path.read_text(), yaml.CSafeLoader)
         patches = [patch["path"] for patch in kustomization.get("patches", [])]
         generators = kustomization.get("configMapGenerator", [])
         envs = [name for it in generators for name in (*it.get("envs", []), *it.get("files", []))]
@@ -95,7 +95,7 @@ def test_every_manifest_is_part_of_an_overlay() -> None:
 
 @pytest.mark.parametrize("path", APPLIED_BY_A_READER, ids=lambda path: path.parent.name)
 def test_the_examples_of_gitops_tools_match_their_schemas(path: Path) -> None:
-    for resource in yaml.safe_load_all(path.read_text()):
+    for resource in yaml.load_all(path.read_text(), yaml.CSafeLoader):
         schema = operator_schema(resource["apiVersion"], resource["kind"])
         faults = [f"{fault.json_path}: {fault.message}" for fault in schema.iter_errors(resource)]
         assert not faults, name_of(resource)

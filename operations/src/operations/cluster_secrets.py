@@ -206,7 +206,7 @@ def secrets_of(manifests: Path, cluster: Cluster, entries: Entries) -> Iterator[
             f"{manifests} does not hold the manifests: run the command in a checkout of the repository"
         )
     for path in paths:
-        for resource in yaml.safe_load_all(path.read_text()):
+        for resource in yaml.load_all(path.read_text(), yaml.CSafeLoader):
             if resource and resource["kind"] == "ExternalSecret":
                 yield secret_of(resource, entries)
 

@@ -8,7 +8,7 @@ import yaml
 
 
 def _read(name: str) -> Mapping[str, Any]:
-    content: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name(name).read_text())
+    content: Mapping[str, Any] = yaml.load(Path(__file__).with_name(name).read_text(), yaml.CSafeLoader)
     return content
 
 

@@ -14,7 +14,9 @@ FOLDER: Final = Path(__file__).parents[4] / "deploy" / "observability"
 
 def rules() -> list[dict[str, Any]]:
     """Return all rules of Prometheus: those with `record`, and those with `alert`."""
-    files = (yaml.safe_load(path.read_text()) for path in sorted((FOLDER / "prometheus/rules").glob("*.yml")))
+    files = (
+        yaml.load(path.read_text(), yaml.CSafeLoader) for path in sorted((FOLDER / "prometheus/rules").glob("*.yml"))
+    )
     return [rule for file in files for group in file["groups"] for rule in group["rules"]]
 
 
