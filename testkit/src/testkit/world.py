@@ -95,3 +95,12 @@ class World:
     async def remove_old(self) -> int:
         """One round of the worker's retention; return the number of purged rows."""
         return await self.app.remove_old()
+
+    async def tables_with(self, text: str) -> set[str]:
+        """Return the tables that contain the text, whatever its case."""
+        rows = await self.fetch(
+            "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = "
+            "'public'::regnamespace AND relname <> 'alembic_version'"
+        )
+        statement = 'SELECT 1 FROM "{}" t WHERE t::text ILIKE $1 LIMIT 1'
+        return {name for (name,) in rows if await self.fetch(statement.format(name), f"%{text}%")}

@@ -4,9 +4,9 @@ from typing import Any
 
 from common.primitives.encryption import Encryptor
 from contracts.identity import CODE_DELIVERY
+from testkit.responses import data_of
 
 from .conftest import CODE_DELIVERY_KEY, IdentityApp
-from .responses import data_of
 
 EMAIL, PHONE = "victim@unilag.edu.ng", "+2348031234567"
 MINE = "the password of the victim"

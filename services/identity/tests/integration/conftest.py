@@ -19,10 +19,9 @@ from contracts import demo
 from identity.app import SERVICE, compose
 from identity.use_cases.accounts.load_demo import load_demo
 from testkit.fixtures import DatabaseFactory
+from testkit.responses import data_of
 from testkit.service_kit import opened, served
 from testkit.world import World
-
-from .responses import data_of
 
 PASSWORD = "correct horse battery"
 SERVICE_ROLE_KEY = "a-service-role-key-for-tests"

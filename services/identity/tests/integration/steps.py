@@ -9,9 +9,9 @@ import httpx
 from common.auth.caller import Caller
 from contracts import demo
 from contracts.permissions import permissions_of
+from testkit.responses import data_of
 
 from .conftest import SERVICE_ROLE_KEY, USERS, IdentityApp
-from .responses import data_of
 from .staff_steps import StaffAdministration
 
 ADA = f"/api/vendors/{demo.ADA.id}"

@@ -14,9 +14,9 @@ from common.primitives.problems import Unauthorized
 from contracts import demo
 from identity.domain.api_keys import LIVE_KEYS_MAX
 from identity.timers import warn_of_expiring_keys_once
+from testkit.responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, STEP_UP_REQUIRED, data_of, error_of
 
 from .conftest import USERS, IdentityApp
-from .responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, STEP_UP_REQUIRED, data_of, error_of
 from .staff_steps import REVOKED, TESTING, StaffAdministration
 
 KEYS = "/api/api-keys"

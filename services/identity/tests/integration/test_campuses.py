@@ -11,9 +11,9 @@ import pytest_asyncio
 
 from contracts import demo
 from identity.domain.campuses import DELIVERY_FEE_MINOR_MAX
+from testkit.responses import CONFLICT, data_of, error_of
 
 from .conftest import USERS, IdentityApp
-from .responses import CONFLICT, data_of, error_of
 from .staff_steps import StaffAdministration
 from .steps import caller_named
 

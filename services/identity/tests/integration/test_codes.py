@@ -12,6 +12,7 @@ from common.primitives.ids import new_id
 from identity.domain.message_budgets import MAILS_IN_HOUR_MAX, MAILS_OF_SOURCE_IN_HOUR_MAX
 from identity.domain.one_time_codes import CODES_OF_SOURCE_MAX, TRIES_MAX, TRIES_OF_SOURCE_MAX, Destination
 from identity.use_cases.codes.verify_code import ShownCode, verify_code
+from testkit.responses import data_of
 
 from .code_steps import (
     EMAIL,
@@ -29,7 +30,6 @@ from .code_steps import (
     wrong,
 )
 from .conftest import DEMO_SECRET, PASSWORD, SERVICE_ROLE_KEY, USERS, IdentityApp
-from .responses import data_of
 
 OWNER, ATTACKER = "198.51.100.1", "203.0.113.99"
 

@@ -8,8 +8,9 @@ import asyncpg
 import pytest
 import pytest_asyncio
 
+from testkit.responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of
+
 from .conftest import USERS, IdentityApp
-from .responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of
 from .staff_steps import StaffAdministration
 from .steps import CHANGES, Platform
 

@@ -15,9 +15,9 @@ from identity.timers import record_erasure_age_once
 from identity.use_cases.erasure.record_evaluation import record_evaluation
 from identity.use_cases.vendors.suspend_vendor import suspend_vendor
 from testkit.locks import waits_for
+from testkit.responses import CONFLICT, STEP_UP_REQUIRED, UNAUTHORIZED, data_of, error_of, invalid_field_of
 
 from .conftest import DEMO_PASSWORD, DEMO_SECRET, PASSWORD, USERS, IdentityApp
-from .responses import CONFLICT, STEP_UP_REQUIRED, UNAUTHORIZED, data_of, error_of, invalid_field_of
 from .staff_steps import REVOKED
 from .steps import created_user, referral_count_of, referral_token_of
 
@@ -65,14 +65,7 @@ async def user(app: IdentityApp, email: str = TOLA, **more: Any) -> tuple[UUID, 
 
 async def traces_of(app: IdentityApp, text: str) -> set[str]:
     """Return the tables that contain a text, without the outbox."""
-    tables = await app.fetch(
-        "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
-    )
-    found = set()
-    for table in {row["relname"] for row in tables} - {"outbox", "outbox_sequences", "alembic_version"}:
-        if await app.fetch(f'SELECT 1 FROM "{table}" t WHERE t::text ILIKE $1 LIMIT 1', f"%{text}%"):
-            found.add(table)
-    return found
+    return await app.tables_with(text) - {"outbox", "outbox_sequences"}
 
 
 async def test_erasure_keeps_no_personal_data(app: IdentityApp) -> None:

@@ -10,9 +10,9 @@ import pytest
 import pytest_asyncio
 
 from identity.domain.factor_resets import RESET_LIFE, RESET_WAIT
+from testkit.responses import CONFLICT, FORBIDDEN, NOT_FOUND, STEP_UP_REQUIRED, data_of, error_of, invalid_field_of
 
 from .conftest import USERS, IdentityApp
-from .responses import CONFLICT, FORBIDDEN, NOT_FOUND, STEP_UP_REQUIRED, data_of, error_of, invalid_field_of
 from .staff_steps import StaffAdministration
 
 RESETS = "/api/factor-resets"

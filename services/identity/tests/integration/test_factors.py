@@ -14,9 +14,9 @@ from common.primitives.ids import new_id
 from identity.use_cases.sessions.refresh_session import refresh_session
 from testkit.authenticator import Authenticator
 from testkit.fixtures import eventually
+from testkit.responses import CONFLICT, NOT_FOUND, STEP_UP_REQUIRED, data_of, error_of, invalid_field_of
 
 from .conftest import PASSWORD, IdentityApp
-from .responses import CONFLICT, NOT_FOUND, STEP_UP_REQUIRED, data_of, error_of, invalid_field_of
 
 TOLA, BOLA = "tola@unilag.edu.ng", "bola@unilag.edu.ng"
 FACTORS, CODES, VERIFY = "/api/auth/mfa/factors", "/api/auth/mfa/recovery-codes", "/api/auth/mfa/verify"

@@ -29,10 +29,10 @@ from contracts.identity import CODE_DELIVERY
 from identity.app import SERVICE
 from identity.timers import revoke_distrusted_sessions_once
 from testkit.fixtures import PATIENT, DatabaseFactory
+from testkit.responses import FORBIDDEN, STEP_UP_REQUIRED, UNAUTHORIZED, data_of, error_of
 from testkit.service_kit import opened, served
 
 from .conftest import CODE_DELIVERY_KEY, CREDENTIALS_KEY, PASSWORD, SERVICE_ROLE_KEY, IdentityApp, _Address
-from .responses import FORBIDDEN, STEP_UP_REQUIRED, UNAUTHORIZED, data_of, error_of
 
 SCHOOL, CLUB = "https://login.school.example", "https://club.example"
 SECRETS = {SCHOOL: "the school's secret, 32 bytes long", CLUB: "the club's secret, thirty-two bytes"}

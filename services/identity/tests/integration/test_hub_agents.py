@@ -7,9 +7,9 @@ import pytest_asyncio
 
 from contracts import demo
 from identity.domain.errors import NoLongerCampusAdmin
+from testkit.responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, STEP_UP_REQUIRED, data_of, error_of
 
 from .conftest import USERS, IdentityApp
-from .responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, STEP_UP_REQUIRED, data_of, error_of
 from .staff_steps import REVOKED, StaffAdministration
 
 AGENTS = f"/api/hubs/{demo.AKOKA_HUB.id}/agents"

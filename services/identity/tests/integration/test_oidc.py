@@ -15,10 +15,10 @@ import pytest_asyncio
 from common.primitives.clock import ManualClock
 from identity.credentials.oidc_tokens import challenge_of
 from testkit.oidc_provider import OidcProvider, SigningKey, oidc_provider
+from testkit.responses import INVALID, NOT_FOUND, UNAUTHORIZED, data_of, error_of, invalid_field_of
 from testkit.service_kit import BASE_URL
 
 from .conftest import IdentityApp
-from .responses import INVALID, NOT_FOUND, UNAUTHORIZED, data_of, error_of, invalid_field_of
 
 EMAIL = "amina@school.example"
 RETURN_TO = "https://console.example/sign-in/provider?flow=abc"

@@ -14,10 +14,10 @@ from common.primitives.clock import SystemClock
 from testkit.certified_provider import certified_provider
 from testkit.databases import WAIT_SECONDS_MAX
 from testkit.fixtures import eventually
+from testkit.responses import data_of
 from testkit.service_kit import BASE_URL
 
 from .conftest import IdentityApp
-from .responses import data_of
 
 EMAIL = "amina@school.example"
 NAME = "certified"

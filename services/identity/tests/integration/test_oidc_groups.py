@@ -14,10 +14,10 @@ import pytest_asyncio
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
 from testkit.oidc_provider import OidcProvider, oidc_provider
+from testkit.responses import CONFLICT, FORBIDDEN, data_of, error_of
 from testkit.service_kit import BASE_URL
 
 from .conftest import USERS, IdentityApp
-from .responses import CONFLICT, FORBIDDEN, data_of, error_of
 from .staff_steps import StaffAdministration
 
 RETURN_TO = "https://console.example/sign-in/provider"

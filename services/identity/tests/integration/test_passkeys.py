@@ -17,9 +17,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from common.primitives.ids import new_id
 from testkit.authenticator import USER_PRESENT, USER_VERIFIED, Authenticator, b64
+from testkit.responses import CONFLICT, STEP_UP_REQUIRED, data_of, error_of
 
 from .conftest import IdentityApp
-from .responses import CONFLICT, STEP_UP_REQUIRED, data_of, error_of
 
 ORIGIN = "http://localhost:8080"
 TOLA, BOLA = "tola@unilag.edu.ng", "bola@unilag.edu.ng"

@@ -3,9 +3,10 @@
 from datetime import timedelta
 from typing import Any
 
+from testkit.responses import data_of
+
 from .confirmation_steps import EMAIL, PHONE, RIGHT, VERIFY, codes_sent, log_in, newest_code, profile_of
 from .conftest import PASSWORD, IdentityApp
-from .responses import data_of
 
 
 async def request_code(app: IdentityApp, phone: str, tokens: dict[str, Any] | None = None) -> None:

@@ -8,9 +8,9 @@ import pytest
 
 from contracts.permissions import PERMISSIONS_BY_ROLE
 from identity.app import SERVICE
+from testkit.responses import invalid_field_of
 
 from .conftest import IdentityApp
-from .responses import invalid_field_of
 
 
 async def change(app: IdentityApp, token: str, body: dict[str, Any], if_match: str | None = None) -> httpx.Response:

@@ -6,9 +6,9 @@ from uuid import uuid4
 import pytest_asyncio
 
 from contracts import demo
+from testkit.responses import CONFLICT, FORBIDDEN, INVALID, UNAUTHORIZED, error_of, invalid_field_of
 
 from .conftest import IdentityApp
-from .responses import CONFLICT, FORBIDDEN, INVALID, UNAUTHORIZED, error_of, invalid_field_of
 
 
 @pytest_asyncio.fixture

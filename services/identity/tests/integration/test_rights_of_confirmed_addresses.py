@@ -9,10 +9,10 @@ from common.primitives.ids import new_id
 from identity.domain.errors import CannotAppoint
 from identity.use_cases.staff.appoint_admin import appoint_admin
 from identity.use_cases.staff.ensure_first_admin import ensure_first_admin
+from testkit.responses import CONFLICT, data_of, error_of
 
 from .confirmation_steps import AWAITS_PROOF, CONFIRMED, EMAIL, RIGHT, log_in, profile_of, prove
 from .conftest import PASSWORD, SERVICE_ROLE_KEY, USERS, IdentityApp
-from .responses import CONFLICT, data_of, error_of
 
 
 async def create_user(app: IdentityApp, email: str, **more: Any) -> dict[str, Any]:

@@ -8,9 +8,9 @@ import pytest
 import pytest_asyncio
 
 from identity.domain.saved_views import VIEWS_MAX
+from testkit.responses import CONFLICT, INVALID, NOT_FOUND, data_of, error_of
 
 from .conftest import IdentityApp
-from .responses import CONFLICT, INVALID, NOT_FOUND, data_of, error_of
 from .staff_steps import StaffAdministration
 
 VIEWS = "/api/saved-views"

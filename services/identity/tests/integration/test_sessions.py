@@ -17,10 +17,10 @@ from identity.domain.institutions import Institutions
 from identity.use_cases.accounts.sign_up import SignUp, sign_up
 from identity.use_cases.sessions.log_in import LogIn, log_in
 from identity.use_cases.sessions.refresh_session import refresh_session
+from testkit.responses import UNAUTHORIZED, data_of, error_of
 from testkit.service_kit import opened
 
 from .conftest import DEMO_SECRET, PASSWORD, IdentityApp
-from .responses import UNAUTHORIZED, data_of, error_of
 
 RETENTION_RULES = ("profiles", "role_grants", "sessions", "refresh_tokens", "outbox", "referrals")
 

@@ -13,9 +13,9 @@ from common.primitives.problems import Unauthorized
 from contracts import demo
 from identity.domain.shop_members import INVITATION_LIFE, MEMBERS_MAX
 from identity.store.accounts import find_authorization_profile
+from testkit.responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, STEP_UP_REQUIRED, data_of, error_of
 
 from .conftest import USERS, IdentityApp
-from .responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, STEP_UP_REQUIRED, data_of, error_of
 from .staff_steps import REVOKED, TESTING, StaffAdministration
 from .steps import APPLICATION
 from .steps import PATH as APPLICATIONS

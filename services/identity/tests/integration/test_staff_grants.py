@@ -16,9 +16,9 @@ from identity.domain.staff import ADMIN
 from identity.use_cases.staff.approve_staff_grant import approve_staff_grant
 from identity.use_cases.staff.revoke_role import revoke_role
 from identity.use_cases.staff.suspend_user import suspend_user
+from testkit.responses import CONFLICT, FORBIDDEN, INVALID, data_of, error_of
 
 from .conftest import USERS, IdentityApp
-from .responses import CONFLICT, FORBIDDEN, INVALID, data_of, error_of
 from .staff_steps import TESTING, StaffAdministration
 
 

@@ -15,9 +15,9 @@ from contracts import demo
 from contracts.permissions import STAFF_ROLES
 from identity.app import action_trail_command
 from identity.use_cases.signing_keys.rotate_keys import rotate_keys
+from testkit.responses import FORBIDDEN, INVALID, STEP_UP_REQUIRED, data_of, error_of
 
 from .conftest import USERS, IdentityApp
-from .responses import FORBIDDEN, INVALID, STEP_UP_REQUIRED, data_of, error_of
 from .staff_steps import StaffAdministration
 
 

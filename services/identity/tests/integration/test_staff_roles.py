@@ -15,9 +15,9 @@ from identity.domain.staff import ADMIN
 from identity.use_cases.staff.appoint_admin import appoint_admin
 from identity.use_cases.staff.revoke_role import revoke_role
 from identity.use_cases.staff.suspend_user import suspend_user
+from testkit.responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, STEP_UP_REQUIRED, UNAUTHORIZED, error_of
 
 from .conftest import USERS, IdentityApp
-from .responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, STEP_UP_REQUIRED, UNAUTHORIZED, error_of
 from .staff_steps import REVOKED, TESTING, StaffAdministration
 
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import jwt
 
+from testkit.responses import STEP_UP_REQUIRED, UNAUTHORIZED, data_of, error_of, invalid_field_of
+
 from .conftest import IdentityApp
-from .responses import STEP_UP_REQUIRED, UNAUTHORIZED, data_of, error_of, invalid_field_of
 
 
 async def enrolled(app: IdentityApp, email: str = "tola@unilag.edu.ng") -> tuple[dict[str, Any], str]:

@@ -8,9 +8,9 @@ import pytest_asyncio
 from common.auth.issuers import FederatedIdentity
 from common.primitives.problems import Unauthorized
 from identity.app import LocalUserLookup
+from testkit.responses import CONFLICT, UNAUTHORIZED, error_of
 
 from .conftest import DEMO_PASSWORD, PASSWORD, USERS, IdentityApp
-from .responses import CONFLICT, UNAUTHORIZED, error_of
 from .staff_steps import StaffAdministration
 
 

@@ -17,9 +17,9 @@ from common.primitives.ids import new_id
 from identity.credentials.signing_keys import SigningKey
 from identity.store import keys
 from identity.use_cases.signing_keys.ensure_signing_key import ensure_signing_key
+from testkit.responses import UNAUTHORIZED, error_of
 
 from .conftest import IdentityApp
-from .responses import UNAUTHORIZED, error_of
 
 
 @pytest_asyncio.fixture

@@ -11,10 +11,10 @@ import pytest
 from common.auth.tokens import Revocations
 from common.primitives.ids import new_id
 from common.process import revocations
+from testkit.responses import UNAUTHORIZED, error_of
 
 from .code_steps import EMAIL, REVOKED, is_alive, problem_of
 from .conftest import PASSWORD, IdentityApp
-from .responses import UNAUTHORIZED, error_of
 
 
 async def test_a_user_lists_their_active_sessions_newest_first(app: IdentityApp) -> None:

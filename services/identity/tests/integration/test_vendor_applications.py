@@ -14,9 +14,9 @@ from contracts import demo
 from contracts.permissions import permissions_of
 from identity.store.erasure import delete_user
 from identity.use_cases.vendors.approve_vendor_application import approve_vendor_application
+from testkit.responses import CONFLICT, FORBIDDEN, data_of, error_of, invalid_field_of
 
 from .conftest import USERS, IdentityApp
-from .responses import CONFLICT, FORBIDDEN, data_of, error_of, invalid_field_of
 from .steps import APPLICATION, EVENTS, PATH, Campus
 
 

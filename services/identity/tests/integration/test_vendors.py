@@ -15,9 +15,9 @@ from common.primitives.clock import iso
 from common.primitives.ids import new_id
 from contracts import demo
 from contracts.orders import VendorSuspensionDecided
+from testkit.responses import FORBIDDEN, STEP_UP_REQUIRED, data_of, error_of
 
 from .conftest import USERS, IdentityApp
-from .responses import FORBIDDEN, STEP_UP_REQUIRED, data_of, error_of
 from .staff_steps import StaffAdministration
 from .steps import caller_named
 

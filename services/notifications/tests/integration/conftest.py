@@ -303,16 +303,6 @@ class Scenario(World):
         """The ids that every event about the order has."""
         return {"order_id": self.order_id, "buyer_id": self.buyer_id, "vendor_id": self.vendor_id}
 
-    async def tables_with(self, text: str) -> set[str]:
-        """Return the tables that contain the text."""
-        rows = await self.fetch(
-            "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = "
-            "'public'::regnamespace"
-        )
-        names = {row["relname"] for row in rows} - {"alembic_version"}
-        statement = 'SELECT 1 FROM "{}" t WHERE t::text ILIKE $1 LIMIT 1'
-        return {name for name in names if await self.fetch(statement.format(name), f"%{text}%")}
-
     async def publish(self, *events: Event) -> None:
         """Publish events to the broker, for tests with a running worker."""
         async with self.unit_of_work() as uow:

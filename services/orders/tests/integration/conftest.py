@@ -19,10 +19,9 @@ from common.primitives.ids import new_id
 from contracts.payments import EscrowHeld, EscrowReleased
 from orders.app import SERVICE
 from testkit.fixtures import DatabaseFactory
+from testkit.responses import data_of
 from testkit.service_kit import OpenService, opened
 from testkit.world import World
-
-from .responses import data_of
 
 PIN_KEY = "a pin key for the tests"
 PIN_DELIVERY_KEY = "a pin delivery key for the tests"

@@ -1,7 +1,8 @@
 """Disputed orders and decisions on them."""
 
+from testkit.responses import data_of
+
 from .conftest import Market
-from .responses import data_of
 
 COMPLAINT = {"reason": "never came", "details": "I waited at the gate for two hours."}
 

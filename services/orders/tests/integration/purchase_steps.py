@@ -6,9 +6,9 @@ from uuid import UUID, uuid4
 import httpx
 
 from common.primitives.ids import new_id
+from testkit.responses import data_of
 
 from .conftest import Market
-from .responses import data_of
 
 OTHER_VENDOR = new_id()
 

@@ -9,9 +9,9 @@ import httpx
 from common.primitives.clock import iso
 from contracts.identity import ProfileChanged, VendorApproved
 from contracts.payments import EscrowHeld, EscrowState, EscrowStated
+from testkit.responses import data_of
 
 from .conftest import Market
-from .responses import data_of
 
 RETURN_REASON = "It is not what I ordered."
 CANCEL_REASON = {"reason": "Sold out at the counter"}

@@ -7,10 +7,10 @@ from uuid import UUID, uuid4
 
 from contracts.identity import VendorApproved
 from orders.timers import fire_timers_once
+from testkit.responses import data_of
 
 from .conftest import Market
 from .factories import escrow_refunded, refund_failed, refund_settled
-from .responses import data_of
 from .steps import (
     approve_sale,
     created_sale,

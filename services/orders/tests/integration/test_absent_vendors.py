@@ -7,9 +7,9 @@ import pytest
 from common.primitives.clock import iso
 from common.primitives.ids import new_id
 from contracts.identity import VendorChanged, VendorClosed, VendorReinstated
+from testkit.responses import CONFLICT, data_of, error_of
 
 from .conftest import Market
-from .responses import CONFLICT, data_of, error_of
 
 KEY = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
 

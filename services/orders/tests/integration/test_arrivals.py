@@ -9,9 +9,9 @@ import pytest
 from common.primitives.ids import new_id
 from contracts.identity import HubChanged
 from contracts.opening_hours import OpeningPeriod
+from testkit.responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of
 
 from .conftest import Market
-from .responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of
 from .steps import list_order_ids
 
 ARRIVED = "orders.order_arrived.v1"

@@ -6,9 +6,9 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from contracts.permissions import permissions_of
+from testkit.responses import FORBIDDEN, INVALID, data_of, error_of, invalid_field_of
 
 from .conftest import Market
-from .responses import FORBIDDEN, INVALID, data_of, error_of, invalid_field_of
 
 
 async def listed(market: Market, headers, path="", **query):

@@ -7,9 +7,9 @@ from uuid import UUID
 import pytest
 
 from common.primitives.clock import iso
+from testkit.responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of
 
 from .conftest import Market
-from .responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of
 from .steps import CANCEL_REASON, cancel_line, paid_pair
 
 

@@ -9,9 +9,9 @@ from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from contracts.permissions import permissions_of
 from orders.domain.carts import KEPT
+from testkit.responses import NOT_FOUND, data_of, error_of, invalid_field_of
 
 from .conftest import Market
-from .responses import NOT_FOUND, data_of, error_of, invalid_field_of
 from .steps import put_in_cart
 
 

@@ -11,10 +11,10 @@ from common.primitives.clock import ManualClock
 from contracts.identity import CampusChanged
 from orders.app import SERVICE
 from testkit.fixtures import DatabaseFactory
+from testkit.responses import INVALID, data_of, error_of
 from testkit.service_kit import opened
 
 from .conftest import PIN_DELIVERY_KEY, PIN_KEY, Market
-from .responses import INVALID, data_of, error_of
 from .steps import nothing_happened
 
 IBADAN_CAMPUS = UUID("0192f0c1-7b1e-7cc0-8b30-3a1f3f6f0002")

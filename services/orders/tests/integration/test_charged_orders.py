@@ -8,9 +8,9 @@ from msgspec import structs
 
 from contracts.payments import ChargeQuarantined
 from orders.domain.order_updates import OrderNotReceived
+from testkit.responses import FORBIDDEN, NOT_FOUND, data_of, error_of
 
 from .conftest import Market
-from .responses import FORBIDDEN, NOT_FOUND, data_of, error_of
 from .steps import list_order_ids, visible_ids
 
 FINANCE = ("finance_maker", "finance_checker")

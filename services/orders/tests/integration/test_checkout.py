@@ -8,9 +8,9 @@ import pytest
 
 from common.primitives.ids import new_id
 from contracts.identity import CampusChanged, HubChanged, VendorApproved
+from testkit.responses import CONFLICT, FORBIDDEN, UNAUTHORIZED, data_of, error_of, invalid_field_of
 
 from .conftest import Market
-from .responses import CONFLICT, FORBIDDEN, UNAUTHORIZED, data_of, error_of, invalid_field_of
 from .steps import nothing_happened
 
 

@@ -13,10 +13,10 @@ from common.primitives.ids import new_id
 from contracts.identity import UserErased, VendorApproved
 from orders.domain.conversations import KEPT, MESSAGES_MAX, OPENED_MAX
 from orders.domain.message_texts import MARK, MASKED_REASON
+from testkit.responses import FORBIDDEN, INVALID, NOT_FOUND, data_of, error_of
 
 from .conftest import Market
 from .dispute_steps import disputed
-from .responses import FORBIDDEN, INVALID, NOT_FOUND, data_of, error_of
 
 PATH = "/api/conversations"
 POSTED = "orders.message_posted.v1"

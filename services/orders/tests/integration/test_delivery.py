@@ -10,9 +10,9 @@ import pytest
 from common.primitives.encryption import Encryptor
 from common.primitives.ids import new_id
 from contracts.orders import PIN_DELIVERY
+from testkit.responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of, invalid_field_of
 
 from .conftest import PIN_DELIVERY_KEY, Market
-from .responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of, invalid_field_of
 from .steps import another_pin
 
 

@@ -17,11 +17,11 @@ from contracts.permissions import permissions_of
 from orders.app import SERVICE
 from orders.store.images import MEDIA
 from testkit.fixtures import DatabaseFactory
+from testkit.responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, data_of, error_of
 from testkit.service_kit import opened
 
 from .conftest import PIN_DELIVERY_KEY, PIN_KEY, Market
 from .dispute_steps import COMPLAINT, decide, disputed, prepared, shown_dispute
-from .responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, data_of, error_of
 
 
 def photo(shade=120):

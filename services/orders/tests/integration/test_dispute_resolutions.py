@@ -11,10 +11,10 @@ import pytest
 from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from contracts.permissions import permissions_of
+from testkit.responses import CONFLICT, FORBIDDEN, INVALID, STEP_UP_REQUIRED, error_of
 
 from .conftest import Market
 from .dispute_steps import COMPLAINT, decide, disputed, events, prepared
-from .responses import CONFLICT, FORBIDDEN, INVALID, STEP_UP_REQUIRED, error_of
 
 
 async def test_the_maker_cannot_decide_under_any_role_or_session(market: Market) -> None:

@@ -15,9 +15,9 @@ from common.primitives.ids import new_id
 from contracts.permissions import permissions_of
 from operations.audit.invariants import INVARIANTS
 from orders.timers import fire_timers_once
+from testkit.responses import CONFLICT, STEP_UP_REQUIRED, error_of
 
 from .conftest import Market
-from .responses import CONFLICT, STEP_UP_REQUIRED, error_of
 from .steps import approve_sale, create_sale, created_sale, proposed_sale
 
 

@@ -20,10 +20,10 @@ from contracts.identity import VendorClosed
 from orders.app import SERVICE
 from orders.store.images import MEDIA
 from testkit.fixtures import DatabaseFactory
+from testkit.responses import data_of, error_of
 from testkit.service_kit import opened
 
 from .conftest import PIN_DELIVERY_KEY, PIN_KEY, Market
-from .responses import data_of, error_of
 
 MIB = 1024 * 1024
 

@@ -6,9 +6,9 @@ from uuid import UUID
 
 from contracts.identity import VendorChanged
 from testkit.lock_order import Transaction, assert_no_deadlock, handle_batch
+from testkit.responses import data_of
 
 from .conftest import Market
-from .responses import data_of
 
 
 async def test_all_pairs_of_transactions_do_not_deadlock(market: Market) -> None:

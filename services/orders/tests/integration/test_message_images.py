@@ -17,11 +17,11 @@ from orders.app import SERVICE
 from orders.domain.conversations import IMAGES_MAX, KEPT
 from orders.store.images import MEDIA
 from testkit.fixtures import DatabaseFactory
+from testkit.responses import FORBIDDEN, INVALID, NOT_FOUND, data_of, error_of
 from testkit.service_kit import opened
 
 from .conftest import PIN_DELIVERY_KEY, PIN_KEY, Market
 from .dispute_steps import disputed
-from .responses import FORBIDDEN, INVALID, NOT_FOUND, data_of, error_of
 
 PATH = "/api/conversations"
 

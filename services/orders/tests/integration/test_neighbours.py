@@ -7,10 +7,10 @@ import pytest
 
 from common.primitives.ids import new_id
 from testkit.neighbours import Story, assert_isolated
+from testkit.responses import data_of
 
 from .conftest import Market
 from .factories import escrow_refunded, refund_settled
-from .responses import data_of
 from .steps import (
     paid_sale,
     put_in_cart,

@@ -14,9 +14,9 @@ import pytest_asyncio
 from common.primitives.clock import iso
 from common.primitives.ids import new_id
 from orders.domain.conversations import KEPT, OFFER_VALID_MAX
+from testkit.responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, data_of, error_of, invalid_field_of
 
 from .conftest import Market
-from .responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, data_of, error_of, invalid_field_of
 from .steps import approve_vendor, created_sale
 from .variant_steps import Shirts
 

@@ -4,9 +4,9 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from common.primitives.ids import new_id
+from testkit.responses import data_of
 
 from .conftest import Market
-from .responses import data_of
 from .steps import another_pin, change_profile
 
 BUYER, OWNER, PACKER, AGENT = "Chidi O.", "Ada O.", "Bisi A.", "Tunde B."

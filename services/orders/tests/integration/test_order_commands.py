@@ -7,10 +7,10 @@ import pytest
 
 from common.primitives.ids import new_id
 from orders.timers import fire_timers_once
+from testkit.responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, STEP_UP_REQUIRED, error_of
 
 from .conftest import Market
 from .factories import refund_settled
-from .responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, STEP_UP_REQUIRED, error_of
 
 
 @pytest.mark.parametrize("role", ["buyer", "vendor", "support"])

@@ -13,10 +13,10 @@ from contracts.identity import (
 )
 from contracts.permissions import permissions_of
 from orders.queries.orders import ORDER_COLUMNS
+from testkit.responses import data_of
 
 from .conftest import Market
 from .dispute_steps import COMPLAINT
-from .responses import data_of
 from .steps import change_profile
 
 BUYER_PHONE, OWNER_PHONE = "+2348030000001", "+2348030000002"

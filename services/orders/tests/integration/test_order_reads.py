@@ -7,9 +7,9 @@ import pytest
 
 from common.auth.api_keys import KEY_AUDIENCE
 from common.primitives.ids import new_id
+from testkit.responses import FORBIDDEN, NOT_FOUND, UNAUTHORIZED, error_of, invalid_field_of
 
 from .conftest import Market
-from .responses import FORBIDDEN, NOT_FOUND, UNAUTHORIZED, error_of, invalid_field_of
 from .steps import list_order_ids, visible_ids
 
 

@@ -9,9 +9,9 @@ from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from contracts.identity import ProfileChanged, ReferralOutcome, UserErased, UserProvisioned
 from contracts.permissions import permissions_of
+from testkit.responses import data_of
 
 from .conftest import Market
-from .responses import data_of
 
 EMAIL = "Ada.Obi@unilag.edu.ng"
 PHONE = "+2348031234567"

@@ -7,10 +7,10 @@ import asyncpg
 import pytest
 
 from common.primitives.ids import new_id
+from testkit.responses import NOT_FOUND, data_of, error_of
 
 from .conftest import Market
 from .dispute_steps import decide, disputed, prepared
-from .responses import NOT_FOUND, data_of, error_of
 from .steps import another_pin
 
 

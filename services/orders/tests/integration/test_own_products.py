@@ -12,9 +12,9 @@ import pytest
 from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from contracts.permissions import permissions_of
+from testkit.responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of
 
 from .conftest import Market
-from .responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of
 from .steps import approve_vendor
 
 SUYA = {

@@ -11,8 +11,7 @@ from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from contracts.identity import VendorApproved, VendorChanged
 from contracts.permissions import permissions_of
-
-from .responses import FORBIDDEN, error_of
+from testkit.responses import FORBIDDEN, error_of
 
 
 def _vendor(market: Any, **more: Any) -> dict[str, Any]:

@@ -13,9 +13,9 @@ from common.auth.caller import THE_SERVICE, Caller
 from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.ids import new_id
 from contracts.permissions import permissions_of
+from testkit.responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of
 
 from .conftest import Market
-from .responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of
 from .steps import another_pin, change_profile
 
 PACKING = "/api/packing-orders"

@@ -9,9 +9,9 @@ import pytest
 
 from common.primitives.ids import new_id
 from orders.domain.pin_reissues import REISSUE_LIFE
+from testkit.responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of, invalid_field_of
 
 from .conftest import Market
-from .responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of, invalid_field_of
 from .steps import another_pin
 
 REISSUES = "/api/pin-reissues"

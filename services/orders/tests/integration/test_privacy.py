@@ -8,9 +8,9 @@ from uuid import uuid4
 
 from common.primitives.ids import new_id
 from contracts.identity import ErasureRefused, ErasureRequested, UserErased, VendorApproved, VendorChanged, VendorClosed
+from testkit.responses import CONFLICT, error_of
 
 from .conftest import Market
-from .responses import CONFLICT, error_of
 
 SECRET = "Block C room 12 beside Ngozi"
 
@@ -25,14 +25,7 @@ async def published_verdicts(market: Market):
 
 async def traces(market: Market, text):
     """Return the tables that contain the text, without the outbox."""
-    rows = await market.fetch(
-        "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
-    )
-    found = set()
-    for name in {row["relname"] for row in rows} - {"outbox", "outbox_sequences", "alembic_version"}:
-        if await market.fetch(f'SELECT 1 FROM "{name}" t WHERE t::text ILIKE $1 LIMIT 1', f"%{text}%"):
-            found.add(name)
-    return found
+    return await market.tables_with(text) - {"outbox", "outbox_sequences"}
 
 
 async def delivered(market: Market, **more):

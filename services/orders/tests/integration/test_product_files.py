@@ -11,9 +11,9 @@ import pytest_asyncio
 
 from common.primitives.ids import new_id
 from contracts.identity import VendorApproved
+from testkit.responses import FORBIDDEN, INVALID, NOT_FOUND, data_of, error_of
 
 from .conftest import Market
-from .responses import FORBIDDEN, INVALID, NOT_FOUND, data_of, error_of
 
 COLUMNS = (
     "sku,name,description,category,condition,priceMinor,stock,active,"

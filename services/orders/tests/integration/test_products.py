@@ -6,9 +6,9 @@ from common.primitives.ids import new_id
 from orders.demo import demo_products, load_demo_data
 from orders.queries.products import SORTS
 from orders.queries.search import Position, product_statement
+from testkit.responses import NOT_FOUND, UNAUTHORIZED, data_of, error_of, invalid_field_of
 
 from .conftest import Market
-from .responses import NOT_FOUND, UNAUTHORIZED, data_of, error_of, invalid_field_of
 
 
 async def browse(market: Market, **query):

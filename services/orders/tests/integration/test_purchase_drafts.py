@@ -12,9 +12,9 @@ from common.primitives.ids import new_id
 from contracts.identity import UserErased
 from contracts.notifications import CartLine, CartReceived
 from orders.domain.purchase_drafts import OPEN_FOR
+from testkit.responses import CONFLICT, INVALID, NOT_FOUND, data_of, error_of
 
 from .conftest import Market
-from .responses import CONFLICT, INVALID, NOT_FOUND, data_of, error_of
 from .steps import approve_vendor
 from .variant_steps import Shirts
 

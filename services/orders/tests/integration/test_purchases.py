@@ -12,10 +12,10 @@ from contracts.identity import HubChanged, VendorSuspended
 from contracts.orders import OrderPlaced, PurchasePlaced
 from orders.domain.carts import cart_id_of
 from orders.timers import fire_timers_once
+from testkit.responses import data_of
 
 from .conftest import Market
 from .purchase_steps import OTHER_VENDOR, bought, lines, purchase, two_products
-from .responses import data_of
 from .steps import created_sale
 
 

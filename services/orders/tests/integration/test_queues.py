@@ -10,10 +10,10 @@ from common.primitives.ids import new_id
 from contracts.topology import SUBSCRIPTIONS
 from orders.app import SERVICE
 from testkit.fixtures import DatabaseFactory, eventually
+from testkit.responses import FORBIDDEN, data_of, error_of
 from testkit.service_kit import opened
 
 from .conftest import PIN_DELIVERY_KEY, PIN_KEY, Market
-from .responses import FORBIDDEN, data_of, error_of
 
 PATH = "/api/queues/orders"
 

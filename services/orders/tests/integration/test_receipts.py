@@ -14,10 +14,10 @@ from common.database.errors import DatabaseUnavailable
 from common.primitives.ids import new_id
 from contracts.identity import ProfileChanged, UserErased, VendorChanged, VendorClosed
 from testkit.lock_order import handle_batch
+from testkit.responses import NOT_FOUND, error_of
 
 from .conftest import Market
 from .purchase_steps import bought, two_products
-from .responses import NOT_FOUND, error_of
 
 _BLOCKED = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE $1::int = ANY (pg_blocking_pids(pid)))"
 HTML = {"accept": "text/html"}

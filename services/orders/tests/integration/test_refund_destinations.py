@@ -9,11 +9,11 @@ from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
 from orders.app import SERVICE
 from testkit.fixtures import DatabaseFactory
+from testkit.responses import data_of
 from testkit.service_kit import opened
 
 from .conftest import PIN_DELIVERY_KEY, PIN_KEY, Market
 from .dispute_steps import COMPLAINT, decide, events, prepared, shown_dispute
-from .responses import data_of
 from .steps import decide_return, delivered_order, request_return
 
 TO_BALANCE = {"refundTo": "balance"}

@@ -8,10 +8,10 @@ import httpx
 import pytest
 
 from common.primitives.ids import new_id
+from testkit.responses import CONFLICT, FORBIDDEN, NOT_FOUND, UNAUTHORIZED, data_of, error_of, invalid_field_of
 from testkit.work import work_of
 
 from .conftest import Market
-from .responses import CONFLICT, FORBIDDEN, NOT_FOUND, UNAUTHORIZED, data_of, error_of, invalid_field_of
 from .steps import approve_vendor, delivered_order
 
 

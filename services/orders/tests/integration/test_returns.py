@@ -9,10 +9,10 @@ import pytest
 from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from contracts.permissions import permissions_of
+from testkit.responses import CONFLICT, FORBIDDEN, INVALID, STEP_UP_REQUIRED, data_of, error_of, invalid_field_of
 
 from .conftest import Market
 from .factories import escrow_refunded, refund_failed, refund_settled
-from .responses import CONFLICT, FORBIDDEN, INVALID, STEP_UP_REQUIRED, data_of, error_of, invalid_field_of
 from .steps import decide_return, delivered_order, request_return, requested_return
 
 

@@ -12,9 +12,9 @@ from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from contracts.identity import VendorApproved
 from contracts.permissions import permissions_of
+from testkit.responses import CONFLICT, FORBIDDEN, data_of, error_of
 
 from .conftest import Market
-from .responses import CONFLICT, FORBIDDEN, data_of, error_of
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ from contracts.payments import (
     OutsideRefundRecorded,
 )
 from contracts.permissions import permissions_of
+from testkit.responses import FORBIDDEN, NOT_FOUND, data_of, error_of, invalid_field_of
 
 from .conftest import Market
-from .responses import FORBIDDEN, NOT_FOUND, data_of, error_of, invalid_field_of
 from .steps import escrow_state, order_parties, paid_sale, state_escrow
 
 FIGURES = (

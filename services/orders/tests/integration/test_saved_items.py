@@ -5,9 +5,9 @@ import pytest
 from common.primitives.ids import new_id
 from contracts.identity import UserErased, VendorApproved, VendorSuspended
 from orders.timers import publish_saved_product_changes_once
+from testkit.responses import CONFLICT, NOT_FOUND, data_of, error_of
 
 from .conftest import Market
-from .responses import CONFLICT, NOT_FOUND, data_of, error_of
 
 CHANGED = "orders.saved_product_changed.v1"
 

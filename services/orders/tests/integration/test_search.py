@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from common.primitives.ids import new_id
 from orders.domain.products import search_text
 from orders.queries import search
+from testkit.responses import data_of
 
 from .conftest import Market
-from .responses import data_of
 
 # So many that the three ways of a search differ.
 MANY = 1_200

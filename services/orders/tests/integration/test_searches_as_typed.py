@@ -7,9 +7,9 @@ from pathlib import Path
 
 from orders.domain.products import search_words
 from orders.queries.search import STOP_WORDS
+from testkit.responses import data_of
 
 from .conftest import Market
-from .responses import data_of
 from .steps import approve_vendor
 
 SEARCHES = Path(__file__).parents[1] / "data/searches.txt"

@@ -5,9 +5,9 @@ from uuid import uuid4
 
 from common.primitives.clock import iso
 from common.primitives.ids import new_id
+from testkit.responses import FORBIDDEN, data_of, error_of
 
 from .conftest import Market
-from .responses import FORBIDDEN, data_of, error_of
 
 STOP = "/api/stops/checkout"
 

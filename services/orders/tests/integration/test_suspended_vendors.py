@@ -11,9 +11,9 @@ from contracts.identity import (
     VendorReinstated,
     VendorSuspended,
 )
+from testkit.responses import CONFLICT, error_of
 
 from .conftest import Market
-from .responses import CONFLICT, error_of
 
 
 def charge_events(event, market: Market, **more):

@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from common.primitives.ids import new_id
+from testkit.responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of
 
 from .conftest import Market
-from .responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of
 from .steps import approve_vendor
 
 REASON = {"reason": "The photo shows another product."}

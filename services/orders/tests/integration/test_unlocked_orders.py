@@ -11,9 +11,9 @@ import pytest
 
 from common.database.late_transactions import LateConnection
 from testkit.fixtures import eventually
+from testkit.responses import data_of
 
 from .conftest import Market
-from .responses import data_of
 
 Act = Callable[[Market, dict[str, Any]], Awaitable[Any]]
 _WAITING: Final = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"

@@ -11,10 +11,10 @@ import pytest_asyncio
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
 from testkit.fixtures import DatabaseFactory
+from testkit.responses import data_of
 from testkit.service_kit import OpenService, opened
 
 from .conftest import PIN_DELIVERY_KEY, PIN_KEY, SERVICE, Market
-from .responses import data_of
 from .steps import approve_vendor
 from .variant_steps import Shirts, item, variant
 

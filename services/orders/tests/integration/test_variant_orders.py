@@ -9,9 +9,9 @@ import httpx
 import pytest_asyncio
 
 from common.primitives.ids import new_id
+from testkit.responses import CONFLICT, INVALID, data_of, error_of, invalid_field_of
 
 from .conftest import Market
-from .responses import CONFLICT, INVALID, data_of, error_of, invalid_field_of
 from .steps import (
     approve_vendor,
     create_sale,

@@ -11,9 +11,9 @@ import pytest
 import pytest_asyncio
 
 from common.primitives.ids import new_id
+from testkit.responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of
 
 from .conftest import Market
-from .responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of
 from .steps import approve_vendor
 from .variant_steps import COLOURS, SHIRT, Shirts, variant
 

@@ -4,8 +4,9 @@ from typing import Any, Final
 
 import httpx
 
+from testkit.responses import data_of
+
 from .conftest import Market
-from .responses import data_of
 
 COLOURS: Final = [{"name": "Colour", "values": ["Red", "Blue"]}, {"name": "Size", "values": ["M"]}]
 SHIRT: Final = {"name": "Shirt", "description": "", "category": "clothes"}

@@ -33,10 +33,9 @@ from payouts.app import SERVICE
 from sandbox.app import create_app
 from sandbox.settings import read_settings
 from testkit.fixtures import DatabaseFactory, DatabaseUrls
+from testkit.responses import data_of
 from testkit.service_kit import OpenService, opened, served
 from testkit.world import World
-
-from .responses import data_of
 
 KEY = "sk_test_payouts"
 ACCOUNT_NUMBER_KEY = "a key of account numbers for these tests"

@@ -17,9 +17,9 @@ from payouts.domain.dispatch import LEASE
 from payouts.timers import process_due_transfers_once
 from payouts.use_cases.transfers.dispatch_payouts import Alone, DispatchOrder, dispatch_payouts
 from providers.paystack import PaystackApi
+from testkit.responses import data_of
 
 from .conftest import OPENING_BALANCE_MINOR, Sandbox, Scenario
-from .responses import data_of
 from .staff import Staff
 
 KEY = UUID("6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")

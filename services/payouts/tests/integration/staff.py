@@ -10,9 +10,9 @@ from common.primitives.ids import new_id
 from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
 from operations.audit.invariants import INVARIANTS
 from payouts.timers import process_due_transfers_once
+from testkit.responses import data_of
 
 from .conftest import Sandbox, Scenario, Vendor
-from .responses import data_of
 
 AMOUNT = 40_000
 

@@ -9,9 +9,9 @@ from contracts.payments import ChargeDisputed, EscrowRefunded, TransferFailed
 from payouts.domain.transfer_updates import TransferUpdate
 from payouts.timers import process_due_transfers_once, request_scheduled_payouts_once
 from payouts.use_cases.transfers.record_transfer_update import record_transfer_update
+from testkit.responses import data_of
 
 from .conftest import Sandbox, Scenario, Vendor
-from .responses import data_of
 from .staff import AMOUNT
 
 QUARANTINE_REASON = "The bank says that the name is another"

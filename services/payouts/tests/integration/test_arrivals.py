@@ -6,9 +6,9 @@ from uuid import uuid4
 import pytest
 
 from common.primitives.clock import ManualClock
+from testkit.responses import data_of
 
 from .conftest import Sandbox, Scenario
-from .responses import data_of
 from .staff import Staff
 from .steps import DAILY, put_schedule
 

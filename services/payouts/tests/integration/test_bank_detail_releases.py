@@ -6,9 +6,9 @@ import uuid
 import pytest
 
 from common.primitives.ids import new_id
+from testkit.responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, STEP_UP_REQUIRED, data_of, error_of
 
 from .conftest import Scenario
-from .responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, STEP_UP_REQUIRED, data_of, error_of
 from .steps import decide_release, prepare_release, quarantine_account
 
 CHANGED = "payouts.bank_details_changed.v1"

@@ -8,9 +8,9 @@ import pytest
 from payouts.domain.bank_accounts import BANK_NAMES
 from payouts.use_cases.bank_details.refresh_banks import REFRESH_AFTER, refresh_banks
 from providers.paystack import PaystackApi
+from testkit.responses import INVALID, error_of
 
 from .conftest import Scenario
-from .responses import INVALID, error_of
 
 BANK = {"code": "058", "name": "GTBank Plc", "currency": "NGN", "active": True, "is_deleted": False}
 

@@ -9,9 +9,9 @@ from uuid import uuid4
 import pytest
 
 from contracts.payments import TransferFailed, TransferSucceeded
+from testkit.responses import CONFLICT, data_of, error_of
 
 from .conftest import Sandbox, Scenario
-from .responses import CONFLICT, data_of, error_of
 from .staff import AMOUNT, Case, Staff
 from .steps import (
     DAILY,

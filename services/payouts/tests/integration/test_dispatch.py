@@ -6,10 +6,10 @@ from uuid import UUID, uuid4
 
 from common.primitives.ids import new_id
 from contracts.payments import TransferSucceeded
+from testkit.responses import FORBIDDEN, INVALID, STEP_UP_REQUIRED, error_of
 
 from .conftest import OPENING_BALANCE_MINOR, Sandbox, Scenario
 from .dispatch_steps import KEY, OTHER_KEY, hold
-from .responses import FORBIDDEN, INVALID, STEP_UP_REQUIRED, error_of
 from .staff import Staff
 
 

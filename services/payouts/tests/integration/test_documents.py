@@ -12,9 +12,9 @@ from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
 from contracts.identity import VendorChanged, VendorClosed
 from contracts.payments import EscrowRefunded, TransferSucceeded
+from testkit.responses import FORBIDDEN, NOT_FOUND, error_of, invalid_field_of
 
 from .conftest import Scenario, Vendor, released
-from .responses import FORBIDDEN, NOT_FOUND, error_of, invalid_field_of
 from .steps import AMOUNT, sent_payouts, transfer_event
 
 HTML = {"accept": "text/html"}

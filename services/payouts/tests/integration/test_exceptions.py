@@ -14,9 +14,9 @@ from contracts.payments import TransferFailed, TransferReversed, TransferSucceed
 from contracts.permissions import permissions_of
 from payouts.use_cases.exceptions.close_exception import close_exception
 from payouts.use_cases.exceptions.query_exception import QUERIED
+from testkit.responses import CONFLICT, data_of, error_of
 
 from .conftest import Sandbox, Scenario
-from .responses import CONFLICT, data_of, error_of
 from .staff import AMOUNT
 from .steps import FINDING, act_on_exception, list_exceptions, new_id_v4, receive_update, sent_payouts
 

@@ -19,10 +19,10 @@ from payouts.timers import (
 )
 from payouts.use_cases.transfers.pause_payouts import pause_payouts
 from testkit.fixtures import DatabaseUrls
+from testkit.responses import data_of
 from testkit.service_kit import opened
 
 from .conftest import ACCOUNT_NUMBER_KEY, FLUTTERWAVE_KEY, GATEWAY_SECONDS_MAX, KEY, RELEASE_KEY, Sandbox, Scenario
-from .responses import data_of
 from .staff import AMOUNT, Staff
 
 CALLS = {"authorization": f"Bearer {FLUTTERWAVE_KEY}"}

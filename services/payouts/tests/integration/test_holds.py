@@ -5,9 +5,9 @@ from uuid import uuid4
 import pytest
 
 from common.primitives.ids import new_id
+from testkit.responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, STEP_UP_REQUIRED, data_of, error_of
 
 from .conftest import Sandbox, Scenario
-from .responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, STEP_UP_REQUIRED, data_of, error_of
 from .staff import Staff
 
 REASON = {"reason": "the bank asked for a document"}

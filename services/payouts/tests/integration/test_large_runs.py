@@ -8,10 +8,10 @@ import httpx
 import pytest
 
 from common.primitives.ids import new_id
+from testkit.responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, STEP_UP_REQUIRED, data_of, error_of
 
 from .conftest import Sandbox, Scenario
 from .dispatch_steps import KEY, OTHER_KEY
-from .responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, STEP_UP_REQUIRED, data_of, error_of
 from .staff import Staff
 from .steps import quarantine_account
 

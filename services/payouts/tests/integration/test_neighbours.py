@@ -9,9 +9,9 @@ import pytest
 from common.primitives.ids import new_id
 from contracts.payments import EscrowRefunded, TransferFailed, TransferReversed, TransferSucceeded
 from testkit.neighbours import Story, assert_isolated
+from testkit.responses import data_of
 
 from .conftest import Sandbox, Scenario, Vendor
-from .responses import data_of
 from .staff import AMOUNT, Case, Staff
 from .steps import FINDING, act_on_exception, charge_disputed, list_exceptions, quarantined_account
 

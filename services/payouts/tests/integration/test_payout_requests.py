@@ -7,9 +7,9 @@ from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from common.primitives.public_numbers import NumberKind, read_number
 from contracts.permissions import permissions_of
+from testkit.responses import CONFLICT, INVALID, error_of
 
 from .conftest import Scenario
-from .responses import CONFLICT, INVALID, error_of
 
 
 async def test_a_payout_transfers_the_amount_from_the_wallet_into_transit(scenario: Scenario) -> None:

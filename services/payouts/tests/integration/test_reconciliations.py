@@ -10,9 +10,9 @@ from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from contracts.payments import EscrowRefunded, TransferFailed, TransferReversed
 from contracts.permissions import permissions_of
+from testkit.responses import CONFLICT, FORBIDDEN, data_of, error_of
 
 from .conftest import Sandbox, Scenario
-from .responses import CONFLICT, FORBIDDEN, data_of, error_of
 from .staff import AMOUNT, Staff
 
 

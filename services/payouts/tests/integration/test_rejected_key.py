@@ -6,9 +6,9 @@ import pytest
 
 from payouts.domain.dispatch import LEASE
 from payouts.timers import observe_balance_once, process_due_transfers_once
+from testkit.responses import error_of
 
 from .conftest import KEY, OPENING_BALANCE_MINOR, Sandbox, Scenario
-from .responses import error_of
 
 DISPATCH_KEY = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
 OTHER_KEY = "7a1c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"

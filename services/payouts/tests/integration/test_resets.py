@@ -9,10 +9,10 @@ import pytest
 from contracts.identity import VendorReinstated, VendorSuspended
 from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
 from payouts.domain.dispatch import LEASE
+from testkit.responses import CONFLICT, INVALID, data_of, error_of
 
 from .conftest import Sandbox, Scenario
 from .dispatch_steps import approve_run, prepare_run
-from .responses import CONFLICT, INVALID, data_of, error_of
 from .staff import AMOUNT, Staff
 from .steps import FIRST_WAIT
 from .steps import vendor_event as vendor_update

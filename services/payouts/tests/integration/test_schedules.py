@@ -10,9 +10,9 @@ from common.primitives.ids import new_id
 from contracts.identity import VendorSuspended
 from payouts.app import SERVICE
 from payouts.use_cases.schedules.request_scheduled_payout import request_scheduled_payout
+from testkit.responses import STEP_UP_REQUIRED, error_of, invalid_field_of
 
 from .conftest import Scenario
-from .responses import STEP_UP_REQUIRED, error_of, invalid_field_of
 from .steps import DAILY, escrow_refunded, put_schedule, run_schedules, scheduled_payouts, vendor_event
 
 

@@ -16,9 +16,9 @@ from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
 from common.primitives.money import format_naira
 from payouts.responses.exports import PAGE_LINES
+from testkit.responses import FORBIDDEN, INVALID, data_of, error_of, invalid_field_of
 
 from .conftest import Scenario, released
-from .responses import FORBIDDEN, INVALID, data_of, error_of, invalid_field_of
 from .steps import escrow_refunded
 
 KEY = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5fa1"

@@ -6,9 +6,9 @@ from uuid import uuid4
 import pytest
 
 from common.primitives.clock import iso
+from testkit.responses import CONFLICT, FORBIDDEN, INVALID, STEP_UP_REQUIRED, data_of, error_of
 
 from .conftest import Sandbox, Scenario
-from .responses import CONFLICT, FORBIDDEN, INVALID, STEP_UP_REQUIRED, data_of, error_of
 from .staff import Staff
 
 STOP = "/api/stops/dispatch"

@@ -11,9 +11,9 @@ from contracts.identity import ErasureRequested, VendorSuspended
 from operations.audit.invariants import INVARIANTS
 from payouts.timers import check_releases_once
 from testkit.fixtures import DatabaseUrls
+from testkit.responses import FORBIDDEN, error_of
 
 from .conftest import Scenario
-from .responses import FORBIDDEN, error_of
 
 MINIMUM_MINOR = 10_000
 REMAINDER_MINOR = 9_999

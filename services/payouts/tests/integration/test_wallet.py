@@ -6,9 +6,9 @@ import pytest
 from common.primitives.ids import new_id
 from contracts.payments import EscrowHeld
 from payouts.domain.errors import ReleaseContradicts
+from testkit.responses import FORBIDDEN, error_of
 
 from .conftest import Scenario, released
-from .responses import FORBIDDEN, error_of
 from .steps import escrow_refunded
 
 

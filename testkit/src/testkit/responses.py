@@ -1,4 +1,4 @@
-"""Assertions on HTTP responses that the tests of this service share."""
+"""Assertions on HTTP responses that the tests of all services share."""
 
 from typing import Any
 
