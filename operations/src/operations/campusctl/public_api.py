@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import httpx
 
+from common.primitives.tls import client_tls
 from operations.campusctl.exits import NOT_REACHABLE, Refused
 from operations.campusctl.sign_ins import SignIn, SignIns
 
@@ -52,7 +53,7 @@ class PublicApi:
     def __init__(self, base_url: str, sign_ins: SignIns) -> None:
         self._base_url = base_url
         self._sign_ins = sign_ins
-        self._http = httpx.Client(base_url=base_url, timeout=RESPONSE_SECONDS_MAX, trust_env=False)
+        self._http = httpx.Client(base_url=base_url, timeout=RESPONSE_SECONDS_MAX, trust_env=False, verify=client_tls())
 
     def close(self) -> None:
         self._http.close()

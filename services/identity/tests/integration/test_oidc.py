@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 
 from common.primitives.clock import ManualClock
+from common.primitives.tls import client_tls
 from identity.credentials.oidc_tokens import challenge_of
 from testkit.oidc_provider import OidcProvider, SigningKey, oidc_provider
 from testkit.responses import INVALID, NOT_FOUND, UNAUTHORIZED, data_of, error_of, invalid_field_of
@@ -67,7 +68,7 @@ class Browser:
 
     async def authorize(self, address: str) -> dict[str, str]:
         """Sign in at the provider and return the parameters of its callback."""
-        async with httpx.AsyncClient() as client:
+        async with httpx.AsyncClient(verify=client_tls()) as client:
             response = await client.get(address)
         assert response.status_code == 302, response.text
         return query_of(response.headers["location"])

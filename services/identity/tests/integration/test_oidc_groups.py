@@ -13,6 +13,7 @@ import pytest_asyncio
 
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
+from common.primitives.tls import client_tls
 from testkit.oidc_provider import OidcProvider, oidc_provider
 from testkit.responses import CONFLICT, FORBIDDEN, data_of, error_of
 from testkit.service_kit import BASE_URL
@@ -60,7 +61,7 @@ class Institution:
         """Sign in as a member of these groups and return the access token."""
         self.provider.user["groups"] = list(groups)
         start = await self.app.get(f"{PATH}/start", returnTo=RETURN_TO)
-        async with httpx.AsyncClient() as client:
+        async with httpx.AsyncClient(verify=client_tls()) as client:
             authorized = await client.get(start.headers["location"])
         returned = await self.app.get(f"{PATH}/callback", **query_of(authorized))
         return data_of(await self.app.post("/api/auth/oidc/exchange", query_of(returned)))["accessToken"]

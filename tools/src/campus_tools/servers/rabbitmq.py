@@ -26,6 +26,7 @@ from campus_tools.servers.errors import ServerUnavailable
 from campus_tools.servers.install import install
 from campus_tools.servers.passwords import server_password
 from campus_tools.servers.ports import ServerPorts
+from common.primitives.tls import client_tls
 from operations.ports import is_listening
 
 MINIMUM_VERSION = (3, 10)
@@ -215,7 +216,7 @@ class PrivateRabbitmq:
         if not speaks_amqp(self._ports.amqp):
             return False
         with contextlib.suppress(httpx.HTTPError):
-            output = httpx.get(f"{self.management_url}/api/overview", timeout=5, trust_env=False)
+            output = httpx.get(f"{self.management_url}/api/overview", timeout=5, trust_env=False, verify=client_tls())
             return output.status_code == 200
         return False
 
