@@ -75,6 +75,16 @@ def test_a_change_meets_the_states_of_the_other_rows_of_its_order() -> None:
     assert not {"chargeback opened while refund pending", "chargeback opened while refund failed"} & REACHED
 
 
+def test_the_report_counts_the_situations_that_nothing_reaches() -> None:
+    untested = EXPECTED - explained() - reaching_tests().keys()
+    REACHED.update(sorted(untested)[1:])
+    assert situations_report()[0].endswith(
+        "\n1 of the expected situations are reached by no story, no seed and no test"
+    )
+    REACHED.update(untested)
+    assert situations_report()[0].endswith("\nevery expected situation is reached by a story, a seed or a test")
+
+
 def test_at_least_150_situations_are_expected() -> None:
     assert len(EXPECTED - explained()) >= 150
 

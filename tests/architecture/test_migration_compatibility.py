@@ -26,6 +26,8 @@ JUSTIFIED: dict[tuple[str, str, str], str] = {}
 _CREATED = re.compile(r"^CREATE TABLE (?:IF NOT EXISTS )?(\w+)", re.IGNORECASE)
 _ALTERED = re.compile(r"^ALTER TABLE (?:IF EXISTS )?(?:ONLY )?(\w+)\s+(.*)$", re.IGNORECASE | re.DOTALL)
 _INDEXED = re.compile(r"^CREATE (?:UNIQUE )?INDEX (.*?)\s*\bON (?:ONLY )?(\w+)", re.IGNORECASE | re.DOTALL)
+_ALTERED_OR_RULED = re.compile(r"^ALTER (?:TABLE (?:IF EXISTS )?(?:ONLY )?|POLICY \w+ ON )(\w+)", re.IGNORECASE)
+_REFERENCED = re.compile(r"\bREFERENCES (\w+)", re.IGNORECASE)
 # What ALTER TABLE may drop without removing a column.
 _NO_COLUMN = r"(?!CONSTRAINT\b|NOT NULL\b|DEFAULT\b|EXPRESSION\b|IDENTITY\b)"
 
@@ -71,7 +73,14 @@ ACTIONS = (
 def objections(statements: list[str]) -> Iterator[tuple[str, str]]:
     """(statement, what is wrong with it) of one revision; a table that it creates itself is not in use yet."""
     own = {match[1] for statement in statements if (match := _CREATED.match(statement))}
+    altered_tables: set[str] = set()
+    referenced: set[str] = set()
     for statement in statements:
+        # A request that reads the table and waits to write it would be a deadlock.
+        if (locked := _ALTERED_OR_RULED.match(statement)) and locked[1] in referenced - altered_tables - own:
+            yield statement, f"alters {locked[1]} after a foreign key locked it: alter it before"
+        altered_tables |= {locked[1]} if locked else set()
+        referenced |= set(_REFERENCED.findall(statement))
         if re.match(r"DROP TABLE\b", statement, re.IGNORECASE):
             yield statement, "drops a table: a release after its last use"
         altered = _ALTERED.match(statement)
@@ -171,6 +180,15 @@ def test_a_change_that_breaks_the_old_code_is_rejected(statement) -> None:
     assert list(objections([statement]))
     if not statement.startswith("DROP TABLE"):
         assert not list(objections(["CREATE TABLE notes (id int)", statement]))
+
+
+def test_a_table_is_altered_before_a_foreign_key_locks_it() -> None:
+    referring = "CREATE TABLE pages (note_id int REFERENCES notes (id))"
+    altering = ["ALTER TABLE notes ADD COLUMN size integer", "ALTER POLICY notes_read ON notes USING (true)"]
+    for statement in altering:
+        assert list(objections([referring, statement]))
+        assert not list(objections([statement, referring]))
+        assert not list(objections(["CREATE TABLE notes (id int)", referring, statement]))
 
 
 @pytest.mark.parametrize("statement", USED.values(), ids=USED)

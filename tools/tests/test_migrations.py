@@ -5,6 +5,8 @@ import importlib
 import os
 import shutil
 import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -167,24 +169,31 @@ async def test_a_database_at_an_unknown_revision_is_left_as_it_is(
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 
 
+NOTE_PAYOUTS, NOTE_WALLETS = (f"ALTER TABLE {table} ADD COLUMN note text" for table in ("payout_requests", "wallets"))
+DEADLOCKS = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
+
+
 NEXT_REVISION = """
 from alembic import op
 
-revision = "9999"
-down_revision = {newest!r}
+revision = {revision!r}
+down_revision = {before!r}
 
 
 def upgrade() -> None:
-    for table in {tables}:
-        op.execute(f"ALTER TABLE {{table}} ADD COLUMN note text")
+    for statement in {statements}:
+        op.execute(statement)
 """
 
 
-async def with_next_revision(urls: DatabaseUrls, folder: Path, *tables: str) -> Config:
-    """Return the migrations of payouts with one more, which changes these tables."""
+async def with_next_revisions(urls: DatabaseUrls, folder: Path, *revisions: Sequence[str]) -> Config:
+    """Return the migrations of payouts with some more, each of which runs these statements."""
     shutil.copytree(migrations_folder("payouts"), folder)
-    text = NEXT_REVISION.format(newest=await revision_of(urls), tables=tables)
-    (folder / "versions" / "9999_next.py").write_text(text)
+    before = await revision_of(urls)
+    for number, statements in enumerate(revisions, start=10_000 - len(revisions)):
+        text = NEXT_REVISION.format(revision=str(number), before=before, statements=statements)
+        (folder / "versions" / f"{number}_next.py").write_text(text)
+        before = str(number)
     return config_of(folder)
 
 
@@ -193,7 +202,7 @@ async def test_a_migration_yields_to_a_table_holder_and_ends_when_the_lock_is_re
 ) -> None:
     urls = await fresh_database("payouts")
     monkeypatch.setenv("OWNER_DATABASE_URL", urls.owner)
-    config = await with_next_revision(urls, tmp_path / "migrations", "wallets")
+    config = await with_next_revisions(urls, tmp_path / "migrations", [NOTE_WALLETS])
     holder, watcher = await asyncpg.connect(urls.owner), await asyncpg.connect(urls.admin)
 
     async def waits(expected: bool) -> bool:
@@ -214,26 +223,71 @@ async def test_a_migration_yields_to_a_table_holder_and_ends_when_the_lock_is_re
     assert await revision_of(urls) == "9999"
 
 
-async def test_a_migration_that_a_deadlock_ends_runs_again(
-    fresh_database: DatabaseFactory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    urls = await fresh_database("payouts")
-    monkeypatch.setenv("OWNER_DATABASE_URL", urls.owner)
-    config = await with_next_revision(urls, tmp_path / "migrations", "payout_requests", "wallets")
-    holder, watcher = await asyncpg.connect(urls.admin), await asyncpg.connect(urls.admin)
+@asynccontextmanager
+async def migrating_with(urls: DatabaseUrls, config: Config, holder: str) -> AsyncIterator[asyncpg.Connection]:
+    """Migrate, and yield a session that began with this SQL and for which the migration waits."""
+    session, watcher = await asyncpg.connect(urls.admin), await asyncpg.connect(urls.admin)
 
     async def waits() -> bool:
         return bool(await watcher.fetchval(WAITING))
 
     try:
-        # Only the session of the migration looks for a deadlock.
-        await holder.execute("SET deadlock_timeout = '1h'; BEGIN; LOCK TABLE wallets IN SHARE MODE")
+        await session.execute(holder)
         migrating = asyncio.create_task(asyncio.to_thread(command.upgrade, config, "head"))
         await eventually(waits)
-        await holder.execute("LOCK TABLE payout_requests IN SHARE MODE")
-        await holder.execute("COMMIT")
+        yield session
+        await session.execute("COMMIT")
         await migrating
     finally:
-        await holder.close()
+        await session.close()
         await watcher.close()
+    assert await revision_of(urls) == "9999"
+
+
+async def deadlocks_of(urls: DatabaseUrls) -> int:
+    connection = await asyncpg.connect(urls.admin)
+    try:
+        return int(await connection.fetchval(DEADLOCKS))
+    finally:
+        await connection.close()
+
+
+async def test_a_request_waits_for_one_revision_only(
+    fresh_database: DatabaseFactory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    urls = await fresh_database("payouts")
+    monkeypatch.setenv("OWNER_DATABASE_URL", urls.owner)
+    config = await with_next_revisions(urls, tmp_path / "migrations", [NOTE_PAYOUTS], [NOTE_WALLETS])
+    begin = "SET deadlock_timeout = '10ms'; BEGIN; LOCK TABLE wallets IN SHARE MODE"
+    async with migrating_with(urls, config, begin) as request:
+        await request.execute("LOCK TABLE payout_requests IN SHARE MODE")
+    assert await deadlocks_of(urls) == 0
+
+
+async def test_a_migration_gives_up_its_locks_before_a_deadlock(
+    fresh_database: DatabaseFactory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    urls = await fresh_database("payouts")
+    monkeypatch.setenv("OWNER_DATABASE_URL", urls.owner)
+    config = await with_next_revisions(urls, tmp_path / "migrations", [NOTE_PAYOUTS, NOTE_WALLETS])
+    async with migrating_with(urls, config, "BEGIN; LOCK TABLE wallets IN SHARE MODE") as request:
+        await request.execute("LOCK TABLE payout_requests IN SHARE MODE")
+    assert await deadlocks_of(urls) == 0
+
+
+async def test_a_migration_that_a_deadlock_ends_runs_again(
+    fresh_database: DatabaseFactory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    urls = await fresh_database("payouts")
+    monkeypatch.setenv("OWNER_DATABASE_URL", urls.owner)
+    # A sequence also counts what is rolled back.
+    first = "DO $$ BEGIN IF nextval('runs') = 1 THEN RAISE deadlock_detected; END IF; END $$"
+    config = await with_next_revisions(urls, tmp_path / "migrations", [NOTE_WALLETS, first])
+    owner = await asyncpg.connect(urls.owner)
+    try:
+        await owner.execute("CREATE SEQUENCE runs")
+        await asyncio.to_thread(command.upgrade, config, "head")
+        assert await owner.fetchval("SELECT last_value FROM runs") == 2
+    finally:
+        await owner.close()
     assert await revision_of(urls) == "9999"

@@ -62,7 +62,7 @@ class Watch:
 class Trade:
     """One buyer's orders at one vendor, of several products so that checkouts do not wait for the lock of one stock.
 
-    Nobody but the owner works in the shop: each member would get notices of an order too.
+    Only the owner works in the shop: each member would get notices of an order too.
     """
 
     market: Marketplace

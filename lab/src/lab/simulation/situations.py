@@ -184,14 +184,20 @@ def record_meanwhile(changes: Iterable[StateChange]) -> None:
 
 
 def situations_report() -> tuple[str, list[str]]:
-    """Return a line of figures with the names that were never reached, each with its test, and the names that an
+    """Return lines of figures with the names that were never reached, each with its test, and the names that an
     explanation excludes wrongly.
     """
     excluded, tests = explained(), reaching_tests()
     expected = EXPECTED - excluded
     missing = [f"{name} ({tests.get(name, 'no test')})" for name in sorted(expected - REACHED)]
+    untested = len(expected - REACHED - tests.keys())
     line = (
         f"situations: {len(expected) - len(missing)} of {len(expected)} reached, {len(excluded)} explained as "
         "unreachable"
     )
-    return "\n  never: ".join([line, *missing]), sorted(excluded & REACHED)
+    verdict = (
+        f"{untested} of the expected situations are reached by no story, no seed and no test"
+        if untested
+        else "every expected situation is reached by a story, a seed or a test"
+    )
+    return "\n  never: ".join([line, *missing]) + f"\n{verdict}", sorted(excluded & REACHED)

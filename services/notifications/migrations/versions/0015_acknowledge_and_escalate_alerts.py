@@ -8,6 +8,15 @@ down_revision = "0014"
 
 
 def upgrade() -> None:
+    op.add_column("alerts", sa.Column("acknowledged_at", sa.TIMESTAMP(timezone=True), nullable=True))
+    op.add_column("alerts", sa.Column("acknowledged_by", sa.Uuid(), nullable=True))
+    op.add_column("alerts", sa.Column("assignee_id", sa.Uuid(), nullable=True))
+    op.add_column("alerts", sa.Column("escalated_at", sa.TIMESTAMP(timezone=True), nullable=True))
+    op.execute(
+        "ALTER TABLE alerts ADD CONSTRAINT alerts_acknowledged_by_a_user"
+        " CHECK ((acknowledged_at IS NULL) = (acknowledged_by IS NULL)) NOT VALID"
+    )
+    op.execute("CREATE POLICY alerts_acknowledged ON alerts FOR UPDATE USING (app_may('alerts:acknowledge'))")
     op.create_table(
         "alert_actions",
         sa.Column("position", sa.BigInteger(), sa.Identity(always=True), nullable=False),
@@ -28,16 +37,7 @@ def upgrade() -> None:
     op.create_index(
         "alert_actions_of_alert", "alert_actions", ["alert_id", "position"], unique=False, if_not_exists=True
     )
-    op.add_column("alerts", sa.Column("acknowledged_at", sa.TIMESTAMP(timezone=True), nullable=True))
-    op.add_column("alerts", sa.Column("acknowledged_by", sa.Uuid(), nullable=True))
-    op.add_column("alerts", sa.Column("assignee_id", sa.Uuid(), nullable=True))
-    op.add_column("alerts", sa.Column("escalated_at", sa.TIMESTAMP(timezone=True), nullable=True))
-    op.execute(
-        "ALTER TABLE alerts ADD CONSTRAINT alerts_acknowledged_by_a_user"
-        " CHECK ((acknowledged_at IS NULL) = (acknowledged_by IS NULL)) NOT VALID"
-    )
     op.execute("GRANT UPDATE (acknowledged_at, acknowledged_by, assignee_id) ON alerts TO campus_notifications_api")
-    op.execute("CREATE POLICY alerts_acknowledged ON alerts FOR UPDATE USING (app_may('alerts:acknowledge'))")
     op.execute("ALTER TABLE alert_actions ENABLE ROW LEVEL SECURITY")
     op.execute("GRANT SELECT, INSERT ON alert_actions TO campus_notifications_api")
     op.execute(

@@ -264,6 +264,12 @@ def upgrade() -> None:
         sa.CheckConstraint("quantity BETWEEN 1 AND 99", name="cart_variants_quantity_1_to_99"),
         sa.PrimaryKeyConstraint("buyer_id", "product_id", "variant_id"),
     )
+    op.add_column(
+        "products",
+        sa.Column("options", postgresql.JSONB(astext_type=sa.Text()), server_default=sa.text("'[]'"), nullable=False),
+    )
+    op.add_column("products", sa.Column("condition", sa.Text(), server_default=sa.text("'new'"), nullable=False))
+    op.add_column("products", sa.Column("variant_terms", postgresql.TSVECTOR(), nullable=True))
     op.create_table(
         "product_variants",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -318,12 +324,6 @@ def upgrade() -> None:
     op.create_foreign_key(
         "order_items_variant", "order_items", "product_variants", ["variant_id"], ["id"], postgresql_not_valid=True
     )
-    op.add_column(
-        "products",
-        sa.Column("options", postgresql.JSONB(astext_type=sa.Text()), server_default=sa.text("'[]'"), nullable=False),
-    )
-    op.add_column("products", sa.Column("condition", sa.Text(), server_default=sa.text("'new'"), nullable=False))
-    op.add_column("products", sa.Column("variant_terms", postgresql.TSVECTOR(), nullable=True))
     op.create_index(
         "products_all_terms",
         "products",

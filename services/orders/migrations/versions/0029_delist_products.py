@@ -21,6 +21,7 @@ _HIDDEN = """(
 
 
 def upgrade() -> None:
+    op.execute(_LISTED.format(hidden=_HIDDEN))
     op.create_table(
         "product_takedowns",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -82,7 +83,6 @@ def upgrade() -> None:
                 OR (campus_id = (SELECT app_campus_id()) AND (SELECT app_may('listings:delist')))
             )
     """)
-    op.execute(_LISTED.format(hidden=_HIDDEN))
 
 
 def downgrade() -> None:

@@ -28,6 +28,7 @@ _RIGHTS = (
 
 
 def upgrade() -> None:
+    op.add_column("payment_intents", sa.Column("purchase_id", sa.Uuid(), nullable=True))
     op.create_table(
         "purchases",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -62,7 +63,6 @@ def upgrade() -> None:
     )
     op.create_index("intent_orders_of_order", "intent_orders", ["order_id"], unique=False, if_not_exists=True)
     op.add_column("payable_orders", sa.Column("purchase_id", sa.Uuid(), nullable=True))
-    op.add_column("payment_intents", sa.Column("purchase_id", sa.Uuid(), nullable=True))
     op.create_index(
         "payment_intents_of_purchase",
         "payment_intents",

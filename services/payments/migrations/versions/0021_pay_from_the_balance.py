@@ -22,6 +22,8 @@ _ESCROW_COLUMNS = ("balance_minor", "rewards_minor", "balance_refunded_minor", "
 
 
 def upgrade() -> None:
+    zero = {"nullable": False, "server_default": sa.text("0")}
+    op.add_column("payment_intents", sa.Column("balance_minor", sa.BigInteger(), **zero))
     op.create_table(
         "balance_holds",
         sa.Column("intent_id", sa.Uuid(), nullable=False),
@@ -49,8 +51,6 @@ def upgrade() -> None:
     )
     op.execute("ALTER TABLE balance_holds ENABLE ROW LEVEL SECURITY")
     op.execute("REVOKE DELETE ON balance_holds FROM campus_payments_service")
-    zero = {"nullable": False, "server_default": sa.text("0")}
-    op.add_column("payment_intents", sa.Column("balance_minor", sa.BigInteger(), **zero))
     for name in _ESCROW_COLUMNS:
         op.add_column("escrows", sa.Column(name, sa.BigInteger(), **zero))
     op.alter_column("escrows", "charge_id", nullable=True)

@@ -2,8 +2,9 @@
 
 import asyncio
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import asyncpg
 import sqlalchemy as sa
@@ -17,12 +18,13 @@ from sqlalchemy.pool import NullPool
 from common.migrations.audit_grants import AUDIT_READS, grant_audit
 from common.migrations.schema import create_schema
 
-# A migration that waits for a lock blocks the requests of the old version: this long at most, within client timeouts.
-LOCK_SECONDS_MAX: Final = 3
+# A migration that waits for a lock blocks the requests of the old version. It gives up before PostgreSQL looks for a
+# deadlock, after a second, which would end a request that waits for the migration (decision 230).
+LOCK_MILLISECONDS_MAX: Final = 500
 # Two minutes in all; then the roll-out fails and names the statement that did not get its lock.
-LOCK_ATTEMPTS_MAX: Final = 24
+LOCK_ATTEMPTS_MAX: Final = 48
 LOCK_PAUSE_SECONDS: Final = 2.0
-# A lock was not available in time, and a deadlock: after locks of its earlier statements a migration may meet one.
+# A lock was not available in time, and a deadlock, for a migration that works long under its locks.
 _LOCK_ERRORS: Final = frozenset({"55P03", "40P01"})
 
 # The newest commit whose migrations begin with an empty database; later ones begin with its newest revisions
@@ -35,7 +37,10 @@ class UnknownRevision(Exception):
 
 
 def run(metadata: sa.MetaData) -> None:
-    """Run the requested alembic command in one transaction, under a lock against a concurrent run."""
+    """Run the requested alembic command, one transaction for each revision, under a lock against a concurrent run.
+
+    The command may end between two revisions; a repetition continues there.
+    """
     asyncio.run(_run(os.environ["OWNER_DATABASE_URL"].replace("postgresql+asyncpg://", "postgresql://", 1), metadata))
 
 
@@ -50,26 +55,38 @@ async def _run(url: str, metadata: sa.MetaData) -> None:
 
 
 async def _run_when_unlocked(connection: AsyncConnection, metadata: sa.MetaData) -> None:
-    for attempt in range(1, LOCK_ATTEMPTS_MAX + 1):
+    failed, done, planned = 0, 0, 1
+    while done < planned:
         try:
-            await connection.run_sync(_migrate, metadata)
+            found = await connection.run_sync(_migrate_one_revision, metadata)
             await connection.commit()
         except sa.exc.DBAPIError as error:
-            if attempt == LOCK_ATTEMPTS_MAX or getattr(error.orig, "sqlstate", None) not in _LOCK_ERRORS:
+            failed += 1
+            if failed == LOCK_ATTEMPTS_MAX or getattr(error.orig, "sqlstate", None) not in _LOCK_ERRORS:
                 raise
             await connection.rollback()
             await asyncio.sleep(LOCK_PAUSE_SECONDS)
         else:
-            return
+            # A later plan of a command such as `upgrade +2` counts from the revision that is reached by then.
+            planned, done = planned if done else found, done + 1
 
 
-def _migrate(connection: sa.Connection, metadata: sa.MetaData) -> None:
+def _migrate_one_revision(connection: sa.Connection, metadata: sa.MetaData) -> int:
+    """Run the next revision of the command; return the number of those that it has from here on."""
     # Several replicas may start at once: the second one waits here and finds no migration left.
     connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtext('migrations'))"))
-    # A statement that waits for a table lock blocks all later ones, so the migration gives up early and is retried
-    # whole.
-    connection.execute(sa.text(f"SET LOCAL lock_timeout = '{LOCK_SECONDS_MAX}s'"))
+    # A statement that waits for a table lock blocks all later ones, so the revision gives up early and is retried.
+    connection.execute(sa.text(f"SET LOCAL lock_timeout = '{LOCK_MILLISECONDS_MAX}ms'"))
     context.configure(connection=connection)
+    plan, planned = context.get_context().opts["fn"], 0
+
+    def next_revision(revision: Any, of: MigrationContext) -> Sequence[Any]:
+        nonlocal planned
+        steps = list(plan(revision, of))
+        planned = len(steps)
+        return steps[:1]
+
+    context.configure(connection=connection, fn=next_revision)
     with context.begin_transaction():
         if _is_new():
             # First, so that the service has no right in alembic's own table.
@@ -78,6 +95,7 @@ def _migrate(connection: sa.Connection, metadata: sa.MetaData) -> None:
         else:
             context.run_migrations()
         grant_audit(connection, metadata.info.get(AUDIT_READS, ()))
+    return planned
 
 
 def _is_new() -> bool:
