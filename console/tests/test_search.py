@@ -16,9 +16,7 @@ from console.pages.everyone.home import Match, _full_list
         ("payouts:read", "/payouts/1", "/payouts?vendorName=ada%40unilag.edu.ng"),
     ],
 )
-def test_a_full_page_of_matches_leads_to_the_list_that_the_person_may_open(
-    permission: str, path: str, address: str
-) -> None:
+def test_a_full_page_of_matches_links_the_list_of_the_role(permission: str, path: str, address: str) -> None:
     visit = cast("Any", SimpleNamespace(may=lambda *needed: permission in needed))
     first = Match(path, "CM-0000-0000", "paid", 100, (), "2026-11-30T12:00:00.000Z")
     assert _full_list(visit, "ada@unilag.edu.ng", first) == address

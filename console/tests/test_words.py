@@ -90,6 +90,10 @@ REFERENCE = "ch-01a22c93d31d722ba727e07112c3cbfb"
         ("₦1,250,000,000.00 arrives", "₦1,250,000,000.00 arrives"),
         ("a<b_and_some_more", '<span>a&lt;<span class="identifier">b_<wbr>and_<wbr>some_<wbr>more</span></span>'),
         ("Ada Stores", "Ada Stores"),
+        (
+            "Bank \N{HORIZONTAL ELLIPSIS}6785",
+            '<span>Bank <span class="whole">\N{HORIZONTAL ELLIPSIS}6785</span></span>',
+        ),
         ("Order CM-ZM2C-9PTJ, paid", '<span>Order <span class="whole">CM-ZM2C-9PTJ</span>, paid</span>'),
     ],
 )

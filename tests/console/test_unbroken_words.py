@@ -32,6 +32,12 @@ WHOLE = [["main .identifier", r"[^_./@,\-]+"], ["main time", r"[^,\s][^,]*"]]
 """The pieces of an identifier, and the date and the hour of an instant."""
 
 
+SPLIT_CELLS = """[...document.querySelectorAll("main .phone td")].filter((one) => one.firstElementChild
+    && [...one.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim()))
+    .map((one) => one.textContent)"""
+"""Cells of cards whose text stands apart from what follows it."""
+
+
 @pytest.mark.parametrize(
     ("role", "path"),
     [
@@ -51,6 +57,7 @@ async def test_no_identifier_and_no_date_breaks_inside_a_word(visitor: Arrival, 
         await one.page.set_viewport_size(size)  # type: ignore[arg-type]
         assert await one.page.evaluate(BROKEN_PIECES, WHOLE) == []
         await one.check_width()
+    assert await one.page.evaluate(SPLIT_CELLS) == []
 
 
 async def test_no_date_of_a_printed_list_of_orders_breaks(visitor: Arrival, market: Marketplace, users: Users) -> None:

@@ -276,7 +276,7 @@ def text(value: object, *, is_linked: bool = False) -> str:
         return element("span", shown, class_="whole")
     bank, end = shown[:-_ACCOUNT_END], shown[-_ACCOUNT_END:]
     if _LAST_DIGITS.fullmatch(end):
-        return escape(bank) + element("span", end, class_="whole")
+        return element("span", escape(bank) + element("span", end, class_="whole"))
     return _with_identifiers(shown, is_linked) if len(shown) >= _LONG else shown
 
 
