@@ -155,7 +155,7 @@ def test_all_servers_that_do_not_respond_are_named_at_once(tmp_path: Path, monke
         servers.start()
 
 
-def test_removed_data_leaves_the_logs_of_the_servers(tmp_path: Path) -> None:
+def test_the_logs_of_the_servers_outlive_removed_data(tmp_path: Path) -> None:
     with ServerPorts.held() as ports:
         servers = find_servers(tmp_path, ports, environment={})
     folder = tmp_path / "servers"
