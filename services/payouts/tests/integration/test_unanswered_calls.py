@@ -95,7 +95,8 @@ async def test_changed_details_fail_no_call_that_may_still_arrive(
     scenario: Scenario, sandbox: Sandbox, arrives: bool
 ) -> None:
     async with called_late(scenario) as (vendor, payout_id, late):
-        await scenario.put_bank_details(vendor, "0690123456", "044")
+        await sandbox.name_account("044", "1234567890", vendor.legal_name)
+        assert (await scenario.put_bank_details(vendor, "1234567890", "044")).json()["data"]["verified"] is True
         await scenario.work("payouts.transfers")
         scenario.clock.advance(timedelta(minutes=14))
         await run_worker_once(scenario)

@@ -33,7 +33,8 @@ async def test_a_payout_that_a_dispatch_would_send_waits_for_finance(staff: Staf
         await staff.scenario.payout(vendor, AMOUNT)
     assert await _kinds(staff, "finance_maker") == {"payouts_to_dispatch": 2}
     # A dispatch skips it: the account is no longer the one of the request.
-    await staff.scenario.put_bank_details(changed, account_number="9876543210")
+    await staff.sandbox.name_account("058", "9876543210", changed.legal_name)
+    assert (await staff.scenario.put_bank_details(changed, "9876543210")).json()["data"]["verified"] is True
     assert await _kinds(staff, "finance_maker") == {"payouts_to_dispatch": 1}
     for role in ("finance_checker", "ops_oncall", "auditor"):
         assert await _kinds(staff, role) == {}
