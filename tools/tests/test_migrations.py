@@ -20,7 +20,7 @@ from alembic.script import ScriptDirectory
 
 from campus_tools.documents.schema import comparable, digest_of, schema_sql
 from campus_tools.new_migration import difference_of, write_migration
-from common.migrations.alembic_environment import LAST_WITH_OLDER_REVISIONS
+from common.migrations.alembic_environment import LAST_WITH_OLDER_REVISIONS, LOCK_ATTEMPTS_MAX, lock_milliseconds
 from common.migrations.runner import migrate, migrations_folder
 from operations.services import SERVICES
 from testkit.fixtures import DatabaseFactory, DatabaseUrls, EmptyDatabaseFactory, eventually
@@ -273,6 +273,19 @@ async def test_a_migration_gives_up_its_locks_before_a_deadlock(
     async with migrating_with(urls, config, "BEGIN; LOCK TABLE wallets IN SHARE MODE") as request:
         await request.execute("LOCK TABLE payout_requests IN SHARE MODE")
     assert await deadlocks_of(urls) == 0
+
+
+async def test_only_a_migration_that_failed_often_waits_until_an_autovacuum_ends(
+    fresh_database: DatabaseFactory,
+) -> None:
+    connection = await asyncpg.connect((await fresh_database("payouts")).admin)
+    # PostgreSQL looks for deadlocks, and ends an autovacuum that is in the way, after this time.
+    setting = "SELECT setting::int FROM pg_settings WHERE name = 'deadlock_timeout'"
+    milliseconds = await connection.fetchval(setting)
+    await connection.close()
+    waits = [lock_milliseconds(failed) for failed in range(LOCK_ATTEMPTS_MAX)]
+    assert waits == sorted(waits)
+    assert waits[0] < milliseconds < waits[8]
 
 
 async def test_a_migration_that_a_deadlock_ends_runs_again(

@@ -21,8 +21,11 @@ from common.migrations.schema import create_schema
 # A migration that waits for a lock blocks the requests of the old version. It gives up before PostgreSQL looks for a
 # deadlock, after a second, which would end a request that waits for the migration (decision 230).
 LOCK_MILLISECONDS_MAX: Final = 500
+# After these attempts it waits longer than that second, because PostgreSQL then ends an autovacuum of the table.
+SHORT_ATTEMPTS: Final = 8
+LONG_MILLISECONDS_MAX: Final = 1_500
 # Two minutes in all; then the roll-out fails and names the statement that did not get its lock.
-LOCK_ATTEMPTS_MAX: Final = 48
+LOCK_ATTEMPTS_MAX: Final = 40
 LOCK_PAUSE_SECONDS: Final = 2.0
 # A lock was not available in time, and a deadlock, for a migration that works long under its locks.
 _LOCK_ERRORS: Final = frozenset({"55P03", "40P01"})
@@ -58,7 +61,7 @@ async def _run_when_unlocked(connection: AsyncConnection, metadata: sa.MetaData)
     failed, done, planned = 0, 0, 1
     while done < planned:
         try:
-            found = await connection.run_sync(_migrate_one_revision, metadata)
+            found = await connection.run_sync(_migrate_one_revision, metadata, lock_milliseconds(failed))
             await connection.commit()
         except sa.exc.DBAPIError as error:
             failed += 1
@@ -71,12 +74,17 @@ async def _run_when_unlocked(connection: AsyncConnection, metadata: sa.MetaData)
             planned, done = planned if done else found, done + 1
 
 
-def _migrate_one_revision(connection: sa.Connection, metadata: sa.MetaData) -> int:
+def lock_milliseconds(failed: int) -> int:
+    """Return how long a statement waits for a lock after so many failed attempts of the command."""
+    return LOCK_MILLISECONDS_MAX if failed < SHORT_ATTEMPTS else LONG_MILLISECONDS_MAX
+
+
+def _migrate_one_revision(connection: sa.Connection, metadata: sa.MetaData, wait_milliseconds: int) -> int:
     """Run the next revision of the command; return the number of those that it has from here on."""
     # Several replicas may start at once: the second one waits here and finds no migration left.
     connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtext('migrations'))"))
     # A statement that waits for a table lock blocks all later ones, so the revision gives up early and is retried.
-    connection.execute(sa.text(f"SET LOCAL lock_timeout = '{LOCK_MILLISECONDS_MAX}ms'"))
+    connection.execute(sa.text(f"SET LOCAL lock_timeout = '{wait_milliseconds}ms'"))
     context.configure(connection=connection)
     plan, planned = context.get_context().opts["fn"], 0
 
