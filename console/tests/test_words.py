@@ -115,8 +115,8 @@ def test_fees_of_the_settings_are_naira_and_their_meaning_names_no_unit() -> Non
         "value": "500000:1000,*:5000",
         "default": "",
         "isSecret": False,
-        "meaning": "Fees of transfers; written as `<up to>:<fee>` in kobo",
+        "meaning": "Fees of `fee_table`; written as `<up to>:<fee>` in kobo",
     }
     _, value, default, meaning = (column.of(setting) for column in SETTINGS)
     assert value == "up to ₦5,000.00: ₦10.00; any other amount: ₦50.00"
-    assert (default, meaning) == ("none", "Fees of transfers")
+    assert (default, meaning) == ("none", "Fees of fee_table")

@@ -10,7 +10,6 @@ from console.api import Json
 from console.families import Screens
 from console.formats import naira
 from console.lists import Column
-from console.messages import plain_message
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -50,7 +49,8 @@ def _fee(tier: re.Match[str]) -> str:
 
 
 def _meaning(setting: Json) -> str:
-    return plain_message(_UNIT.sub("", setting["meaning"].replace("`", "")))
+    # Names of files and variables stay as an operator types them.
+    return _UNIT.sub("", setting["meaning"].replace("`", ""))
 
 
 SETTINGS: Final = (
