@@ -173,7 +173,7 @@ async def test_finance_finds_orders_and_payouts_by_number_and_name(
     requested = await market.request_payout(shop.owner, AMOUNT_MINOR)
     payout, _ = await payee_of(market, users, requested["id"])
     maker = await visitor("maker")
-    for typed in (order["number"], order["number"].lower().replace("-", " "), order["id"]):
+    for typed in (order["number"], order["number"].lower().replace("-", " "), order["number"][:-1], order["id"]):
         await maker.open("/")
         await maker.fill("Search", typed)
         await maker.page.keyboard.press("Enter")
@@ -181,7 +181,7 @@ async def test_finance_finds_orders_and_payouts_by_number_and_name(
     [payment] = await market.get("/api/payments", users.maker, params={"orderId": order["id"]})
     await maker.open(f"/search?q={payment['reference']}")
     assert maker.page.url.endswith(f"/payments/{payment['id']}")
-    for typed in (payout["number"], payout["id"]):
+    for typed in (payout["number"], payout["number"][:-1], payout["id"]):
         await maker.open(f"/search?q={typed}")
         assert naira(AMOUNT_MINOR) in await maker.heading()
     await maker.open("/payouts")

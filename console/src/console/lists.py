@@ -270,7 +270,9 @@ async def _id_of_number(visit: Visit, one: Filter, typed: str) -> str:
         if problem.status != 403:
             raise
         raise InvalidField(one.name, f"you may not see {kind}s: search by another field") from problem
-    if len(found) != 1:
+    if len(found) > 1:
+        raise InvalidField(one.name, f"the numbers of several {kind}s begin with “{typed}”; type more of it")
+    if not found:
         raise InvalidField(one.name, f"no {kind} that you may see has the number “{typed}”; check it")
     return str(found[0]["id"])
 

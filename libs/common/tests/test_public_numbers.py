@@ -14,8 +14,10 @@ from common.primitives.public_numbers import (
     NumberKind,
     kind_of_number,
     new_number,
+    read_beginning,
     read_number,
     read_number_or_id,
+    read_numbers_or_id,
 )
 
 ID = UUID("0192f3c4-1a2b-7000-8000-0000d0d960c4")
@@ -71,3 +73,29 @@ def test_a_number_without_a_prefix_has_no_kind() -> None:
 
 def test_a_long_text_is_not_read() -> None:
     assert read_number_or_id("-" * 200 + "CM-1001-1ABC", NumberKind.ORDER) is None
+
+
+@KINDS
+@given(st.text(ALPHABET, min_size=SYMBOLS, max_size=SYMBOLS), st.integers(4, SYMBOLS - 1), st.sampled_from("-\u2013"))
+def test_the_numbers_of_a_beginning_are_those_between_two(
+    kind: NumberKind, symbols: str, typed: int, dash: str
+) -> None:
+    number = f"{kind}-{symbols[:4]}-{symbols[4:]}"
+    beginning = f" #{kind}{dash}{symbols[:typed]}".lower()
+    first, last = read_beginning(beginning, kind) or ("", "")
+    assert first <= number <= last
+    common = number[: len(f"{kind}-{symbols[:4]}") + (typed > 4 and typed - 3)]
+    assert (first[: len(common)], last[: len(common)]) == (common, common)
+    assert kind_of_number(beginning) is kind
+    assert read_numbers_or_id(beginning, kind) == (first, last)
+
+
+@pytest.mark.parametrize("typed", ["CM-100", "CM 1001", "1001", "cm-ultra", "PO-1001", "CM-", "CM", "CM-1001-1ABC"])
+def test_any_other_text_is_no_beginning(typed: str) -> None:
+    assert read_beginning(typed, NumberKind.ORDER) is None
+
+
+def test_a_whole_number_is_the_only_one_between_two() -> None:
+    assert read_numbers_or_id("cm 1001 1abc", NumberKind.ORDER) == ("CM-1001-1ABC", "CM-1001-1ABC")
+    assert read_numbers_or_id(str(ID), NumberKind.ORDER) == ID
+    assert read_numbers_or_id("jollof rice", NumberKind.ORDER) is None

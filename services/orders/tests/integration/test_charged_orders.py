@@ -71,9 +71,9 @@ async def test_finance_lists_no_orders(market: Market, role: str) -> None:
 async def test_finance_finds_a_charged_order_by_its_number_alone(market: Market, role: str) -> None:
     paid, unpaid = await market.paid(), await market.ordered()
     finance = market.as_staff(role)
-    for typed in (paid["number"], paid["number"].lower().replace("-", " "), paid["id"]):
+    for typed in (paid["number"], paid["number"].lower().replace("-", " "), paid["number"][:-1], paid["id"]):
         assert await list_order_ids(market, finance, q=typed) == [paid["id"]]
-    for typed in (unpaid["number"], unpaid["id"]):
+    for typed in (unpaid["number"], unpaid["number"][:-1], unpaid["id"]):
         assert await list_order_ids(market, finance, q=typed) == []
 
 

@@ -52,6 +52,20 @@ async def test_an_order_is_found_by_its_number_as_users_type_it(market: Market, 
         assert await found(market, typed, support, path) == [order["id"]], typed
 
 
+@pytest.mark.parametrize("path", ["/api/orders", "/api/campus-orders"])
+async def test_orders_are_found_by_the_beginning_of_their_number(market: Market, path: str) -> None:
+    placed = [await market.ordered() for _ in range(3)]
+    for order, number in zip(placed, ("CM-7QZ2-0000", "CM-7QZ2-ZZZZ", "CM-7QZ3-0000"), strict=True):
+        await market.fetch("UPDATE orders SET number = $2 WHERE id = $1::text::uuid RETURNING 1", order["id"], number)
+    first, last, other = (order["id"] for order in placed)
+    support = market.as_staff("support_agent")
+    assert await found(market, "CM-7QZ2", support, path) == [last, first]
+    assert await found(market, "#cm\u20137qz2-zz", support, path) == [last]
+    assert await found(market, "CM-7QZ3-", support, path) == [other]
+    assert await found(market, "CM-7QZ", support, path) == []
+    assert await found(market, "CM-7QZ2", market.as_buyer(new_id()), "/api/orders") == []
+
+
 async def test_a_word_of_eight_characters_finds_items(market: Market) -> None:
     order = await market.ordered(await market.sell(name="Mackerel"))
     assert await found(market, "mackerel") == [order["id"]]

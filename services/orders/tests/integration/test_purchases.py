@@ -301,6 +301,8 @@ async def test_a_purchase_is_found_by_number_and_id(market: Market) -> None:
                     continue
                 found = (await market.client.get(path, params={"q": typed}, headers=headers)).json()["data"]
                 assert {order["id"] for order in found} == {order["id"] for order in shown["orders"]}, (typed, path)
+    listed = data_of(await read(market, f"purchases?q={shown['number'][:-1]}"))
+    assert [one["id"] for one in listed] == [shown["id"]]
     assert data_of(await read(market, "purchases?q=nothing")) == []
 
 

@@ -6,6 +6,7 @@ typed with `read_number` or `read_number_or_id`. The alphabet has no I, L, O and
 """
 
 import re
+import unicodedata
 from enum import StrEnum
 from typing import Final
 from uuid import UUID
@@ -16,6 +17,8 @@ from common.primitives.typed_text import compact
 ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 # 40 bits: a thousand billion numbers. A used number is drawn again.
 SYMBOLS: Final = 8
+# Of a beginning: of a million numbers about one has these four.
+BEGINNING_MIN: Final = 4
 # What a reader might type for a number is shorter; an id has 36 characters.
 TYPED_MAX: Final = 100
 # The condition of a column, for the constraint of each table.
@@ -61,11 +64,37 @@ def read_number_or_id(text: str, kind: NumberKind) -> str | UUID | None:
     return read_number(text, kind)
 
 
-def kind_of_number(text: str) -> NumberKind | None:
-    """Return the kind that the prefix of a typed number names; None without a prefix, or for any other text."""
-    typed = _compact(text).translate(_READ_AS)
-    if len(typed) == SYMBOLS:
+def read_beginning(text: str, kind: NumberKind) -> tuple[str, str] | None:
+    """Return the first and the last number that begin as a user typed, `CM-R80T`; None for any other text.
+
+    The beginning has the prefix, a dash, and four to seven symbols: without the dash it would be a word. Numbers of one
+    kind have one length, so that those between the two are those with the beginning.
+    """
+    typed = text.strip().removeprefix("#").lstrip().upper()
+    dash, symbols = typed[len(kind) : len(kind) + 1], _compact(typed.removeprefix(kind)).translate(_READ_AS)
+    is_beginning = typed.startswith(kind) and dash != "" and unicodedata.category(dash) == "Pd"
+    if not is_beginning or not BEGINNING_MIN <= len(symbols) < SYMBOLS or not set(symbols) <= set(ALPHABET):
         return None
+    return _number(kind, symbols.ljust(SYMBOLS, ALPHABET[0])), _number(kind, symbols.ljust(SYMBOLS, ALPHABET[-1]))
+
+
+def read_numbers_or_id(text: str, kind: NumberKind) -> tuple[str, str] | UUID | None:
+    """Return the first and the last number that a user means by a number or its beginning, or the id; None for any
+    other text.
+    """
+    if (numbers := read_beginning(text, kind)) is not None:
+        return numbers
+    named = read_number_or_id(text, kind)
+    return (named, named) if isinstance(named, str) else named
+
+
+def kind_of_number(text: str) -> NumberKind | None:
+    """Return the kind that the prefix of a typed number, or of its beginning, names; None without a prefix, or for any
+    other text.
+    """
+    beginning = next((kind for kind in NumberKind if read_beginning(text, kind) is not None), None)
+    if beginning is not None or len(_compact(text)) == SYMBOLS:
+        return beginning
     return next((kind for kind in NumberKind if read_number(text, kind) is not None), None)
 
 

@@ -13,7 +13,7 @@ from common.auth.caller import Caller
 from common.database.parameters import Parameters, all_of
 from common.database.unit_of_work import Reads
 from common.primitives.money import naira
-from common.primitives.public_numbers import NumberKind, read_number_or_id
+from common.primitives.public_numbers import NumberKind, read_beginning, read_number_or_id
 from common.web.pages import CursorPage, CursorRequest
 from common.web.response_models import Row
 from orders.domain import orders as domain
@@ -81,6 +81,8 @@ ORDER_FILTERS: Final[Mapping[str, str]] = {
     "to": "orders.created_at < {}",
     "id": "orders.id = {}",
     "purchaseId": "orders.purchase_id = {}",
+    "firstNumber": "orders.number >= {}",
+    "lastNumber": "orders.number <= {}",
     "arrived": "(orders.arrived_at IS NOT NULL) = {}",
     "q": (
         "EXISTS (SELECT FROM order_items AS item WHERE item.order_id = orders.id "
@@ -98,11 +100,15 @@ def filter_values(filters: Filters) -> dict[str, FilterValue]:
 
 
 async def search_by_number(reads: Reads, filters: Filters) -> Filters:
-    """`q` as the id of the visible order or purchase that it names by number or id; the filters as they are otherwise.
+    """Return the filters with the id of the visible order or purchase in place of a `q` that names it by number or id,
+    and with a first and a last number in place of the beginning of one.
 
     Eight characters may be a number or a word, so a number that no visible order has is searched as words.
     """
     typed = str(filters.get("q", ""))
+    others = {name: value for name, value in filters.items() if name != "q"}
+    if (numbers := read_beginning(typed, NumberKind.ORDER)) is not None:
+        return {**others, "firstNumber": numbers[0], "lastNumber": numbers[1]}
     order, purchase = (read_number_or_id(typed, kind) for kind in (NumberKind.ORDER, NumberKind.PURCHASE))
     if order is None and purchase is None:
         return filters
@@ -110,7 +116,7 @@ async def search_by_number(reads: Reads, filters: Filters) -> Filters:
     named = await reads.fetch_row(_NAMED, *values)
     if named is None:
         return filters
-    return {**{name: value for name, value in filters.items() if name != "q"}, named["name"]: named["id"]}
+    return {**others, named["name"]: named["id"]}
 
 
 async def page_of_orders(
@@ -127,7 +133,7 @@ async def page_of_orders(
     and with ten million.
     """
     filters = await search_by_number(reads, filters)
-    is_named = "id" in filters or "purchaseId" in filters
+    is_named = not filters.keys().isdisjoint(("id", "purchaseId", "firstNumber"))
     scope = ["orders", role, *filters.items(), caller.id]
     parameters = Parameters()
     narrowed = parameters.conditions(ORDER_FILTERS, filter_values(filters))

@@ -7,7 +7,7 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.database.parameters import Parameters, all_of
 from common.database.unit_of_work import Reads
-from common.primitives.public_numbers import NumberKind, read_number_or_id
+from common.primitives.public_numbers import NumberKind, read_numbers_or_id
 from common.web.pages import CursorPage, CursorRequest
 from common.web.response_models import Row
 from orders.domain.contacts import ContactDecryption
@@ -49,9 +49,11 @@ async def page_of_purchases(
     parameters = Parameters()
     conditions = [] if caller.may("orders:read") else [parameters.condition("buyer_id = {}", caller.id)]
     if q is not None:
-        named = read_number_or_id(q, NumberKind.PURCHASE)
-        column = "id = {}::uuid" if isinstance(named, UUID) else "number = {}::text"
-        conditions.append(parameters.condition(column, named))
+        named = read_numbers_or_id(q, NumberKind.PURCHASE)
+        if isinstance(named, UUID):
+            conditions.append(parameters.condition("id = {}", named))
+        else:
+            conditions.append(parameters.condition("number BETWEEN {}::text AND {}::text", *(named or (None, None))))
     position = requested.time_position(scope)
     if position is not None:
         conditions.append(parameters.condition("(created_at, id) < ({}, {})", *position))

@@ -22,11 +22,9 @@ async def order_filters(
         Query(
             min_length=1,
             max_length=200,
-            description="An order's number (`CM-XXXX-XXXX`) or id, in any case, with any spaces, dashes and `#`; else "
-            "every "
-            "word, or its beginning, is in the name of one item. In campus orders also the buyer's exact mail "
-            "address or "
-            "phone number, for holders of orders:read.",
+            description="An order's number (`CM-XXXX-XXXX`) or id, in any case, with any spaces, dashes and `#`; or "
+            "the beginning of numbers (`CM-XXXX`); else every word, or its beginning, is in the name of one item. In "
+            "campus orders also the buyer's exact mail address or phone number, for holders of orders:read.",
         ),
     ] = None,
 ) -> Filters:

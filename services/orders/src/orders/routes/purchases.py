@@ -87,7 +87,8 @@ async def list_purchases(
         Query(
             min_length=1,
             max_length=200,
-            description="A purchase's number (`CP-XXXX-XXXX`) or id, in any case, with any spaces, dashes and `#`.",
+            description="A purchase's number (`CP-XXXX-XXXX`) or id, in any case, with any spaces, dashes and `#`; or "
+            "the beginning of numbers (`CP-XXXX`).",
         ),
     ] = None,
 ) -> Response:

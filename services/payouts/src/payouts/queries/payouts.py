@@ -7,7 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import Reads, UnitOfWork
-from common.primitives.public_numbers import NumberKind, read_number_or_id
+from common.primitives.public_numbers import NumberKind, read_numbers_or_id
 from common.standard_endpoints.pending_work import COUNT_MAX
 from common.web.pages import Found, OffsetPage
 from common.web.response_models import Row
@@ -42,7 +42,7 @@ LEFT JOIN wallet_lines AS credit ON credit.payout_id = p.id AND credit.kind = 'r
 """
 _FIND_PAYOUT: Final = f"{_PAYOUT_COLUMNS.format(payouts='payout_requests')} WHERE p.id = $1"
 _FIND_BY_ID: Final = "SELECT id FROM payout_requests WHERE id = $1"
-_FIND_BY_NUMBER: Final = "SELECT id FROM payout_requests WHERE number = $1"
+_FIND_BY_NUMBERS: Final = "SELECT id FROM payout_requests WHERE number BETWEEN $1 AND $2 LIMIT 100"
 _PAYOUT_FILTER: Final = """
 WHERE ($1::text IS NULL OR p.status = $1) AND ($2::uuid IS NULL OR p.vendor_id = $2)
   AND ($3::uuid[] IS NULL OR p.id = ANY ($3))
@@ -100,11 +100,12 @@ async def list_ready(uow: UnitOfWork, now: datetime) -> list[UUID]:
 
 
 async def list_named(uow: UnitOfWork, number: str) -> list[UUID]:
-    """Return the visible payout with this number or id, as a user typed it; empty when there is none."""
-    named = read_number_or_id(number, NumberKind.PAYOUT)
+    """Return the visible payouts with this id, number or beginning of one, as a user typed it."""
+    named = read_numbers_or_id(number, NumberKind.PAYOUT)
     if named is None:
         return []
-    return [row["id"] for row in await uow.fetch(_FIND_BY_ID if isinstance(named, UUID) else _FIND_BY_NUMBER, named)]
+    found = uow.fetch(_FIND_BY_ID, named) if isinstance(named, UUID) else uow.fetch(_FIND_BY_NUMBERS, *named)
+    return [row["id"] for row in await found]
 
 
 async def page_of_payouts(uow: UnitOfWork, page: OffsetPage, chosen: PayoutFilter) -> Found[Payout]:

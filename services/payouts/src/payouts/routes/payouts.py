@@ -110,7 +110,11 @@ async def list_payouts(
     chosen: Annotated[PayoutFilter, Depends(payout_filter)],
     number: Annotated[
         QueryText | None,
-        Query(max_length=100, description="The payout's number (`PO-XXXX-XXXX`) or id, in any form that people type."),
+        Query(
+            max_length=100,
+            description="The payout's number (`PO-XXXX-XXXX`) or id, in any form that people type; or the beginning of "
+            "numbers (`PO-XXXX`).",
+        ),
     ] = None,
     awaiting: Annotated[
         Literal["dispatch"] | None, Query(description="Only those that a dispatch would send now, at most 1,000.")

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.public_numbers import NumberKind, read_number_or_id
+from common.primitives.public_numbers import NumberKind, read_numbers_or_id
 from common.web.response_models import Row
 from notifications.deliveries import Contact, masked
 from notifications.support.domain.cart_replies import CartLinks
@@ -32,7 +32,7 @@ _PAGE: Final = (
 WHERE ($1::text IS NULL OR status = $1) AND ($2::text IS NULL OR priority = $2)
     AND ($3::uuid IS NULL OR assignee_id = $3)
   AND ($4::timestamptz IS NULL OR (created_at, id) < ($4, $5)) {awaiting}
-  AND ($7::text IS NULL OR number = $7) AND ($8::uuid IS NULL OR id = $8)
+  AND ($7::text IS NULL OR number BETWEEN $7 AND $12) AND ($8::uuid IS NULL OR id = $8)
   AND ($9::text IS NULL OR strpos(lower(subject), lower($9)) > 0 OR EXISTS (
       SELECT FROM support_messages AS m WHERE m.ticket_id = support_tickets.id AND strpos(lower(m.body), lower($9)) > 0
   ))
@@ -114,11 +114,11 @@ async def list_tickets(
     at, ticket_id = after or (None, None)
     statement = _PAGE.format(awaiting=f"AND {AWAITING_TICKET}" if narrowed.awaiting else "")
     # Any other text is the number of no ticket.
-    named = None if narrowed.number is None else read_number_or_id(narrowed.number, NumberKind.TICKET) or ""
-    number, searched_id = (None, named) if isinstance(named, UUID) else (named, None)
+    named = None if narrowed.number is None else read_numbers_or_id(narrowed.number, NumberKind.TICKET) or ("", "")
+    (first, last), searched_id = ((None, None), named) if isinstance(named, UUID) else (named or (None, None), None)
     fixed = (narrowed.status, narrowed.priority, narrowed.assignee_id)
     searched = (narrowed.text, narrowed.order_id, narrowed.user_id)
-    rows = await uow.fetch(statement, *fixed, at, ticket_id, rows_max, number, searched_id, *searched)
+    rows = await uow.fetch(statement, *fixed, at, ticket_id, rows_max, first, searched_id, *searched, last)
     return [TicketRow(*row) for row in rows]
 
 

@@ -82,7 +82,11 @@ def _filter_of(
     ] = None,
     number: Annotated[
         QueryText | None,
-        Query(max_length=100, description="The ticket's number (`CT-XXXX-XXXX`) or id, in any form that people type."),
+        Query(
+            max_length=100,
+            description="The ticket's number (`CT-XXXX-XXXX`) or id, in any form that people type; or the beginning of "
+            "numbers (`CT-XXXX`).",
+        ),
     ] = None,
 ) -> queries.TicketFilter:
     return queries.TicketFilter(status, priority, assignee_id, awaiting, number, *astuple(search))
