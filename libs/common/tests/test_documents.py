@@ -9,10 +9,10 @@ import pypdfium2
 import pytest
 from starlette.requests import Request
 
-from common.documents.document import Document, Party, document_number, local_time
+from common.documents.document import Document, Paper, PaperPart, Party, document_number, local_time
 from common.documents.html_page import POLICY, render_html
 from common.documents.media_types import NotAcceptable, accepted_type
-from common.documents.pdf_file import render_pdf
+from common.documents.pdf_file import render_paper, render_pdf
 from common.documents.rendering import DocumentRenderer, DocumentRendererBusy
 
 OFFERED = ("application/pdf", "text/html")
@@ -90,6 +90,40 @@ def test_many_lines_continue_on_numbered_pages() -> None:
     assert len(texts) > 1
     # The reader of the test separates the letters of a line by its own guess.
     assert all(f"{DOCUMENT.number}·page{page}" in "".join(text.split()) for page, text in enumerate(texts, start=1))
+
+
+@pytest.mark.parametrize("columns", [3, 7, 10])
+def test_no_word_of_a_table_is_broken(columns: int) -> None:
+    head = (
+        "Number",
+        "Amount",
+        "Account holder",
+        "Bank",
+        "Reference",
+        "Status",
+        "Fee",
+        "Requested",
+        "Sent",
+        "Exception",
+    )
+    row = (
+        "CM-632N-M87S",
+        "₦96,300,000.00",
+        "Ọláyínká Adébáyọ̀-Williams Ventures",
+        "Guaranty Trust Bank …6785",
+        "po-01a22c865dd97e0e8636730a08204888",
+        "processed",
+        "₦25.00",
+        "30 Nov 2026, 13:55",
+        "30 Nov 2026, 13:56",
+        "bank_details_changed",
+    )
+    part = PaperPart("table", (head[:columns], *[row[:columns]] * 60), frozenset({1}))
+    paper = Paper("Payouts", datetime(2026, 11, 30, tzinfo=UTC), (part,), "Printed by Musa Idris")
+    content = render_paper(paper)
+    assert content == render_paper(paper)
+    words = {word for text in pages_of(content) for word in text.split()}
+    assert {word for cell in (*head[:columns], *row[:columns]) for word in cell.split() if word.isascii()} <= words
 
 
 @pytest.mark.parametrize("render", [render_pdf, render_html])

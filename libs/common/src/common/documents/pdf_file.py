@@ -37,6 +37,11 @@ _INVISIBLE: Final = re.compile(
     "[\ufe00-\ufe0f\u200b\u2060\ufeff\U000e0000-\U000e01ef]|\u200d(?=[\u2600-\u27bf\U0001f000-\U0001ffff])"
 )
 _GRAY, _BLACK = 90, 22
+# The first size in points at which each word of a table fits into its column; the last one where none does.
+_TABLE_SIZES: Final = (9, 7.5, 6, 5)
+_PADDING: Final = 0.8
+# More columns make the sheet a wide one.
+_PORTRAIT_COLUMNS_MAX: Final = 7
 
 
 @cache
@@ -48,8 +53,10 @@ def _coverage(font: str) -> frozenset[int]:
 class _Pages(FPDF):
     """A4 pages with the document's number at the foot of each."""
 
-    def __init__(self, name: str, title: str, made_at: datetime, texts: Iterable[str]) -> None:
-        super().__init__(format="A4")
+    def __init__(
+        self, name: str, title: str, made_at: datetime, texts: Iterable[str], *, is_wide: bool = False
+    ) -> None:
+        super().__init__("landscape" if is_wide else "portrait", format="A4")
         self._name = name
         # Without it the file would name the instant of its rendering.
         self.set_creation_date(made_at)
@@ -100,7 +107,8 @@ def render_paper(paper: Paper) -> bytes:
     `PAPER_CELLS_MAX` cells in all, which is the caller's to check.
     """
     cells = [cell for part in paper.parts for row in part.rows for cell in row]
-    pages = _Pages(paper.title, paper.title, paper.made_at, [paper.title, paper.note, *cells])
+    is_wide = any(part.kind == "table" and _columns_of(part) > _PORTRAIT_COLUMNS_MAX for part in paper.parts)
+    pages = _Pages(paper.title, paper.title, paper.made_at, [paper.title, paper.note, *cells], is_wide=is_wide)
     _print(pages, paper.title, "B", 18)
     pages.ln(2)
     for part in paper.parts:
@@ -118,17 +126,17 @@ def render_paper(paper: Paper) -> bytes:
 
 def _print_table(pages: FPDF, part: PaperPart) -> None:
     """Print a table: columns of amounts stand right. Its head is repeated on each page."""
-    width = max(len(row) for row in part.rows)
-    longest = [max(len(row[column]) if column < len(row) else 0 for row in part.rows) for column in range(width)]
-    pages.set_font("text", "", 9 if width <= 5 else 7.5 if width <= 8 else 6)
+    width = _columns_of(part)
+    size, widths = _fitted(pages, part)
+    pages.set_font("text", "", size)
     pages.set_text_color(_BLACK)
     pages.set_draw_color(200)
     with pages.table(
         borders_layout=TableBordersLayout.HORIZONTAL_LINES,
-        col_widths=tuple(min(max(length, 6), 26) for length in longest),
+        col_widths=widths,
         headings_style=FontFace(emphasis="BOLD", color=_GRAY),
         line_height=4.6,
-        padding=(1, 0.8),
+        padding=(1, _PADDING),
         text_align=tuple("RIGHT" if column in part.numbers else "LEFT" for column in range(width)),
         v_align=VAlign.T,
     ) as table:
@@ -136,6 +144,38 @@ def _print_table(pages: FPDF, part: PaperPart) -> None:
             row = table.row()
             for column in range(width):
                 row.cell(_printable(line[column]) if column < len(line) else "")
+
+
+def _columns_of(part: PaperPart) -> int:
+    return max(len(row) for row in part.rows)
+
+
+def _fitted(pages: FPDF, part: PaperPart) -> tuple[float, tuple[float, ...]]:
+    """Return the size of a table's text in points, and the widths of its columns in millimetres.
+
+    A column has its longest word in one line: an amount or a number is never broken. What is left of the sheet goes to
+    the columns with longer texts.
+    """
+    columns = [
+        [_printable(row[column]) for row in part.rows if column < len(row)] for column in range(_columns_of(part))
+    ]
+    words = [sorted({(len(word), word) for cell in cells for word in cell.split()})[-20:] for cells in columns]
+    longest_texts = [max(cells, key=len, default="") for cells in columns]
+    for size in _TABLE_SIZES:
+        # Bold is wider, and the head is.
+        pages.set_font("text", "B", size)
+        least = [
+            max([pages.get_string_width(word) for _, word in some], default=0) + 2 * _PADDING + 0.5 for some in words
+        ]
+        if sum(least) <= pages.epw:
+            break
+    missing = [
+        max(pages.get_string_width(text) + 2 * _PADDING + 0.5 - width, 0.01)
+        for text, width in zip(longest_texts, least, strict=True)
+    ]
+    rest = max(pages.epw - sum(least), 0)
+    share = min(rest / sum(missing), 1)
+    return size, tuple(width + share * more for width, more in zip(least, missing, strict=True))
 
 
 def _print(pages: FPDF, text: str, style: str = "", size: float = 10, *, gray: bool = False) -> None:
