@@ -33,7 +33,7 @@ PROPOSABLE_ROLES: Final = STAFF_ROLES - LOCAL_ROLES
 GrantStatus = Literal["proposed", "prepared", "approved", "rejected", "expired"]
 
 STAFF_GRANT: Final = Lifecycle[GrantStatus, Literal["prepared", "approved", "rejected", "expired"]](
-    "StaffGrant",
+    "Staff grant",
     "A role for which one administrator prepares a grant and another approves it. An identity provider may propose it.",
     get_args(GrantStatus),
     {
