@@ -30,6 +30,28 @@ function contentSecurityPolicy(apiUrl: string): Plugin {
   };
 }
 
+/**
+ * Load the page's script and style as the service worker requests them, without the header Origin. Behind a host that sends
+ * `Vary: Origin` the browser would otherwise download both twice. A module always has that header, so the script is none.
+ */
+function oneDownload(): Plugin {
+  return {
+    name: "one-download",
+    apply: "build",
+    transformIndexHtml: {
+      order: "post",
+      handler: (html) => html.replace('type="module" crossorigin', "defer").replaceAll(" crossorigin", ""),
+    },
+    generateBundle(_options, bundle) {
+      for (const chunk of Object.values(bundle)) {
+        if (chunk.type !== "chunk" || chunk.fileName === WORKER) continue;
+        if (chunk.imports.length || chunk.dynamicImports.length) throw new Error("The page's script must be one file");
+        chunk.code = `(()=>{"use strict";${chunk.code}\n})();`;
+      }
+    },
+  };
+}
+
 /** Write the files of the application shell, and a digest of them, into the service worker. */
 function applicationShell(): Plugin {
   return {
@@ -54,6 +76,7 @@ function applicationShell(): Plugin {
 export default defineConfig(({ mode }) => ({
   plugins: [
     contentSecurityPolicy(loadEnv(mode, process.cwd(), "VITE_")["VITE_API_URL"] ?? "http://localhost:8080"),
+    oneDownload(),
     applicationShell(),
   ],
   resolve: { tsconfigPaths: true },
