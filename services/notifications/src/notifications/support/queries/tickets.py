@@ -115,7 +115,8 @@ async def list_tickets(
     statement = _PAGE.format(awaiting=f"AND {AWAITING_TICKET}" if narrowed.awaiting else "")
     # Any other text is the number of no ticket.
     named = None if narrowed.number is None else read_numbers_or_id(narrowed.number, NumberKind.TICKET) or ("", "")
-    (first, last), searched_id = ((None, None), named) if isinstance(named, UUID) else (named or (None, None), None)
+    first, last = (None, None) if named is None or isinstance(named, UUID) else named
+    searched_id = named if isinstance(named, UUID) else None
     fixed = (narrowed.status, narrowed.priority, narrowed.assignee_id)
     searched = (narrowed.text, narrowed.order_id, narrowed.user_id)
     rows = await uow.fetch(statement, *fixed, at, ticket_id, rows_max, first, searched_id, *searched, last)
