@@ -5,6 +5,7 @@ With TEST_SERVERS=own the first process starts none: those tests have systems of
 
 import fcntl
 import os
+import pkgutil
 import shutil
 import sys
 import tempfile
@@ -19,6 +20,15 @@ import pytest
 from campus_tools.servers import ServerPorts, Servers, find_servers
 from campus_tools.servers.memory import throwaway_root
 from campus_tools.servers.postgresql import remove_data_directory
+
+# pytest tells what an assertion compared only in modules that it rewrites. This one is imported first.
+pytest.register_assert_rewrite(
+    *(
+        f"testkit.{found.name}"
+        for found in pkgutil.iter_modules([str(Path(__file__).parent)])
+        if found.name != "workers"
+    )
+)
 
 _STARTED = pytest.StashKey[tuple[ExitStack, dict[str, Any]]]()
 _INPUT = "campus_servers"
