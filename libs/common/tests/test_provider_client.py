@@ -177,12 +177,11 @@ async def test_no_free_connection_reports_that_nothing_was_sent():
         await release.wait()
         writer.write(OK)
 
-    timeout = httpx.Timeout(PATIENT, pool=SHORT)
-    async with serving(serve) as url, provider_client(base_url=url, timeout=timeout, connections_max=1) as client:
+    async with serving(serve) as url, provider_client(base_url=url, timeout=PATIENT, connections_max=1) as client:
         first = asyncio.create_task(client.get("/"))
         await received.wait()
         with pytest.raises(httpx.ConnectTimeout):
-            await client.post("/")
+            await client.post("/", timeout=httpx.Timeout(PATIENT, pool=SHORT))
         release.set()
         assert (await first).text == "ok"
 
