@@ -21,7 +21,7 @@ from campus_tools.servers import ServerPorts, Servers, find_servers
 from campus_tools.servers.memory import throwaway_root
 from campus_tools.servers.postgresql import remove_data_directory
 
-# pytest tells what an assertion compared only in modules that it rewrites. This one is imported first.
+# An assertion names what it compared only in modules that pytest rewrites. This one is imported first.
 pytest.register_assert_rewrite(
     *(
         f"testkit.{found.name}"
