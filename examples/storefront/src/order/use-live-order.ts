@@ -1,7 +1,8 @@
 import type { Order, Purchase } from "campus-client";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 
 import { campus } from "../api.ts";
+import { useNotifications } from "../use-notifications.ts";
 import { useResource, type Resource } from "../use-resource.ts";
 
 interface Live {
@@ -28,32 +29,4 @@ export function useLivePurchase(id: string): Resource<Purchase> & Live {
   const loaded = useResource((signal) => campus.purchases.get(id, { signal }), [id]);
   const live = useNotifications([id, ...(loaded.data?.orders.map((order) => order.id) ?? [])], loaded.reload);
   return { ...loaded, live };
-}
-
-/** Load again after each notification about one of these ids, and with each new connection of the stream. */
-export function useNotifications(ids: string[], reload: () => void): boolean {
-  const [live, setLive] = useState(false);
-  const followed = useRef(ids);
-  followed.current = ids;
-
-  useEffect(() => {
-    const controller = new AbortController();
-    const follow = async () => {
-      const stream = campus.notifications.stream({
-        signal: controller.signal,
-        onOpen: () => {
-          setLive(true);
-          reload();
-        },
-      });
-      for await (const { data } of stream) {
-        if ([data.subject?.id, data.subject?.orderId].some((id) => id && followed.current.includes(id))) reload();
-      }
-    };
-    // The stream reconnects by itself. What ends it is the end of the session or too many open pages.
-    follow().catch(() => setLive(false));
-    return () => controller.abort();
-  }, [reload]);
-
-  return live;
 }

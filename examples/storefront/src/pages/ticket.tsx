@@ -3,7 +3,6 @@ import { useRoute } from "preact-iso";
 import { useCallback } from "preact/hooks";
 
 import { campus } from "../api.ts";
-import { useNotifications } from "../order/use-live-order.ts";
 import { textOf } from "../parts/field.tsx";
 import { Items } from "../parts/items.tsx";
 import { Loaded } from "../parts/loading.tsx";
@@ -14,6 +13,7 @@ import { SignedIn } from "../parts/signed-in.tsx";
 import { when } from "../times.ts";
 import { useKey } from "../use-key.ts";
 import { useList } from "../use-list.ts";
+import { useNotifications } from "../use-notifications.ts";
 import { useAction, useResource } from "../use-resource.ts";
 import { MessageField, TICKET_STATES } from "./tickets.tsx";
 
