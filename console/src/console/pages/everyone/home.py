@@ -41,7 +41,8 @@ MATCHES_MAX: Final = 20
 def _full_list(visit: Visit, text: str, first: "Match") -> str:
     """Return the list with all matches of a search; empty where the person has no such list."""
     if first.path.startswith("/payouts/"):
-        return f"/payouts?{urlencode({'vendorName': text})}"
+        parameter = "vendorName" if kind_of_number(text) is None else "number"
+        return f"/payouts?{urlencode({parameter: text})}"
     return f"/campus-orders?{urlencode({'q': text})}" if visit.may("orders:read", "campus_orders:read") else ""
 
 

@@ -287,6 +287,7 @@ async def bank_details_page(visit: Visit) -> Response:
         "vendor/bank_details.html",
         account=account,
         rejected=_rejected(account, history),
+        not_verified=_not_verified,
         history=history,
         columns=CHANGE_COLUMNS,
         banks=banks,
@@ -327,6 +328,11 @@ def _rejected(account: Json | None, history: list[Json]) -> Json | None:
     """Return the newest change where the bank did not confirm its account, so that the one before stayed."""
     newest = history[0] if history and account and account["verified"] else None
     return newest if newest and newest["change"] == "set" and not newest["verified"] else None
+
+
+def _not_verified(account: Json) -> str:
+    """Return why an account is not verified, in words for its owner and without the reason's code."""
+    return str(account["reason"]).partition(": ")[2].replace("the vendor's", "your")
 
 
 async def _history(visit: Visit) -> list[Json]:
