@@ -68,7 +68,8 @@ def read_beginning(text: str, kind: NumberKind) -> tuple[str, str] | None:
     """Return the first and the last number that begin as a user typed, `CM-R80T`; None for any other text.
 
     The beginning has the prefix, a dash, and four to seven symbols: without the dash it would be a word. Numbers of one
-    kind have one length, so that those between the two are those with the beginning.
+    kind have one length, so that those between the two are those with the beginning, in every collation in which no
+    letter follows Z.
     """
     typed = text.strip().removeprefix("#").lstrip().upper()
     dash, symbols = typed[len(kind) : len(kind) + 1], _compact(typed.removeprefix(kind)).translate(_READ_AS)
@@ -96,6 +97,14 @@ def kind_of_number(text: str) -> NumberKind | None:
     if beginning is not None or len(_compact(text)) == SYMBOLS:
         return beginning
     return next((kind for kind in NumberKind if read_number(text, kind) is not None), None)
+
+
+def described_search(kind: NumberKind) -> str:
+    """Return what a search by number accepts, for the document of the API."""
+    return (
+        f"The {kind.name.lower()}'s number (`{kind}-7K3M-9QZ2`) or id, in any case, with any spaces, dashes and `#`; "
+        f"or the beginning of numbers (`{kind}-7K3M`)"
+    )
 
 
 def _number(kind: NumberKind, symbols: str) -> str:

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import Depends, Query
 
+from common.primitives.public_numbers import NumberKind, described_search
 from common.web.http import QueryText
 from common.web.schemas import QueryInstant
 from orders.domain.transitions import State
@@ -22,9 +23,9 @@ async def order_filters(
         Query(
             min_length=1,
             max_length=200,
-            description="An order's number (`CM-XXXX-XXXX`) or id, in any case, with any spaces, dashes and `#`; or "
-            "the beginning of numbers (`CM-XXXX`); else every word, or its beginning, is in the name of one item. In "
-            "campus orders also the buyer's exact mail address or phone number, for holders of orders:read.",
+            description=described_search(NumberKind.ORDER) + "; else every word, or its beginning, is in the name of "
+            "one item. In campus orders also the buyer's exact mail address or phone number, for holders of "
+            "orders:read.",
         ),
     ] = None,
 ) -> Filters:

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from common.auth.caller import Caller
 from common.auth.guards import SIGNED_IN, permission
+from common.primitives.public_numbers import NumberKind, described_search
 from common.web.endpoint_table import Idempotency
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, QueryText, dependencies_of, ok, or_not_found
@@ -87,8 +88,7 @@ async def list_purchases(
         Query(
             min_length=1,
             max_length=200,
-            description="A purchase's number (`CP-XXXX-XXXX`) or id, in any case, with any spaces, dashes and `#`; or "
-            "the beginning of numbers (`CP-XXXX`).",
+            description=described_search(NumberKind.PURCHASE) + ".",
         ),
     ] = None,
 ) -> Response:

@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE, Caller
 from common.auth.guards import one_of, permission
+from common.primitives.public_numbers import NumberKind, described_search
 from common.web.endpoint_table import Idempotency, Quota
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, QueryText, dependencies_of, ok, or_not_found
@@ -110,11 +111,7 @@ async def list_payouts(
     chosen: Annotated[PayoutFilter, Depends(payout_filter)],
     number: Annotated[
         QueryText | None,
-        Query(
-            max_length=100,
-            description="The payout's number (`PO-XXXX-XXXX`) or id, in any form that people type; or the beginning of "
-            "numbers (`PO-XXXX`).",
-        ),
+        Query(max_length=100, description=described_search(NumberKind.PAYOUT) + "."),
     ] = None,
     awaiting: Annotated[
         Literal["dispatch"] | None, Query(description="Only those that a dispatch would send now, at most 1,000.")

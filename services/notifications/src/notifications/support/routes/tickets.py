@@ -14,6 +14,7 @@ from common.auth.guards import SIGNED_IN, one_of, permission
 from common.media.cleanup import expect_image
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
+from common.primitives.public_numbers import NumberKind, described_search
 from common.primitives.revisions import IfMatch, etag, revision_meant
 from common.web.endpoint_table import Media
 from common.web.endpoints import Endpoints
@@ -82,11 +83,7 @@ def _filter_of(
     ] = None,
     number: Annotated[
         QueryText | None,
-        Query(
-            max_length=100,
-            description="The ticket's number (`CT-XXXX-XXXX`) or id, in any form that people type; or the beginning of "
-            "numbers (`CT-XXXX`).",
-        ),
+        Query(max_length=100, description=described_search(NumberKind.TICKET) + "."),
     ] = None,
 ) -> queries.TicketFilter:
     return queries.TicketFilter(status, priority, assignee_id, awaiting, number, *astuple(search))
