@@ -3,7 +3,7 @@
 **Verified**: the account's name, resolved at the gateway between two units of work, contains every word of the
 vendor's legal name. Another name or an unknown account is saved with `verified: false` and a `reason` that starts
 with `name_mismatch` or `account_number_invalid`, and replaces no verified account (decision 228): it is a row of the
-history alone, and nobody is notified. A wrong NUBAN check digit is a `warning`. Every change is a new row of the
+history alone, and no notification is sent. A wrong NUBAN check digit is a `warning`. Every change is a new row of the
 history and is published (`bank_details_changed`, mail to the owner). A payout refers to the row of its request.
 Details that no longer match a changed legal name become unverified. The wallet's lock orders the changes of one
 vendor.
