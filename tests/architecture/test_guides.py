@@ -2,6 +2,10 @@
 
 import json
 import re
+import shutil
+import subprocess
+import sys
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
@@ -19,15 +23,49 @@ from campus_tools.guides.site import (
     read_chapters,
 )
 from notifications.assistant.domain.documentation import read_sections, search_sections
+from tests.architecture.sources import ROOT
 
 PAGE_BYTES_MAX = 100_000
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site") / "guides"
-    build_site(folder)
-    return folder
+    """Build the site by the commands of its stage of the Dockerfile, from that stage's files and packages alone."""
+    folder = tmp_path_factory.mktemp("build")
+    [stage] = re.findall(r"^FROM builder AS guides\n(.*?)^FROM ", (ROOT / "deploy/Dockerfile").read_text(), re.M | re.S)
+    for source, target in re.findall(r"^COPY (\S+) (\S+)$", stage, re.MULTILINE):
+        copy_of_context(source, folder / "site" / target)
+    [names] = re.findall(r"requirements_of\.py (\.\./requirements\.lock .*?) >", stage)
+    put_requirements(names.replace("../", "").split(), folder / "site/packages")
+    [path] = re.findall(r"^ENV PYTHONPATH=(\S+)$", stage, re.MULTILINE)
+    [commands] = re.findall(r"^RUN (python -m .*)$", stage, re.MULTILINE)
+    # Without site packages: what the stage does not install is absent.
+    words = commands.replace("/build/", f"{folder}/").replace("python ", f"{sys.executable} -S ")
+    subprocess.run(words, shell=True, check=True, cwd=folder / "site", env={"PYTHONPATH": path})
+    return folder / "guides"
+
+
+def copy_of_context(source: str, target: Path) -> None:
+    """Copy a file or folder of the build context: `.dockerignore` names what belongs to it."""
+    lines = (ROOT / ".dockerignore").read_text().split()
+    listed = tuple(line[1:] for line in lines if line.startswith("!"))
+    for file in [ROOT / source, *(ROOT / source).rglob("*")]:
+        name = f"{file.relative_to(ROOT)}/"
+        if file.is_file() and "__pycache__" not in name and any(name.startswith(f"{line}/") for line in listed):
+            copy = target / file.relative_to(ROOT / source) if file != ROOT / source else target / file.name
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy)
+
+
+def put_requirements(names: list[str], folder: Path) -> None:
+    """Put the named part of the lock into a folder, from the packages of this environment."""
+    folder.mkdir()
+    command = [sys.executable, ROOT / "deploy/requirements_of.py", *names]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in re.findall(r"^([\w.-]+)==", listed, re.MULTILINE):
+        files = distribution(name).files or []
+        for top in {file.parts[0] for file in files if file.parts[0] != ".."}:
+            (folder / top).symlink_to(distribution(name).locate_file(top))
 
 
 def file_of(site: Path, address: str) -> Path:
@@ -105,11 +143,12 @@ def test_a_rebuild_of_the_same_pages_keeps_the_folder_that_a_gateway_serves(site
 
 
 def test_a_rebuild_removes_deleted_pages(site: Path) -> None:
+    beside = sorted(site.parent.iterdir())
     (site / "gone.html").write_text("gone")
     build_site(site)
     assert not (site / "gone.html").exists()
     assert (site / "index.html").exists()
-    assert [path for path in site.parent.iterdir() if path != site] == []
+    assert sorted(site.parent.iterdir()) == beside
 
 
 def test_the_tool_for_programs_finds_sections_with_the_address_of_their_markdown(site: Path) -> None:

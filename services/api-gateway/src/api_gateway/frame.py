@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
+DOCUMENTED_BASE_URL: Final = "http://localhost:8080"
+"""The base address in pages and documents as they are built. `BASE_URL` replaces it when they are served."""
+
 # Path, name and meaning of each part of the documentation, in the order of the navigation.
 PARTS: Final = (
     ("/guides", "Guides", "From the first request to a paid-out vendor, with examples to copy."),

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from api_gateway.call import Call
-from api_gateway.static_pages import DOCUMENTED_BASE_URL, StaticPage, served_at
+from api_gateway.frame import DOCUMENTED_BASE_URL
+from api_gateway.static_pages import StaticPage, served_at
 from common.primitives.problems import NotFound
 
 Page = Callable[[Call], Awaitable[None]]

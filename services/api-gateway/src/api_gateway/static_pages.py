@@ -9,14 +9,11 @@ import hashlib
 import json
 from functools import cached_property
 from importlib import resources
-from typing import Final
 
 from api_gateway.call import Call
 from api_gateway.compression import ENCODED, VARIES, accepted_codings, compressed
+from api_gateway.frame import DOCUMENTED_BASE_URL
 from api_gateway.headers import Headers, etag_matches, with_page_policy
-
-DOCUMENTED_BASE_URL: Final = "http://localhost:8080"
-"""The base address in the documents of this package."""
 
 
 class StaticPage:

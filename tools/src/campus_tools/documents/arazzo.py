@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from api_gateway.static_pages import DOCUMENTED_BASE_URL
+from api_gateway.frame import DOCUMENTED_BASE_URL
 from campus_tools.documents.postman_journey import PAYOUT_STEPS, STEPS, Step
 
 _VARIABLE: Final = re.compile(r"{{(\w+)}}")

@@ -8,7 +8,7 @@ import msgspec
 from pydantic.alias_generators import to_camel
 
 from api_gateway.edge import HEAD_ERRORS
-from api_gateway.static_pages import DOCUMENTED_BASE_URL
+from api_gateway.frame import DOCUMENTED_BASE_URL
 from campus_tools.documents.described import Described
 from campus_tools.documents.samples import REQUEST_ID, SOME_ID
 from campus_tools.documents.texts import COMPONENTS

@@ -9,8 +9,8 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
+from api_gateway.frame import DOCUMENTED_BASE_URL
 from api_gateway.frame import page as framed
-from api_gateway.static_pages import DOCUMENTED_BASE_URL
 from campus_tools.guides.rendering import RenderedPage, markdown_of, render_page
 
 ROOT: Final = Path(__file__).parents[4]
