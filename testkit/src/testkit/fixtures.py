@@ -14,6 +14,8 @@ Fixtures:
     management_url: RabbitMQ's management API with the administrator's account.
     authority: a certificate authority (`Authority`).
     access_lines: `access_lines()`, the lines of the access log so far, without log and service.
+    clock: the clock of the test, which only the test moves.
+    client: the HTTP client of the service that the fixture `app` opens.
     held_port: `held_port()`, a port to listen on, reserved until the test is over.
 
 A service that a test opens waits a minute for its own servers (`PATIENT`); in processes of their own the limits are as
@@ -33,12 +35,14 @@ from contextlib import ExitStack
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx
 import hypothesis
 import pytest
 import pytest_asyncio
 
 from campus_tools.servers import Server, Servers, held_ports
 from common.observability import access_log
+from common.primitives.clock import ManualClock
 from operations.provision import provision_roles
 from operations.secrets import ROLE_PASSWORDS
 from operations.waiting import NeverHappened as NeverHappened
@@ -174,6 +178,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(
             "Provider schemas: not compared with the specifications; REFERENCES_DIR is not set."
         )
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def client(app: Any) -> httpx.AsyncClient:
+    client: httpx.AsyncClient = app.client
+    return client
 
 
 @pytest.fixture

@@ -3,11 +3,13 @@
 A service's conftest derives its own world from it, with its users, its providers and its verbs.
 """
 
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+import asyncpg
 import httpx
 
 from common.auth.caller import THE_SERVICE, Caller, ServiceItself
@@ -18,6 +20,7 @@ from common.primitives.ids import new_id
 from common.process.runtime import Runtime
 from contracts.event import Event
 from testkit.fixtures import DatabaseUrls
+from testkit.responses import data_of
 from testkit.service_kit import OpenService
 
 
@@ -67,6 +70,29 @@ class World:
         """Return the headers of a new member of the staff."""
         return self.headers(new_id(), roles=(role,), campus_id=campus_id, **more)
 
+    async def get_as(self, path: str, role: str = "auditor") -> Any:
+        """Return the data that a member of the staff reads."""
+        return data_of(await self.client.get(path, headers=self.as_staff(role)))
+
+    async def post_as(
+        self,
+        path: str,
+        body: Any,
+        role: str,
+        by: UUID | None = None,
+        *,
+        stepped_up: bool = True,
+        key: UUID | str | None = None,
+    ) -> httpx.Response:
+        """Return the response to a POST of a member of the staff."""
+        headers = self.headers(by or new_id(), roles=(role,), stepped_up=stepped_up, idempotency_key=key)
+        return await self.client.post(path, headers=headers, json=body)
+
+    async def approve(self, path: str, by: UUID | None = None) -> httpx.Response:
+        """Read the prepared decision and approve its hash, as a finance checker."""
+        shown = await self.get_as(path, "finance_checker")
+        return await self.post_as(f"{path}/approve", {"hash": shown["hash"] or "0" * 64}, "finance_checker", by)
+
     async def receive(self, event: Event, **delivery: Any) -> Received:
         """Deliver an event to the service's consumers; raises their errors."""
         return await self.app.deliver(event, **delivery)
@@ -91,6 +117,56 @@ class World:
     async def fetch_as_owner(self, statement: str, *values: Any) -> list[Any]:
         """As `fetch`, for what no process of the service may do."""
         return await self.app.fetch_as_owner(statement, *values)
+
+    @asynccontextmanager
+    async def connected(self, role: str = "owner") -> AsyncIterator[asyncpg.Connection]:
+        """Yield a connection past the service's pool, as `owner`, `admin`, `service` or `api`."""
+        connection = await asyncpg.connect(getattr(self.urls, role))
+        try:
+            yield connection
+        finally:
+            await connection.close()
+
+    @asynccontextmanager
+    async def tampering(self) -> AsyncIterator[asyncpg.Connection]:
+        """Yield a connection of the server's administrator that no trigger and no foreign key stops."""
+        async with self.connected("admin") as admin:
+            await admin.execute("SET session_replication_role = replica")
+            yield admin
+
+    async def tamper(self, statement: str, *values: Any) -> None:
+        """Change at least one row by `tampering`."""
+        async with self.tampering() as admin:
+            assert not (await admin.execute(statement, *values)).endswith(" 0")
+
+    @asynccontextmanager
+    async def crashing(
+        self, condition: str = "true", *, operation: str = "INSERT", table: str = "outbox"
+    ) -> AsyncIterator[None]:
+        """Fail every transaction whose operation on the table meets the condition, as a crash before the commit
+        does. By default each transaction that publishes an event fails.
+        """
+        async with self.connected() as owner:
+            await owner.execute(
+                "CREATE FUNCTION crash() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'crash'; END $$;"
+                f"CREATE TRIGGER crash BEFORE {operation} ON {table} FOR EACH ROW WHEN ({condition}) EXECUTE "
+                "FUNCTION crash()"
+            )
+            try:
+                yield
+            finally:
+                await owner.execute("DROP FUNCTION crash CASCADE")
+
+    async def snapshot(self) -> dict[str, list[Any]]:
+        """Return all rows that the service reads, to prove that a rejected request changed nothing."""
+        tables = await self.fetch(
+            "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' "
+            "AND has_table_privilege(oid, 'SELECT') ORDER BY relname"
+        )
+        names = [row["relname"] for row in tables if row["relname"] != "alembic_version"]
+        return {
+            name: [tuple(row) for row in await self.fetch(f"SELECT t::text FROM {name} t ORDER BY 1")] for name in names
+        }
 
     async def remove_old(self) -> int:
         """One round of the worker's retention; return the number of purged rows."""

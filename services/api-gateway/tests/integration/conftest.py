@@ -218,11 +218,6 @@ async def app(open_gateway: OpenGateway) -> GatewayApp:
     return await open_gateway()
 
 
-@pytest.fixture
-def client(app: GatewayApp) -> httpx.AsyncClient:
-    return app.client
-
-
 def problem_of(response: httpx.Response) -> dict[str, Any]:
     """Return the problem of a response after a check of its mandatory fields and headers."""
     assert response.headers["content-type"] == "application/problem+json", response.text

@@ -149,8 +149,3 @@ async def app(
         ) as service:
             address.app = service.app
             yield IdentityApp(service, clock, jwks_url)
-
-
-@pytest.fixture
-def client(app: IdentityApp) -> httpx.AsyncClient:
-    return app.client

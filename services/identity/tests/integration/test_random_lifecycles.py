@@ -7,7 +7,6 @@ from itertools import count
 from typing import Any, Final
 from uuid import UUID
 
-import asyncpg
 import pytest
 import pytest_asyncio
 
@@ -222,13 +221,10 @@ class UserWalker:
 
 @pytest_asyncio.fixture
 async def changes(app: IdentityApp) -> AsyncIterator[StateChanges]:
-    owner = await asyncpg.connect(app.urls.owner)
-    try:
+    async with app.connected() as owner:
         changes = await StateChanges.recorded(owner, LIFECYCLES)
         await changes.refuse_others(*LIFECYCLES)
         yield changes
-    finally:
-        await owner.close()
 
 
 @pytest.mark.parametrize("seed", SEEDS)

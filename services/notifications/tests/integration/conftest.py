@@ -483,11 +483,6 @@ OpenScenario = Callable[..., AbstractAsyncContextManager[Scenario]]
 
 
 @pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture
 def subscribers(tmp_path: Path) -> Path:
     """Write a list of subscribers with a team that requests the outcomes of messages."""
     path = tmp_path / "subscribers.yaml"
@@ -573,8 +568,3 @@ async def full_scenario(open_scenario: OpenScenario, every_channel: dict[str, An
 @pytest.fixture
 def app(scenario: Scenario) -> OpenService:
     return scenario.app
-
-
-@pytest.fixture
-def client(app: OpenService) -> httpx.AsyncClient:
-    return app.client

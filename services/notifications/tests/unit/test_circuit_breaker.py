@@ -4,15 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from common.primitives.clock import ManualClock
 from notifications.clients.circuit_breaker import CIRCUITS_MAX, Circuit, CircuitLimits, Circuits
 
 LIMITS = CircuitLimits(failures_max=3, window=timedelta(seconds=60), rest=timedelta(seconds=30))
-
-
-@pytest.fixture
-def clock():
-    return ManualClock()
 
 
 @pytest.fixture

@@ -2,8 +2,7 @@
 one buyer.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -25,9 +24,6 @@ from testkit.world import World
 
 PIN_KEY = "a pin key for the tests"
 PIN_DELIVERY_KEY = "a pin delivery key for the tests"
-# Replaces the outbox statement, so that the last statement before the commit fails.
-BROKEN_OUTBOX = "SELECT 1 / 0, $1::uuid, $2::text, $3::text, $4::text, $5::text, $6::bytea, $7::jsonb, $8::float8"
-
 _RECORD_HUB = """
 INSERT INTO hubs (id, campus_id, name, delivery_fee_minor, active, sequence) VALUES ($1, $2, 'Gate', $3, true, 1)
 """
@@ -189,23 +185,6 @@ class Market(World):
 
 
 @pytest.fixture
-def broken_outbox(monkeypatch: pytest.MonkeyPatch) -> Callable[[], AbstractContextManager[None]]:
-    """`with broken_outbox():` fails every transaction that publishes an event before its commit."""
-
-    async def fail(connection: Any, *_: object) -> None:
-        await connection.fetchrow("SELECT 1 / 0")
-
-    @contextmanager
-    def breaking() -> Iterator[None]:
-        with monkeypatch.context() as patch:
-            patch.setattr("common.database.outbox.APPEND", BROKEN_OUTBOX)
-            patch.setattr("common.database.outbox.append_with", fail)
-            yield
-
-    return breaking
-
-
-@pytest.fixture
 def clock() -> ManualClock:
     return ManualClock(datetime(2026, 1, 5, 12, 0, tzinfo=UTC))
 
@@ -218,11 +197,6 @@ async def app(fresh_database: DatabaseFactory, broker_url: str, clock: ManualClo
     limits = {"unpaid_orders_max": 1_000, "unpaid_share_max_percent": 100}
     async with opened(SERVICE, urls, broker_url, clock=clock, **keys, **limits) as running:
         yield running
-
-
-@pytest.fixture
-def client(app: OpenService) -> httpx.AsyncClient:
-    return app.client
 
 
 @pytest.fixture

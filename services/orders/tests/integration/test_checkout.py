@@ -1,6 +1,4 @@
 import asyncio
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from uuid import UUID, uuid4
 
 import asyncpg
@@ -226,11 +224,9 @@ async def test_an_order_may_go_to_another_campus_that_is_known(market: Market) -
     assert (await market.ordered(campusId=str(campus)))["campusId"] == str(campus)
 
 
-async def test_a_checkout_that_fails_before_its_commit_changes_nothing(
-    market: Market, broken_outbox: Callable[[], AbstractContextManager[None]]
-) -> None:
+async def test_a_checkout_that_fails_before_its_commit_changes_nothing(market: Market) -> None:
     product = await market.sell(stock=5)
-    with broken_outbox():
+    async with market.crashing():
         response = await market.checkout(product)
     assert error_of(response) == (500, "INTERNAL_ERROR")
     await nothing_happened(market, product, 5)

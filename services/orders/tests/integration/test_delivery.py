@@ -1,7 +1,5 @@
 import asyncio
 import re
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -240,12 +238,10 @@ async def test_without_a_key_nothing_is_verified(market: Market) -> None:
     assert await market.status_of(order) == "paid_escrow"
 
 
-async def test_a_verification_that_fails_before_its_commit_changes_nothing(
-    market: Market, broken_outbox: Callable[[], AbstractContextManager[None]]
-) -> None:
+async def test_a_verification_that_fails_before_its_commit_changes_nothing(market: Market) -> None:
     order = await market.paid()
     pin = await market.pin_of(order)
-    with broken_outbox():
+    async with market.crashing():
         assert (await market.verify(order, pin)).status_code == 500
     assert await market.status_of(order) == "paid_escrow"
     assert (await market.verify(order, pin)).status_code == 200

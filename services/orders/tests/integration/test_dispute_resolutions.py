@@ -1,8 +1,6 @@
 """Resolutions of disputes: prepared by one user, approved by another (contract section 6)."""
 
 import asyncio
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from uuid import UUID, uuid4
 
 import asyncpg
@@ -161,12 +159,10 @@ async def test_approval_and_rejection_at_once_store_one_decision(market: Market)
     assert len(await events(market, "dispute_resolved")) == 5
 
 
-async def test_an_approval_that_fails_before_its_commit_changes_nothing(
-    market: Market, broken_outbox: Callable[[], AbstractContextManager[None]]
-) -> None:
+async def test_an_approval_that_fails_before_its_commit_changes_nothing(market: Market) -> None:
     order = await disputed(market)
     resolution = await prepared(market, order, "split", 1)
-    with broken_outbox():
+    async with market.crashing():
         assert (await decide(market, resolution)).status_code == 500
     assert await market.status_of(order) == "disputed"
     assert await market.fetch("SELECT 1 FROM order_refunds") == []

@@ -3,8 +3,6 @@
 import asyncio
 import io
 import os
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
@@ -167,11 +165,9 @@ async def test_no_path_escapes_the_folder(shop) -> None:
         assert (response.status_code, b"hidden" in response.content) == (404, False), path
 
 
-async def test_a_process_killed_between_file_and_row_has_no_effect(
-    shop, broken_outbox: Callable[[], AbstractContextManager[None]]
-) -> None:
+async def test_a_process_killed_between_file_and_row_has_no_effect(shop) -> None:
     product = await shop.sell()
-    with broken_outbox():
+    async with shop.crashing():
         assert (await send(shop, product, jpeg())).status_code == 500
     assert await images_of(shop, product) == []
     assert len(files_of(shop)) == 2
@@ -239,12 +235,10 @@ async def test_an_image_attached_again_before_its_removal_stays(dated_shop) -> N
     assert await shop.fetch("SELECT 1 FROM leaving_pictures") == []
 
 
-async def test_unreferenced_files_are_removed_after_a_day(
-    dated_shop, broken_outbox: Callable[[], AbstractContextManager[None]]
-) -> None:
+async def test_unreferenced_files_are_removed_after_a_day(dated_shop) -> None:
     shop = dated_shop
     product = await shop.sell()
-    with broken_outbox():
+    async with shop.crashing():
         assert (await send(shop, product, jpeg())).status_code == 500
     unfinished = shop.app.settings.media_folder / f".{files_of(shop)[1]}.{uuid4()}"
     unfinished.write_bytes(b"half a picture")

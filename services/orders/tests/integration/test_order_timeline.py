@@ -77,10 +77,10 @@ async def test_parallel_cancellations_record_one_transition(market: Market) -> N
     assert (await steps_of(market, order))[3:] == [("buyer_cancels", "refund_pending")]
 
 
-async def test_a_transition_that_rolls_back_stores_no_entry(market: Market, broken_outbox: Any) -> None:
+async def test_a_transition_that_rolls_back_stores_no_entry(market: Market) -> None:
     order = await market.paid()
     before = await timeline_of(market, order)
-    with broken_outbox():
+    async with market.crashing():
         assert (await market.post(order, "dispatch", market.as_merchant())).status_code == 500
     assert await timeline_of(market, order) == before
 

@@ -1,8 +1,6 @@
 """Merchants' catalog operations: every rejection, concurrent writers, and the row policies."""
 
 import asyncio
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -270,12 +268,10 @@ async def test_a_bad_field_is_422_and_named_in_each_way_of_writing(shop) -> None
     assert await rows(shop) == before
 
 
-async def test_a_write_that_fails_before_its_commit_changes_nothing(
-    shop, broken_outbox: Callable[[], AbstractContextManager[None]]
-) -> None:
+async def test_a_write_that_fails_before_its_commit_changes_nothing(shop) -> None:
     product = await offer(shop)
     before = await rows(shop)
-    with broken_outbox():
+    async with shop.crashing():
         for response in (
             await shop.client.post("/api/products", json=SUYA, headers=shop.as_merchant()),
             await change(shop, product, stock=1),

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from itertools import count
 from typing import Any, Final
 
-import asyncpg
 import pytest
 import pytest_asyncio
 
@@ -179,13 +178,10 @@ class OrderWalker:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def changes(market: Market) -> AsyncIterator[StateChanges]:
-    owner = await asyncpg.connect(market.urls.owner)
-    try:
+    async with market.connected() as owner:
         changes = await StateChanges.recorded(owner, LIFECYCLES)
         await changes.refuse_others(*LIFECYCLES)
         yield changes
-    finally:
-        await owner.close()
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -1,6 +1,4 @@
 import asyncio
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -294,12 +292,10 @@ async def test_without_the_right_role_a_decision_is_refused_before_the_row_is_lo
     assert (await decide_return(market, {"id": new_id()}, verb, body={"unknown": 1})).status_code == 422
 
 
-async def test_an_approval_that_fails_before_its_commit_changes_nothing(
-    market: Market, broken_outbox: Callable[[], AbstractContextManager[None]]
-) -> None:
+async def test_an_approval_that_fails_before_its_commit_changes_nothing(market: Market) -> None:
     order = await delivered_order(market, (100_000, 1))
     request = await requested_return(market, order, 1)
-    with broken_outbox():
+    async with market.crashing():
         assert (await decide_return(market, request)).status_code == 500
     assert await market.status_of(order) == "delivered"
     assert await market.fetch("SELECT 1 FROM order_refunds") == []

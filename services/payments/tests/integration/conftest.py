@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
-import asyncpg
 import httpx
 import msgspec
 import pytest
@@ -368,54 +367,6 @@ class PaymentsApp(World):
         """Deliver the work items of a queue again, as the broker does after a failure."""
         await self.fetch("UPDATE outbox SET published_at = NULL WHERE queue = $1 RETURNING 1", queue)
 
-    @asynccontextmanager
-    async def crashing(
-        self, condition: str = "true", *, operation: str = "INSERT", table: str = "outbox"
-    ) -> AsyncIterator[None]:
-        """Fail every transaction whose operation on the table meets the condition, as a crash before the commit
-        does.
-        """
-        owner = await asyncpg.connect(self.urls.owner)
-        await owner.execute(
-            "CREATE FUNCTION crash() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'crash'; END $$;"
-            f"CREATE TRIGGER crash BEFORE {operation} ON {table} FOR EACH ROW WHEN ({condition}) EXECUTE "
-            "FUNCTION crash()"
-        )
-        try:
-            yield
-        finally:
-            await owner.execute("DROP FUNCTION crash CASCADE")
-            await owner.close()
-
-    async def post_as(
-        self, path: str, body: Any, role: str, user: UUID | None = None, *, stepped_up: bool = True
-    ) -> httpx.Response:
-        """Return a POST by a member of staff."""
-        headers = self.headers(user or uuid4(), roles=(role,), stepped_up=stepped_up)
-        return await self.client.post(path, headers=headers, json=body)
-
-    async def approve(self, path: str, user: UUID | None = None) -> httpx.Response:
-        """Read the prepared decision and approve its hash, as the checker."""
-        shown = await self.get_as(path, "finance_checker")
-        return await self.post_as(f"{path}/approve", {"hash": shown["hash"] or "0" * 64}, "finance_checker", user)
-
-    async def get_as(self, path: str, role: str = "auditor") -> Any:
-        """Return the data that a member of staff reads."""
-        response = await self.client.get(path, headers=self.headers(uuid4(), roles=(role,)))
-        assert response.status_code == 200, response.text
-        return response.json()["data"]
-
-    async def snapshot(self) -> dict[str, list[Any]]:
-        """All rows that the service reads, to prove that a rejected request changed nothing."""
-        tables = await self.fetch(
-            "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' "
-            "AND has_table_privilege(oid, 'SELECT') ORDER BY relname"
-        )
-        names = [row["relname"] for row in tables if row["relname"] != "alembic_version"]
-        return {
-            name: [tuple(row) for row in await self.fetch(f"SELECT t::text FROM {name} t ORDER BY 1")] for name in names
-        }
-
     async def paid_order(self, **changes: Any) -> OrderPlaced:
         """Return an order whose escrow is held."""
         placed = await self.place_order(**changes)
@@ -484,17 +435,11 @@ class PaymentsApp(World):
 
 
 OpenApp = Callable[..., AbstractAsyncContextManager[PaymentsApp]]
-ConnectAs = Callable[..., AbstractAsyncContextManager[asyncpg.Connection]]
 Signer = Callable[..., str]
 
 
 def sign(raw: bytes, secret: str = SECRET) -> str:
     return hmac.new(secret.encode(), raw, hashlib.sha512).hexdigest()
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -533,28 +478,6 @@ def flutterwave_settings(gateway: Gateway) -> dict[str, Any]:
 async def app(fresh_database: DatabaseFactory, broker_url: str, open_app: OpenApp) -> AsyncIterator[PaymentsApp]:
     async with open_app(await fresh_database("payments"), broker_url) as data:
         yield data
-
-
-@pytest.fixture
-def client(app: PaymentsApp) -> httpx.AsyncClient:
-    return app.client
-
-
-@pytest.fixture
-def connect_as() -> ConnectAs:
-    """Yield a connection past the service's roles (`owner`, `admin`, or `api` and `service` bare), for making it
-    fail.
-    """
-
-    @asynccontextmanager
-    async def connected(app: PaymentsApp, role: str = "owner") -> AsyncIterator[asyncpg.Connection]:
-        connection = await asyncpg.connect(getattr(app.urls, role))
-        try:
-            yield connection
-        finally:
-            await connection.close()
-
-    return connected
 
 
 @pytest.fixture

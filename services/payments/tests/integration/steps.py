@@ -17,7 +17,7 @@ from payments.consumers import WebhookWork, on_webhook_exhausted
 from testkit.fixtures import eventually
 from testkit.service_kit import SERVICE_ROLE_KEY
 
-from .conftest import ConnectAs, PaymentsApp
+from .conftest import PaymentsApp
 
 BROKEN = {
     "check": "all: escrow equals the orders whose money is held",
@@ -115,9 +115,9 @@ async def replay_dead_webhook(app: PaymentsApp, dead_letter_id: str, **claims: A
     return await app.client.post(f"/api/dead-letter-webhooks/{dead_letter_id}/replay", headers=headers)
 
 
-async def make_read_only(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def make_read_only(app: PaymentsApp) -> None:
     """From now on the service can write nothing to its database."""
-    async with connect_as(app, "admin") as owner:
+    async with app.connected("admin") as owner:
         name = await owner.fetchval("SELECT current_database()")
         await owner.execute(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
         # Settings of a database hold for new connections: close the service's own ones, and wait for it.

@@ -17,7 +17,7 @@ from payments.domain.settlements import Settlement
 from payments.timers import update_ledger_totals_once
 
 from .balances import credit_refund
-from .conftest import ConnectAs, PaymentsApp
+from .conftest import PaymentsApp
 from .purchases import paid_purchase
 
 OFFENDING_ROWS = {line.rule: line.offending for line in INVARIANTS if line.service == "payments"}
@@ -215,9 +215,9 @@ async def busy(app: PaymentsApp) -> Any:
     return app
 
 
-async def test_every_violated_invariant_is_reported_with_its_row(busy: Any, connect_as: ConnectAs) -> None:
+async def test_every_violated_invariant_is_reported_with_its_row(busy: Any) -> None:
     assert TAMPERINGS.keys() == OFFENDING_ROWS.keys()
-    async with connect_as(busy, "admin") as admin:
+    async with busy.connected("admin") as admin:
         await admin.execute("SET session_replication_role = replica")
         for invariant, statement in TAMPERINGS.items():
             assert await admin.fetch(OFFENDING_ROWS[invariant]) == [], invariant

@@ -12,7 +12,7 @@ from contracts.orders import OrderExpired, OrderPlaced
 from payments.timers import query_unpaid_attempts_once
 from testkit.fixtures import eventually
 
-from .conftest import ConnectAs, PaymentsApp
+from .conftest import PaymentsApp
 from .purchases import escrows_minor, place_purchase
 
 CHANNEL = "bank_transfer"
@@ -81,16 +81,16 @@ async def test_a_purchase_is_paid_by_one_transfer(app: PaymentsApp) -> None:
     assert await app.balances() == {"gateway_cash": 1_000_000, **escrows_minor(purchase)}
 
 
-async def test_an_intent_that_is_closed_for_another_waits_for_no_order(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_an_intent_that_is_closed_for_another_waits_for_no_order(app: PaymentsApp) -> None:
     """Settling locks the order, then its intents."""
 
     async def request_waits() -> bool:
-        async with connect_as(app, "admin") as observer:
+        async with app.connected("admin") as observer:
             return bool(await observer.fetchval(WAITING))
 
     placed = await app.place_order()
     await app.open_intent(placed.order_id)
-    async with connect_as(app, "admin") as settling, settling.transaction():
+    async with app.connected("admin") as settling, settling.transaction():
         await settling.execute("SELECT FROM payable_orders WHERE id = $1 FOR UPDATE", placed.order_id)
         request = asyncio.create_task(request_account(app, placed))
         await eventually(request_waits)

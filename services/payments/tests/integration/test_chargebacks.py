@@ -11,7 +11,7 @@ from payments.domain.errors import SubjectUnknown
 from payments.use_cases.webhooks.dead_letter_webhook import dead_letter_webhook
 
 from .balances import check_audit
-from .conftest import ConnectAs, PaymentsApp
+from .conftest import PaymentsApp
 from .disputes import CREATE, LOST, REMIND, RESOLVE, WON, dispute, numbers, paid
 
 DISPUTED = "payments.charge_disputed.v1"
@@ -285,12 +285,10 @@ async def test_a_crash_before_the_commit_is_retried(app: PaymentsApp) -> None:
     assert await _chargebacks(app) == [("lost", 500_000, 0)]
 
 
-async def test_the_api_role_sees_chargebacks_only_with_a_permission_and_can_write_none(
-    app: PaymentsApp, connect_as: ConnectAs
-) -> None:
+async def test_the_api_role_sees_chargebacks_only_with_a_permission_and_can_write_none(app: PaymentsApp) -> None:
     _, reference = await paid(app)
     await app.process_webhook(dispute(next(numbers), CREATE, reference, 500_000))
-    async with connect_as(app, "api") as api:
+    async with app.connected("api") as api:
         assert await api.fetch("SELECT id FROM chargebacks") == []
         for statement in ("UPDATE chargebacks SET status = 'won'", "SELECT * FROM chargeback_refunds"):
             with pytest.raises(Exception, match="permission denied"):

@@ -12,7 +12,7 @@ from contracts.orders import OrderCancelled, OrderExpired
 from payments.consumers import WebhookWork, on_webhook_queued
 from payments.domain.errors import SubjectUnknown
 
-from .conftest import ConnectAs, PaymentsApp
+from .conftest import PaymentsApp
 
 
 async def test_a_charge_of_the_exact_total_holds_the_escrow(app: PaymentsApp) -> None:
@@ -140,9 +140,9 @@ async def test_a_late_charge_of_an_expired_order_is_bounded_alike(app: PaymentsA
     }
 
 
-async def test_the_database_rejects_a_surcharge_above_its_bound(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_the_database_rejects_a_surcharge_above_its_bound(app: PaymentsApp) -> None:
     await app.paid_order()
-    async with connect_as(app) as owner:
+    async with app.connected() as owner:
         with pytest.raises(asyncpg.CheckViolationError, match="charges_surcharge_within_bound"):
             await owner.execute("UPDATE charges SET surcharge_minor = surcharge_max_minor + 1")
 

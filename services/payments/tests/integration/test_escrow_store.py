@@ -15,7 +15,7 @@ from payments.domain.charges import Charge, CoveringPayment
 from payments.store import charges, escrow, intents, statements
 from payments.use_cases.escrow.steps import hold_escrow
 
-from .conftest import ConnectAs, PaymentsApp
+from .conftest import PaymentsApp
 from .disputes import paid
 
 
@@ -53,9 +53,7 @@ async def test_the_payment_of_an_order_closes_its_live_intents_only(app: Payment
     assert statuses == {failed["id"]: "failed", paid_later["id"]: "paid"}
 
 
-async def test_a_charge_is_known_by_its_identity_or_by_a_reference_without_an_id(
-    app: PaymentsApp, connect_as: ConnectAs
-) -> None:
+async def test_a_charge_is_known_by_its_identity_or_by_a_reference_without_an_id(app: PaymentsApp) -> None:
     _, reference = await paid(app)
     [row] = await app.fetch("SELECT * FROM charges")
 
@@ -74,7 +72,7 @@ async def test_a_charge_is_known_by_its_identity_or_by_a_reference_without_an_id
     expected = {row["gateway_id"]: True, "another": False, None: True}
     assert {gateway_id: await is_known(reference, gateway_id) for gateway_id in expected} == expected
     assert not await is_known("ch-another", None)
-    async with connect_as(app, "admin") as admin:
+    async with app.connected("admin") as admin:
         await admin.execute("UPDATE charges SET gateway_id = NULL")
     assert await is_known(reference, "another")
     assert not await is_known("ch-another", "another")

@@ -18,7 +18,7 @@ from payments.app import verify_ledger_command
 from payments.domain import postings
 from payments.metrics import LEDGER_CHAIN
 
-from .conftest import ConnectAs, PaymentsApp
+from .conftest import PaymentsApp
 
 REWARDS = 5
 
@@ -36,18 +36,9 @@ async def _linked_rewards(app: PaymentsApp) -> list[UUID]:
     return [row["transaction_id"] for row in await app.fetch("SELECT * FROM ledger_links ORDER BY sequence")]
 
 
-async def _tamper(app: PaymentsApp, connect_as: ConnectAs, statement: str, *values: Any) -> None:
-    """Change rows by a connection of the server's administrator without triggers."""
-    async with connect_as(app, "admin") as admin:
-        await admin.execute("SET session_replication_role = replica")
-        assert not (await admin.execute(statement, *values)).endswith(" 0")
-
-
-async def _insert_in_the_past(app: PaymentsApp, connect_as: ConnectAs, ids: list[UUID]) -> UUID:
+async def _insert_in_the_past(app: PaymentsApp, ids: list[UUID]) -> UUID:
     forged = new_id()
-    await _tamper(
-        app,
-        connect_as,
+    await app.tamper(
         "INSERT INTO ledger_transactions (id, type, posting_key, currency, content_hash, created_at) "
         "VALUES ($1, 'charge', 'charge:forged', 'NGN', '', now() - interval '3 days')",
         forged,
@@ -93,33 +84,31 @@ TAMPERINGS: dict[str, tuple[str, str, int]] = {
 
 
 @pytest.mark.parametrize("tampering", TAMPERINGS)
-async def test_a_changed_past_is_found_and_the_first_broken_row_is_named(
-    tampering: str, app: PaymentsApp, connect_as: ConnectAs
-) -> None:
+async def test_a_changed_past_is_found_and_the_first_broken_row_is_named(tampering: str, app: PaymentsApp) -> None:
     ids = await _linked_rewards(app)
     assert (await LEDGER_CHAIN.verify(app.database)).broken is None
     statement, words, sequence = TAMPERINGS[tampering]
-    await _tamper(app, connect_as, statement, ids[2])
+    await app.tamper(statement, ids[2])
     report = await LEDGER_CHAIN.verify(app.database)
     assert report.broken is not None
     assert (report.broken.sequence, words in str(report.broken)) == (sequence, True), report.broken
 
 
-async def test_swapped_amounts_and_swapped_places_are_found(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_swapped_amounts_and_swapped_places_are_found(app: PaymentsApp) -> None:
     ids = await _linked_rewards(app)
-    await _tamper(app, connect_as, SWAP, [ids[1], ids[3]])
+    await app.tamper(SWAP, [ids[1], ids[3]])
     swapped = await LEDGER_CHAIN.verify(app.database)
     assert (swapped.broken.sequence, swapped.broken.transaction_id) == (2, ids[1])
-    await _tamper(app, connect_as, SWAP, [ids[1], ids[3]])
+    await app.tamper(SWAP, [ids[1], ids[3]])
     assert (await LEDGER_CHAIN.verify(app.database)).broken is None
-    await _tamper(app, connect_as, "ALTER TABLE ledger_links DROP CONSTRAINT ledger_links_transaction_once")
-    await _tamper(app, connect_as, RELINK)
+    await app.tamper("ALTER TABLE ledger_links DROP CONSTRAINT ledger_links_transaction_once")
+    await app.tamper(RELINK)
     assert (await LEDGER_CHAIN.verify(app.database)).broken.sequence == 2
 
 
-async def test_a_row_without_the_posting_function_is_detected(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_a_row_without_the_posting_function_is_detected(app: PaymentsApp) -> None:
     ids = await _linked_rewards(app)
-    forged = await _insert_in_the_past(app, connect_as, ids)
+    forged = await _insert_in_the_past(app, ids)
     assert await LEDGER_CHAIN.extend(app.database) == 0
     report = await LEDGER_CHAIN.verify(app.database)
     assert (report.broken.transaction_id, report.broken.fault) == (forged, "was written past the posting function")
@@ -128,19 +117,17 @@ async def test_a_row_without_the_posting_function_is_detected(app: PaymentsApp, 
     assert str(forged) in alert["detail"]
 
 
-async def test_a_cut_off_end_and_a_chain_written_anew_are_found(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_a_cut_off_end_and_a_chain_written_anew_are_found(app: PaymentsApp) -> None:
     ids = await _linked_rewards(app)
     database = app.database
     earlier = await LEDGER_CHAIN.verify(database)
-    await _tamper(app, connect_as, "DELETE FROM ledger_links WHERE sequence = 5")
+    await app.tamper("DELETE FROM ledger_links WHERE sequence = 5")
     assert "is missing" in str((await LEDGER_CHAIN.verify(database)).broken)
     # The attacker changes an amount, and the worker writes a new chain over it.
-    await _tamper(app, connect_as, CHANGE, ids[0])
-    await _tamper(app, connect_as, "DELETE FROM ledger_links")
-    await _tamper(app, connect_as, "UPDATE ledger_chain SET length = 0, head = sha256('')")
-    await _tamper(
-        app, connect_as, "INSERT INTO ledger_unsealed SELECT position, id, created_at FROM ledger_transactions"
-    )
+    await app.tamper(CHANGE, ids[0])
+    await app.tamper("DELETE FROM ledger_links")
+    await app.tamper("UPDATE ledger_chain SET length = 0, head = sha256('')")
+    await app.tamper("INSERT INTO ledger_unsealed SELECT position, id, created_at FROM ledger_transactions")
     assert await extend_chain_once(database) == REWARDS
     assert (await LEDGER_CHAIN.verify(database)).broken is None
     convicted = await LEDGER_CHAIN.verify(database, (earlier.length, earlier.head))
@@ -175,11 +162,11 @@ async def test_concurrent_workers_and_postings_write_one_chain(app: PaymentsApp)
     assert (report.length, report.broken) == (20, None)
 
 
-async def test_failed_chaining_is_retried_in_the_next_round(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_failed_chaining_is_retried_in_the_next_round(app: PaymentsApp) -> None:
     database = app.database
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await _reward(uow, new_id())
-    async with connect_as(app) as owner:
+    async with app.connected() as owner:
         await owner.execute("ALTER TABLE ledger_chain ADD CONSTRAINT fails CHECK (length = 0)")
         with pytest.raises(asyncpg.CheckViolationError):
             await extend_chain_once(database)
@@ -189,9 +176,7 @@ async def test_failed_chaining_is_retried_in_the_next_round(app: PaymentsApp, co
     assert (await LEDGER_CHAIN.verify(database)).broken is None
 
 
-async def test_the_service_can_neither_forge_a_link_s_past_nor_register_by_hand(
-    app: PaymentsApp, connect_as: ConnectAs
-) -> None:
+async def test_the_service_can_neither_forge_a_link_s_past_nor_register_by_hand(app: PaymentsApp) -> None:
     await _linked_rewards(app)
     rejected = (asyncpg.InsufficientPrivilegeError, asyncpg.RestrictViolationError)
     statements: list[tuple[str, str]] = [
@@ -205,7 +190,7 @@ async def test_the_service_can_neither_forge_a_link_s_past_nor_register_by_hand(
         ("api", "SELECT head FROM ledger_chain"),
     ]
     for role, statement in statements:
-        async with connect_as(app, role) as connection:
+        async with app.connected(role) as connection:
             with pytest.raises(rejected):
                 await connection.execute(statement)
 
@@ -220,7 +205,7 @@ async def test_one_worker_verifies_the_ledger_once_a_day(app: PaymentsApp) -> No
 
 
 async def test_the_command_prints_length_and_head_and_fails_with_the_broken_row(
-    app: PaymentsApp, connect_as: ConnectAs, capsys: pytest.CaptureFixture[str]
+    app: PaymentsApp, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run: Callable[..., Awaitable[None]] = verify_ledger_command
     ids = await _linked_rewards(app)
@@ -234,7 +219,7 @@ async def test_the_command_prints_length_and_head_and_fails_with_the_broken_row(
     with pytest.raises(SystemExit) as rejected:
         await run(app.dependencies, length, "00" * 32)
     assert "earlier report" in str(rejected.value.code)
-    await _tamper(app, connect_as, CHANGE, ids[4])
+    await app.tamper(CHANGE, ids[4])
     with pytest.raises(SystemExit) as broken:
         await run(app.dependencies)
     assert str(ids[4]) in str(broken.value.code)

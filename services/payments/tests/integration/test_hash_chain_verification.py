@@ -3,7 +3,6 @@ alert.
 """
 
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
 import asyncpg
@@ -18,7 +17,7 @@ from common.primitives.ids import new_id
 from payments.domain import postings
 from payments.metrics import LEDGER_CHAIN
 
-from .conftest import ConnectAs, PaymentsApp
+from .conftest import PaymentsApp
 
 REWARDS = 5
 
@@ -53,49 +52,40 @@ async def _link_rewards(app: PaymentsApp, count: int = REWARDS) -> list[UUID]:
     return ids
 
 
-async def _tamper(app: PaymentsApp, connect_as: ConnectAs, statement: str, *values: Any) -> None:
-    """Change rows as the server's administrator, without triggers."""
-    async with connect_as(app, "admin") as admin:
-        await admin.execute("SET session_replication_role = replica")
-        assert not (await admin.execute(statement, *values)).endswith(" 0")
-
-
 async def _broken(app: PaymentsApp, expected: tuple[int, bytes] | None = None) -> Break | None:
     return (await LEDGER_CHAIN.verify(app.database, expected)).broken
 
 
-async def test_a_link_beyond_the_end_of_the_chain_is_found(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_a_link_beyond_the_end_of_the_chain_is_found(app: PaymentsApp) -> None:
     ids = await _link_rewards(app)
-    await _tamper(app, connect_as, SHORTEN)
+    await app.tamper(SHORTEN)
     assert await _broken(app) == Break(5, ids[4], "stands behind the end of the chain")
 
 
-async def test_a_head_that_is_no_link_is_found(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_a_head_that_is_no_link_is_found(app: PaymentsApp) -> None:
     await _link_rewards(app)
-    await _tamper(app, connect_as, "UPDATE ledger_chain SET head = sha256('other')")
+    await app.tamper("UPDATE ledger_chain SET head = sha256('other')")
     assert await _broken(app) == Break(REWARDS, None, "is not the head that the chain was left with")
 
 
-async def test_a_chain_that_lost_its_last_links_is_found_by_the_next_sequence(
-    app: PaymentsApp, connect_as: ConnectAs
-) -> None:
+async def test_a_chain_that_lost_its_last_links_is_found_by_the_next_sequence(app: PaymentsApp) -> None:
     await _link_rewards(app)
-    await _tamper(app, connect_as, "DELETE FROM ledger_links")
+    await app.tamper("DELETE FROM ledger_links")
     assert await _broken(app) == Break(1, None, f"is missing: the chain has {REWARDS} links")
 
 
-async def test_a_posting_that_was_removed_before_its_link_is_found(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_a_posting_that_was_removed_before_its_link_is_found(app: PaymentsApp) -> None:
     ids = await _post_rewards(app)
-    await _tamper(app, connect_as, "DELETE FROM ledger_transactions WHERE id = $1", ids[2])
-    await _tamper(app, connect_as, "DELETE FROM ledger_entries WHERE transaction_id = $1", ids[2])
+    await app.tamper("DELETE FROM ledger_transactions WHERE id = $1", ids[2])
+    await app.tamper("DELETE FROM ledger_entries WHERE transaction_id = $1", ids[2])
     assert await LEDGER_CHAIN.extend(app.database) == REWARDS - 1
     assert await _broken(app) == Break(None, ids[2], "was removed before it was sealed")
 
 
-async def test_a_posting_may_wait_a_minute_for_its_link(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_a_posting_may_wait_a_minute_for_its_link(app: PaymentsApp) -> None:
     ids = await _post_rewards(app)
     assert await _broken(app) is None
-    await _tamper(app, connect_as, MAKE_OLDER, ids[0])
+    await app.tamper(MAKE_OLDER, ids[0])
     assert await _broken(app) == Break(None, ids[0], "waits for its link for too long")
     await LEDGER_CHAIN.extend(app.database)
     assert await _broken(app) is None
@@ -103,25 +93,25 @@ async def test_a_posting_may_wait_a_minute_for_its_link(app: PaymentsApp, connec
 
 @pytest.mark.parametrize(("age_seconds", "is_found"), [(5, False), (65, True)])
 async def test_a_transaction_without_the_posting_function_is_found_after_a_minute(
-    age_seconds: int, is_found: bool, app: PaymentsApp, connect_as: ConnectAs
+    age_seconds: int, is_found: bool, app: PaymentsApp
 ) -> None:
     await _link_rewards(app)
     # A posting that waits for its link hides nothing.
     async with app.unit_of_work() as uow:
         assert await ledger.post(uow, postings.referral_reward(new_id(), 700))
     added = new_id()
-    await _tamper(app, connect_as, ADD_TRANSACTION, added, age_seconds)
+    await app.tamper(ADD_TRANSACTION, added, age_seconds)
     assert await _broken(app) == (Break(None, added, "was written past the posting function") if is_found else None)
 
 
-async def test_entries_of_no_transaction_are_found(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_entries_of_no_transaction_are_found(app: PaymentsApp) -> None:
     await _link_rewards(app)
     stray = new_id()
-    await _tamper(app, connect_as, ADD_ENTRIES, stray)
+    await app.tamper(ADD_ENTRIES, stray)
     assert await _broken(app) == Break(None, stray, "has entries and does not exist")
 
 
-async def test_the_link_of_an_earlier_report_must_be_unchanged(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_the_link_of_an_earlier_report_must_be_unchanged(app: PaymentsApp) -> None:
     ids = await _link_rewards(app)
     links = [row["link"] for row in await app.fetch("SELECT link FROM ledger_links ORDER BY sequence")]
     for length, link in enumerate(links, start=1):
@@ -138,9 +128,7 @@ async def test_a_break_names_its_link_its_transaction_or_neither() -> None:
     assert str(Break(None, transaction, "has entries")) == f"transaction {transaction} has entries"
 
 
-async def test_a_chain_longer_than_a_batch_is_extended_and_verified_in_pages(
-    app: PaymentsApp, connect_as: ConnectAs
-) -> None:
+async def test_a_chain_longer_than_a_batch_is_extended_and_verified_in_pages(app: PaymentsApp) -> None:
     count = 2 * LINKS_PER_BATCH + 1
     ids = await _link_rewards(app, count)
     rows = await app.fetch("SELECT sequence, transaction_id FROM ledger_links ORDER BY sequence")
@@ -148,7 +136,7 @@ async def test_a_chain_longer_than_a_batch_is_extended_and_verified_in_pages(
     report = await LEDGER_CHAIN.verify(app.database)
     assert (report.length, report.broken) == (count, None)
     last = ids[-1]
-    await _tamper(app, connect_as, "UPDATE ledger_entries SET currency = 'GHS' WHERE transaction_id = $1", last)
+    await app.tamper("UPDATE ledger_entries SET currency = 'GHS' WHERE transaction_id = $1", last)
     assert await _broken(app) == Break(count, last, "is not what was sealed")
 
 
@@ -169,15 +157,15 @@ async def test_a_second_worker_does_not_wait_for_the_chain(app: PaymentsApp) -> 
     assert await app.fetch("SELECT 1 FROM ledger_unsealed") == []
 
 
-async def test_a_link_registers_the_missing_accounts_of_its_batch_only(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_a_link_registers_the_missing_accounts_of_its_batch_only(app: PaymentsApp) -> None:
     await _link_rewards(app)
     before = await _accounts(app)
-    await _tamper(app, connect_as, "DELETE FROM ledger_accounts")
+    await app.tamper("DELETE FROM ledger_accounts")
     async with app.unit_of_work() as uow:
         assert await ledger.post(uow, postings.referral_reward(new_id(), 700))
     [reward] = [name for name in await _accounts(app) if name.startswith("buyer_balance:")]
     # Another registered account hides nothing.
-    await _tamper(app, connect_as, "DELETE FROM ledger_accounts WHERE account = $1", reward)
+    await app.tamper("DELETE FROM ledger_accounts WHERE account = $1", reward)
     assert await LEDGER_CHAIN.extend(app.database) == 1
     assert set(await _accounts(app)) == {"referral_expense", reward}
     assert len(before) == REWARDS + 1
@@ -187,25 +175,23 @@ async def _accounts(app: PaymentsApp) -> list[str]:
     return [row["account"] for row in await app.fetch("SELECT account FROM ledger_accounts ORDER BY account")]
 
 
-async def test_the_gauges_show_waiting_postings_length_and_break(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_the_gauges_show_waiting_postings_length_and_break(app: PaymentsApp) -> None:
     database = app.database
     ids = await _link_rewards(app)
     await LEDGER_CHAIN.verify(database)
     assert _gauges() == {"unsealed": 0, "length": REWARDS, "broken": 0}
-    await _tamper(app, connect_as, "DELETE FROM ledger_transactions WHERE id = $1", ids[1])
+    await app.tamper("DELETE FROM ledger_transactions WHERE id = $1", ids[1])
     await LEDGER_CHAIN.verify(database)
     assert _gauges() == {"unsealed": 0, "length": REWARDS, "broken": 1}
-    await _post_removed(app, connect_as)
+    await _post_removed(app)
     await LEDGER_CHAIN.extend(database)
     assert _gauges()["unsealed"] == 1
 
 
-async def _post_removed(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def _post_removed(app: PaymentsApp) -> None:
     """Make a registered posting whose transaction is gone: it never gets a link."""
     removed = new_id()
-    await _tamper(
-        app,
-        connect_as,
+    await app.tamper(
         "INSERT INTO ledger_unsealed (position, transaction_id, posted_at) VALUES (1000, $1, now())",
         removed,
     )
@@ -216,26 +202,22 @@ def _gauges() -> dict[str, float | None]:
     return {name: REGISTRY.get_sample_value(f"payments_book_{name}") for name in names}
 
 
-async def test_a_sound_ledger_raises_no_alert_and_a_changed_one_a_sev_1(
-    app: PaymentsApp, connect_as: ConnectAs
-) -> None:
+async def test_a_sound_ledger_raises_no_alert_and_a_changed_one_a_sev_1(app: PaymentsApp) -> None:
     ids = await _link_rewards(app)
     assert await _broken(app) is None
     assert await app.published("operations.alert_raised.v1") == []
-    await _tamper(app, connect_as, "DELETE FROM ledger_transactions WHERE id = $1", ids[0])
+    await app.tamper("DELETE FROM ledger_transactions WHERE id = $1", ids[0])
     assert await _broken(app) is not None
     [alert] = await app.published("operations.alert_raised.v1")
     assert (alert["severity"], alert["runbook"]) == ("SEV-1", "ledger-changed")
     assert str(ids[0]) in alert["detail"]
 
 
-async def test_a_verification_whose_process_died_is_repeated_after_its_lease(
-    app: PaymentsApp, connect_as: ConnectAs
-) -> None:
+async def test_a_verification_whose_process_died_is_repeated_after_its_lease(app: PaymentsApp) -> None:
     clock: ManualClock = app.clock
     database = app.database
     await _link_rewards(app)
-    async with connect_as(app) as owner:
+    async with app.connected() as owner:
         await owner.execute("ALTER TABLE ledger_links RENAME TO ledger_links_gone")
         with pytest.raises(asyncpg.UndefinedTableError):
             await LEDGER_CHAIN.verify_when_due(database, clock)
@@ -250,8 +232,8 @@ async def test_a_verification_whose_process_died_is_repeated_after_its_lease(
     assert await LEDGER_CHAIN.verify_when_due(database, clock) is True
 
 
-async def test_a_due_verification_finds_a_changed_ledger(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_a_due_verification_finds_a_changed_ledger(app: PaymentsApp) -> None:
     ids = await _link_rewards(app)
-    await _tamper(app, connect_as, "DELETE FROM ledger_transactions WHERE id = $1", ids[0])
+    await app.tamper("DELETE FROM ledger_transactions WHERE id = $1", ids[0])
     assert await LEDGER_CHAIN.verify_when_due(app.database, app.clock) is True
     assert len(await app.published("operations.alert_raised.v1")) == 1

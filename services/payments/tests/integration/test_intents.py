@@ -14,7 +14,7 @@ from payments.use_cases.intents import start_payment
 from payments.use_cases.intents.prepare_intent import PaymentRequest, prepare_intent
 from testkit.fixtures import WAIT_SECONDS_MAX, eventually
 
-from .conftest import ConnectAs, PaymentsApp
+from .conftest import PaymentsApp
 
 _WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
 
@@ -84,11 +84,9 @@ async def test_a_key_stays_bound_to_its_effect_for_good(app: PaymentsApp) -> Non
     assert (await app.request_intent(other_origin.order_id, key=key, user=other_user)).status_code == 201
 
 
-async def test_a_key_that_a_concurrent_request_binds_to_another_order_is_rejected(
-    app: PaymentsApp, connect_as: ConnectAs
-) -> None:
+async def test_a_key_that_a_concurrent_request_binds_to_another_order_is_rejected(app: PaymentsApp) -> None:
     async def second_waits() -> bool:
-        async with connect_as(app, "admin") as server:
+        async with app.connected("admin") as server:
             return bool(await server.fetchval(_WAITING))
 
     one, other, key = await app.place_order(), await app.place_order(), uuid4()

@@ -19,7 +19,7 @@ from payments.responses.ledger import LedgerEntry, LedgerTransaction
 from payments.store import ledger_totals
 from payments.timers import update_ledger_totals_once
 
-from .conftest import ConnectAs, PaymentsApp
+from .conftest import PaymentsApp
 
 
 async def _get(app: PaymentsApp, path: str, role: str = "auditor", **query: Any) -> Any:
@@ -243,7 +243,7 @@ async def test_a_trial_balance_sums_all_entries_by_kind_and_currency(app: Paymen
 
 
 async def test_a_trial_balance_is_the_same_from_totals_and_from_entries(
-    app: PaymentsApp, connect_as: ConnectAs, monkeypatch: pytest.MonkeyPatch
+    app: PaymentsApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Three states: no totals, totals of a part of the ledger in small batches, and totals of all of it."""
     monkeypatch.setattr("payments.store.ledger_totals._CLAIM", ledger_totals._CLAIM.replace("+ 20000", "+ 2"))
@@ -257,7 +257,7 @@ async def test_a_trial_balance_is_the_same_from_totals_and_from_entries(
         placed = await app.paid_order()
         await _release(app, placed.order_id, 200_000)
     await app.process_webhook(app.charge("ch-foreign", 700, currency="GHS"), is_last_attempt=True)
-    async with connect_as(app, "admin") as admin:
+    async with app.connected("admin") as admin:
         await admin.execute("SET session_replication_role = replica")
         # Two transactions on each day, the last three on the third, with the first at the instant that is read.
         await admin.execute(

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID, uuid4
 
-from .conftest import ConnectAs, PaymentsApp
+from .conftest import PaymentsApp
 
 
 async def _see(app: PaymentsApp, path: str, user: UUID | None, *roles: str) -> Any:
@@ -63,9 +63,9 @@ async def test_support_reads_refunds_and_quarantined_charges_and_decides_nothing
             assert (await app.post_as(f"{path}/{post_as}", body, "support_agent")).status_code == 403
 
 
-async def test_the_api_role_reads_refunds_by_the_row_policy_alone(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_the_api_role_reads_refunds_by_the_row_policy_alone(app: PaymentsApp) -> None:
     await _prepared_refund(app)
-    async with connect_as(app, "api") as api:
+    async with app.connected("api") as api:
         for settings, refunds, decisions in (
             ({}, 0, 0),
             ({"app.user_id": str(app.buyer)}, 1, 0),

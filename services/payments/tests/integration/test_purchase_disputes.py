@@ -12,7 +12,7 @@ import pytest
 from contracts.orders import OrderPlaced
 from payments.store import reconciliation
 
-from .conftest import ConnectAs, PaymentsApp
+from .conftest import PaymentsApp
 from .disputes import CREATE, LOST, RESOLVE, WON, dispute, numbers
 from .purchases import Purchase, escrows_minor, paid_purchase
 from .steps import FILE, WHOLE_TIME
@@ -53,10 +53,10 @@ async def test_refunds_of_the_orders_are_sent_against_the_one_charge(app: Paymen
     await app.check_ledger()
 
 
-async def test_the_database_holds_no_more_than_the_charge_took(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_the_database_holds_no_more_than_the_charge_took(app: PaymentsApp) -> None:
     purchase, _ = await paid_purchase(app)
     other = await app.place_order(1, 0, 0)
-    async with connect_as(app, "admin") as admin:
+    async with app.connected("admin") as admin:
         with pytest.raises(asyncpg.CheckViolationError, match="exceed what it took"):
             await admin.execute(
                 """
@@ -229,16 +229,14 @@ async def test_a_dispute_against_the_refund_of_another_order(app: PaymentsApp) -
     await app.check_ledger()
 
 
-async def test_the_reconciliation_compares_the_charge_with_all_its_orders(
-    app: PaymentsApp, connect_as: ConnectAs
-) -> None:
+async def test_the_reconciliation_compares_the_charge_with_all_its_orders(app: PaymentsApp) -> None:
     purchase, _ = await paid_purchase(app)
     async with app.unit_of_work() as uow:
         [charge] = await app.fetch("SELECT identity FROM charges")
         [recorded] = (await reconciliation.find_recorded_charges(uow, [charge["identity"]], [])).values()
         assert (recorded.amount_minor, recorded.escrow_minor) == (1_000_000, 1_000_000)
         assert await reconciliation.list_orders_held_without_charge(uow, *WHOLE_TIME) == []
-    async with connect_as(app, "admin") as admin:
+    async with app.connected("admin") as admin:
         await admin.execute("UPDATE charges SET amount_minor = 999999")
     async with app.unit_of_work() as uow:
         found = await reconciliation.list_orders_held_without_charge(uow, *WHOLE_TIME)

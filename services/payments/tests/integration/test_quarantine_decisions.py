@@ -13,7 +13,7 @@ from payments.timers import update_metrics_once
 from payments.use_cases.chargebacks.record_dispute import record_dispute
 from testkit.fixtures import eventually
 
-from .conftest import ConnectAs, PaymentsApp
+from .conftest import PaymentsApp
 from .steps import MISMATCH
 
 APPROVAL = {"hash": "0" * 64}
@@ -247,7 +247,7 @@ async def test_concurrent_and_repeated_approvals_have_one_effect(app: PaymentsAp
 
 @pytest.mark.parametrize(("event", "outcome"), [("charge.dispute.create", None), ("charge.dispute.resolve", "lost")])
 async def test_a_concurrently_disputed_charge_is_not_accepted(
-    app: PaymentsApp, connect_as: ConnectAs, event: str, outcome: Outcome | None
+    app: PaymentsApp, event: str, outcome: Outcome | None
 ) -> None:
     placed, charge_id = await app.quarantined(**MISMATCH)
     assert (await _prepare(app, charge_id, "accept")).status_code == 200
@@ -255,7 +255,7 @@ async def test_a_concurrently_disputed_charge_is_not_accepted(
     update = ChargebackUpdate("71", charge["reference"], None, None, None, outcome, None, None, outcome is None)
 
     async def waits_for_the_dispute() -> bool:
-        async with connect_as(app, "admin") as server:
+        async with app.connected("admin") as server:
             return bool(
                 await server.fetchval(
                     "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = "

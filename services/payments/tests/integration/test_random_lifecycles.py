@@ -27,7 +27,7 @@ from payments.timers import settle_refunds_once
 from payments.use_cases.refunds.record_refund_update import record_refund_update
 from testkit.state_changes import StateChanges
 
-from .conftest import ConnectAs, PaymentsApp
+from .conftest import PaymentsApp
 from .disputes import CREATE, LOST, RESOLVE, WON, dispute, paid
 
 LIFECYCLES = {
@@ -47,8 +47,8 @@ numbers = count(9_000_000)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def changes(app: PaymentsApp, connect_as: ConnectAs) -> AsyncIterator[StateChanges]:
-    async with connect_as(app) as owner:
+async def changes(app: PaymentsApp) -> AsyncIterator[StateChanges]:
+    async with app.connected() as owner:
         yield await StateChanges.recorded(owner, LIFECYCLES)
 
 

@@ -15,7 +15,7 @@ from payments.use_cases.reconciliation.check_unexplained import check_unexplaine
 from payments.use_cases.reconciliation.reconcile import Reconciled, reconcile
 from testkit.fixtures import eventually
 
-from .conftest import ConnectAs, PaymentsApp
+from .conftest import PaymentsApp
 from .steps import WHOLE_TIME
 
 
@@ -63,12 +63,6 @@ async def _close(app: PaymentsApp, case_id: str, body: Any = None, **claims: Any
         json={"evidence": "letter of the gateway, 4711"} if body is None else body,
     )
     return response
-
-
-async def _tamper(app: PaymentsApp, connect_as: ConnectAs, statement: str, *values: Any) -> None:
-    async with connect_as(app, "admin") as admin:
-        await admin.execute("SET session_replication_role = replica")
-        assert not (await admin.execute(statement, *values)).endswith(" 0")
 
 
 async def test_each_transfer_into_one_account_is_recovered(sandbox_app: tuple[Any, httpx.AsyncClient]) -> None:
@@ -216,13 +210,11 @@ async def test_a_case_that_does_not_resolve_itself_within_an_hour_is_alerted(
 
 
 async def test_an_amount_changed_in_the_ledger_is_one_case_however_often_it_is_found(
-    sandbox_app: tuple[Any, httpx.AsyncClient], connect_as: ConnectAs
+    sandbox_app: tuple[Any, httpx.AsyncClient],
 ) -> None:
     app, sandbox = sandbox_app
     placed, reference = await _paid_and_reported(app, sandbox)
-    await _tamper(
-        app, connect_as, "UPDATE ledger_entries SET amount_minor = amount_minor / 2 WHERE account = 'gateway_cash'"
-    )
+    await app.tamper("UPDATE ledger_entries SET amount_minor = amount_minor / 2 WHERE account = 'gateway_cash'")
     for _ in range(2):
         assert (await _reconcile(app)).unexplained.minor == 250_000
     [case] = await _cases(app, status="open")
@@ -234,17 +226,17 @@ async def test_an_amount_changed_in_the_ledger_is_one_case_however_often_it_is_f
     # A difference with evidence opens no new case; other figures do.
     assert (await _close(app, case["id"])).json()["data"]["status"] == "closed"
     assert (await _reconcile(app)).unexplained.cases == 0
-    await _tamper(app, connect_as, "UPDATE ledger_entries SET amount_minor = 100 WHERE account = 'gateway_cash'")
+    await app.tamper("UPDATE ledger_entries SET amount_minor = 100 WHERE account = 'gateway_cash'")
     assert (await _reconcile(app)).unexplained.minor == 499_900
     # The case closes when the difference has disappeared.
-    await _tamper(app, connect_as, "UPDATE ledger_entries SET amount_minor = 500000 WHERE account = 'gateway_cash'")
+    await app.tamper("UPDATE ledger_entries SET amount_minor = 500000 WHERE account = 'gateway_cash'")
     assert (await _reconcile(app)).unexplained.cases == 0
     assert sorted(case["status"] for case in await _cases(app)) == ["closed", "explained"]
     assert reference in case["subject"]
 
 
 async def test_a_charge_in_the_ledger_and_not_at_the_gateway_is_a_case(
-    sandbox_app: tuple[Any, httpx.AsyncClient], connect_as: ConnectAs
+    sandbox_app: tuple[Any, httpx.AsyncClient],
 ) -> None:
     app, _ = sandbox_app
     # A webhook signed with a stolen key, of a payment that the gateway does not have.
@@ -252,7 +244,7 @@ async def test_a_charge_in_the_ledger_and_not_at_the_gateway_is_a_case(
     intent = await app.open_intent(forged.order_id)
     await app.process_webhook(app.charge(intent["reference"], 500_000))
     shown = await app.place_order(total_minor=700, commission_minor=0, delivery_fee_minor=0)
-    await _tamper(app, connect_as, "UPDATE payable_orders SET status = 'paid_escrow' WHERE id = $1", shown.order_id)
+    await app.tamper("UPDATE payable_orders SET status = 'paid_escrow' WHERE id = $1", shown.order_id)
     assert (await _reconcile(app)).unexplained.cases == 2
     cases = {case["kind"]: case for case in await _cases(app)}
     assert cases["charge_not_at_gateway"]["orderId"] == str(forged.order_id)
@@ -262,9 +254,9 @@ async def test_a_charge_in_the_ledger_and_not_at_the_gateway_is_a_case(
     assert [alert["severity"] for alert in await app.published("operations.alert_raised.v1")] == ["SEV-2"]
 
 
-async def test_a_case_is_closed_once_with_evidence(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_a_case_is_closed_once_with_evidence(app: PaymentsApp) -> None:
     order = await app.place_order()
-    await _tamper(app, connect_as, "UPDATE payable_orders SET status = 'paid_escrow' WHERE id = $1", order.order_id)
+    await app.tamper("UPDATE payable_orders SET status = 'paid_escrow' WHERE id = $1", order.order_id)
     dependencies = app.dependencies
     await reconcile(dependencies.database, dependencies.gateways, dependencies.clock, *WHOLE_TIME)
     [case] = await _cases(app)
@@ -303,21 +295,21 @@ async def test_the_last_days_are_reconciled_once_a_day(
     assert len(requested) == 3
 
 
-async def test_the_daily_run_reads_seven_days(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_the_daily_run_reads_seven_days(app: PaymentsApp) -> None:
     now = app.clock.now()
     within, before = await app.place_order(), await app.place_order()
     for order, age in ((within, timedelta(days=7)), (before, timedelta(days=7, seconds=1))):
         statement = "UPDATE payable_orders SET status = 'paid_escrow', heard_at = $2 WHERE id = $1"
-        await _tamper(app, connect_as, statement, order.order_id, now - age)
+        await app.tamper(statement, order.order_id, now - age)
     assert await reconcile_once(app.dependencies) is True
     assert [case["orderId"] for case in await _cases(app)] == [str(within.order_id)]
 
 
-async def test_the_command_ends_with_status_1_while_a_case_is_open(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_the_command_ends_with_status_1_while_a_case_is_open(app: PaymentsApp) -> None:
     dependencies = app.dependencies
     await reconcile_command(dependencies, "--from", "2025-12-01", "--to", "2026-03-02T23:00:00Z")
     order = await app.place_order()
-    await _tamper(app, connect_as, "UPDATE payable_orders SET status = 'paid_escrow' WHERE id = $1", order.order_id)
+    await app.tamper("UPDATE payable_orders SET status = 'paid_escrow' WHERE id = $1", order.order_id)
     with pytest.raises(SystemExit) as open_case:
         await reconcile_command(dependencies, "--from", "2025-12-01", "--to", "2026-02-01")
     assert open_case.value.code == 1

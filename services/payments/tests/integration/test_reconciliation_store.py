@@ -13,7 +13,7 @@ from payments.domain.settlements import Settlement
 from payments.store import reconciliation
 from testkit.locks import assert_locks
 
-from .conftest import ConnectAs, PaymentsApp
+from .conftest import PaymentsApp
 from .disputes import paid
 from .steps import WHOLE_TIME
 from .stories import newest_refund
@@ -41,13 +41,11 @@ async def refunded(app: PaymentsApp, amount_minor: int) -> tuple[UUID, str]:
     return event.refund_id, str(refund["id"])
 
 
-async def test_a_charge_is_found_by_its_identity_or_if_unnamed_by_its_reference(
-    app: PaymentsApp, connect_as: ConnectAs
-) -> None:
+async def test_a_charge_is_found_by_its_identity_or_if_unnamed_by_its_reference(app: PaymentsApp) -> None:
     (own, reference), (_, other_reference) = await paid(app), await paid(app)
     [row] = await app.fetch("SELECT identity FROM charges WHERE reference = $1", reference)
     without_id, without_id_too = (await paid(app))[1], (await paid(app))[1]
-    async with connect_as(app, "admin") as admin:
+    async with app.connected("admin") as admin:
         statement = "UPDATE charges SET gateway_id = NULL WHERE reference = ANY ($1)"
         await admin.execute(statement, [without_id, without_id_too])
     async with app.unit_of_work() as uow:
@@ -121,11 +119,11 @@ async def test_a_refund_is_found_by_its_attempt_else_by_the_gateways_id(app: Pay
         assert await found(uow, uuid4(), "unknown") is None
 
 
-async def test_an_order_whose_charge_does_not_cover_it_is_a_difference(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_an_order_whose_charge_does_not_cover_it_is_a_difference(app: PaymentsApp) -> None:
     (own, reference), (other, _) = await paid(app), await paid(app)
     async with app.unit_of_work() as uow:
         assert await reconciliation.list_orders_held_without_charge(uow, *WHOLE_TIME) == []
-    async with connect_as(app, "admin") as admin:
+    async with app.connected("admin") as admin:
         await admin.execute("SET session_replication_role = replica")
         await admin.execute("UPDATE charges SET verdict = 'quarantined' WHERE reference = $1", reference)
     async with app.unit_of_work() as uow:

@@ -14,7 +14,7 @@ from payments.store.webhooks import record_webhook_if_new
 from payments.use_cases.webhooks.dead_letter_webhook import dead_letter_webhook
 from providers.gateways import GatewayName
 
-from .conftest import ConnectAs, PaymentsApp
+from .conftest import PaymentsApp
 from .steps import dead_webhook, get_as_roles, replay_dead_webhook
 
 
@@ -205,12 +205,12 @@ GUARDED = {
 }
 
 
-async def test_the_policies_hold_when_a_query_forgets_its_filter(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_the_policies_hold_when_a_query_forgets_its_filter(app: PaymentsApp) -> None:
     await app.paid_order()
     await app.process_webhook(app.charge("ch-x", 700), is_last_attempt=True)
     await dead_webhook(app)
     own = ("payment_intents", "payable_orders", "payment_references", "payment_intent_keys")
-    async with connect_as(app, "api") as api:
+    async with app.connected("api") as api:
 
         async def seen(table: str, user: UUID, permissions: str) -> int:
             async with api.transaction():

@@ -5,7 +5,7 @@ from uuid import uuid4
 import asyncpg
 import pytest
 
-from .conftest import ConnectAs, PaymentsApp
+from .conftest import PaymentsApp
 
 
 async def test_the_view_shows_every_transaction_with_its_entries(app: PaymentsApp) -> None:
@@ -25,16 +25,16 @@ async def test_the_view_shows_every_transaction_with_its_entries(app: PaymentsAp
     assert sum(entry["amountMinor"] for entry in row["entries"]) == 0
 
 
-async def test_the_audit_reads_the_view(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_the_audit_reads_the_view(app: PaymentsApp) -> None:
     await app.paid_order()
-    async with connect_as(app, "admin") as admin, admin.transaction():
+    async with app.connected("admin") as admin, admin.transaction():
         await admin.execute("SET LOCAL ROLE campus_audit")
         assert len(await admin.fetch("SELECT * FROM transactions")) == 1
 
 
-async def test_the_view_follows_the_row_policies_and_rejects_writes(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_the_view_follows_the_row_policies_and_rejects_writes(app: PaymentsApp) -> None:
     await app.paid_order()
-    async with connect_as(app, "api") as api:
+    async with app.connected("api") as api:
         for settings, transactions in (
             ({}, 0),
             ({"app.user_id": str(uuid4()), "app.permissions": "orders:place"}, 0),
@@ -45,7 +45,7 @@ async def test_the_view_follows_the_row_policies_and_rejects_writes(app: Payment
                     await api.execute("SELECT set_config($1, $2, true)", name, value)
                 assert await api.fetchval("SELECT count(*) FROM transactions") == transactions
     for role in ("api", "service"):
-        async with connect_as(app, role) as connection:
+        async with app.connected(role) as connection:
             for statement in (
                 "DELETE FROM transactions",
                 "UPDATE transactions SET type = 'x'",

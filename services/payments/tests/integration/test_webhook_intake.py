@@ -14,7 +14,7 @@ from payments.app import SERVICE
 from testkit.fixtures import DatabaseFactory, eventually
 from testkit.service_kit import opened
 
-from .conftest import RELEASE_SIGNING_KEY, ConnectAs, Gateway, OpenApp, PaymentsApp, Signer
+from .conftest import RELEASE_SIGNING_KEY, Gateway, OpenApp, PaymentsApp, Signer
 from .steps import make_read_only
 
 WEBHOOK = "/functions/v1/gateway-webhook"
@@ -200,10 +200,8 @@ async def test_a_crash_of_the_intake_stores_nothing(app: PaymentsApp) -> None:
     assert await app.outcomes() == ["queued"]
 
 
-async def test_a_database_that_cannot_be_written_is_503_with_retry_after(
-    app: PaymentsApp, connect_as: ConnectAs
-) -> None:
-    await make_read_only(app, connect_as)
+async def test_a_database_that_cannot_be_written_is_503_with_retry_after(app: PaymentsApp) -> None:
+    await make_read_only(app)
     responses = [await app.send({"event": "charge.success", "data": {"id": number}}) for number in range(3)]
     assert {response.status_code for response in responses} == {503}
     assert all(response.headers["retry-after"] for response in responses)

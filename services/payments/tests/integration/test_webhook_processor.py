@@ -12,16 +12,16 @@ from common.database.unit_of_work import Database
 from payments.streams import webhook_processor
 from testkit.fixtures import WAIT_SECONDS_MAX, eventually
 
-from .conftest import ConnectAs, PaymentsApp
+from .conftest import PaymentsApp
 
 UNPUBLISHED = "SELECT id FROM outbox WHERE queue = 'payments.webhooks' AND published_at IS NULL"
 LEASED = UNPUBLISHED + " AND next_attempt_at BETWEEN now() AND now() + interval '5 s'"
 
 
 @asynccontextmanager
-async def locked_order(app: PaymentsApp, connect_as: ConnectAs, order_id: Any) -> AsyncIterator[None]:
+async def locked_order(app: PaymentsApp, order_id: Any) -> AsyncIterator[None]:
     """Keep the order unsettled in the meantime."""
-    async with connect_as(app, "owner") as other, other.transaction():
+    async with app.connected() as other, other.transaction():
         await other.execute("SELECT FROM payable_orders WHERE id = $1 FOR UPDATE", order_id)
         yield
 
@@ -74,13 +74,13 @@ async def test_an_unprocessed_webhook_has_no_response_and_no_message_before_it_i
 
 
 async def test_a_webhook_that_waits_for_a_lock_has_its_response_once_it_is_durable(
-    app: PaymentsApp, connect_as: ConnectAs, monkeypatch: pytest.MonkeyPatch
+    app: PaymentsApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(webhook_processor, "confirm_earlier", unavailable)
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
     with app.database.handover.to_relay():
-        async with locked_order(app, connect_as, placed.order_id):
+        async with locked_order(app, placed.order_id):
             assert (await app.send(app.charge(intent["reference"], 500_000))).status_code == 503
             monkeypatch.undo()
             assert (await app.send(app.charge(intent["reference"], 500_000))).status_code == 200
@@ -100,11 +100,11 @@ async def test_a_webhook_that_fails_is_left_to_the_worker(app: PaymentsApp) -> N
     assert await app.outcomes() == ["done"]
 
 
-async def test_a_burst_is_left_to_the_worker(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_a_burst_is_left_to_the_worker(app: PaymentsApp) -> None:
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
     with app.database.handover.to_relay():
-        async with locked_order(app, connect_as, placed.order_id):
+        async with locked_order(app, placed.order_id):
             for _ in range(webhook_processor.CONCURRENT_MAX + 1):
                 await app.send(app.charge(intent["reference"], 500_000))
             assert handed_to_relay(app) == ["payments.webhooks"]
@@ -114,13 +114,11 @@ async def test_a_burst_is_left_to_the_worker(app: PaymentsApp, connect_as: Conne
     assert (await app.balances())[f"escrow:{placed.order_id}"] == -500_000
 
 
-async def test_a_process_that_dies_releases_the_webhook_to_another_relay(
-    app: PaymentsApp, connect_as: ConnectAs
-) -> None:
+async def test_a_process_that_dies_releases_the_webhook_to_another_relay(app: PaymentsApp) -> None:
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
     with app.database.handover.to_relay():
-        async with locked_order(app, connect_as, placed.order_id):
+        async with locked_order(app, placed.order_id):
             earlier = asyncio.all_tasks()
             await app.send(app.charge(intent["reference"], 500_000))
             [dying] = [task for task in asyncio.all_tasks() - earlier if "WebhookProcessor" in repr(task)]
@@ -134,19 +132,19 @@ async def test_a_process_that_dies_releases_the_webhook_to_another_relay(
     assert (await app.balances())[f"escrow:{placed.order_id}"] == -500_000
 
 
-async def test_a_lease_that_ends_too_early_settles_the_charge_once(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_a_lease_that_ends_too_early_settles_the_charge_once(app: PaymentsApp) -> None:
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
 
     async def both_wait() -> bool:
-        async with connect_as(app, "admin") as server:
+        async with app.connected("admin") as server:
             waiting = (
                 "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
             )
             return int(await server.fetchval(waiting)) == 2
 
     with app.database.handover.to_relay():
-        async with locked_order(app, connect_as, placed.order_id):
+        async with locked_order(app, placed.order_id):
             await app.send(app.charge(intent["reference"], 500_000))
             worker = asyncio.create_task(app.work("payments.webhooks"))
             await eventually(both_wait)

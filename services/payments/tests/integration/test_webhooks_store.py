@@ -15,7 +15,7 @@ from payments.domain.webhooks import Arrival
 from payments.store import revisions, webhooks
 from testkit.locks import assert_locks
 
-from .conftest import ConnectAs, PaymentsApp
+from .conftest import PaymentsApp
 from .steps import make_read_only
 
 OWN, OTHER, RAW = "charge.success:own", "charge.success:other", b'{"event":"charge.success"}'
@@ -63,11 +63,11 @@ async def test_a_body_that_the_database_cannot_hold_as_json_is_kept_as_text(
     assert (bytes(row["raw"]), row["kind"]) == (raw, "string")
 
 
-async def test_only_an_outage_of_the_database_is_reported_as_one(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_only_an_outage_of_the_database_is_reported_as_one(app: PaymentsApp) -> None:
     database = app.database
     with pytest.raises(asyncpg.DataError):
         await webhooks.find_other_body(database, "\0", RAW)
-    await make_read_only(app, connect_as)
+    await make_read_only(app)
     for _ in range(2):
         with pytest.raises(DatabaseUnavailable):
             await record(app, OWN)

@@ -316,11 +316,6 @@ Opener = Callable[..., AbstractAsyncContextManager[OpenService]]
 
 
 @pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture
 async def urls(fresh_database: DatabaseFactory) -> DatabaseUrls:
     """Return the test's database, under each of its roles."""
     return await fresh_database("payouts")
@@ -342,11 +337,6 @@ async def app(urls: DatabaseUrls, broker_url: str, sandbox: Sandbox, clock: Manu
         payout_transfer_minimum_minor=1,
     ) as running:
         yield running
-
-
-@pytest.fixture
-def client(app: OpenService) -> httpx.AsyncClient:
-    return app.client
 
 
 @pytest.fixture

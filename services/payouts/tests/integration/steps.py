@@ -34,23 +34,16 @@ async def quarantined_account(scenario, vendor, payout_id=None):
     return data["payout"] and data["payout"]["restitution"]
 
 
-async def post_as(
-    scenario, path: str, body: Any, role: str, by: Any = None, *, stepped_up: bool = True, key: Any = None
-):
-    headers = scenario.headers(by or new_id(), roles=(role,), stepped_up=stepped_up, idempotency_key=key)
-    return await scenario.client.post(path, json=body, headers=headers)
-
-
 async def prepare_release(scenario, vendor, role: str = "finance_maker", by: Any = None, **options: Any):
     path = f"/api/vendors/{vendor.id}/bank-details/release"
-    return await post_as(scenario, path, {"reason": RELEASE_REASON}, role, by, **options)
+    return await scenario.post_as(path, {"reason": RELEASE_REASON}, role, by, **options)
 
 
 async def decide_release(
     scenario, release, verb: str = "approve", role: str = "finance_checker", by: Any = None, **options: Any
 ):
     body = options.pop("body", {"hash": release["hash"]} if verb == "approve" else {"reason": "Say more"})
-    return await post_as(scenario, f"/api/bank-detail-releases/{release['id']}/{verb}", body, role, by, **options)
+    return await scenario.post_as(f"/api/bank-detail-releases/{release['id']}/{verb}", body, role, by, **options)
 
 
 async def prepared_release(scenario: Scenario, sandbox: Sandbox) -> tuple[Vendor, dict[str, Any]]:

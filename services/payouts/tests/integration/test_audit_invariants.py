@@ -2,12 +2,9 @@
 
 from typing import Any
 
-import asyncpg
-
 from common.primitives.ids import new_id
 from contracts.payments import ChargeDisputed, EscrowRefunded
 from operations.audit.invariants import INVARIANTS
-from testkit.fixtures import DatabaseUrls
 
 RULES = {line.rule: line.offending for line in INVARIANTS if line.service == "payouts"}
 
@@ -43,7 +40,7 @@ TAMPERINGS = {
 }
 
 
-async def test_the_audit_names_the_account_of_a_broken_wallet_invariant(scenario: Any, urls: DatabaseUrls) -> None:
+async def test_the_audit_names_the_account_of_a_broken_wallet_invariant(scenario: Any) -> None:
     vendor, debtor = await scenario.ready_vendor(1_000), await scenario.ready_vendor(500)
     await scenario.payout(vendor, 300)
     event = await scenario.release(vendor, 400)
@@ -54,9 +51,7 @@ async def test_the_audit_names_the_account_of_a_broken_wallet_invariant(scenario
     await scenario.receive(
         EscrowRefunded(**parties, vendor_id=debtor.id, refund_id=new_id(), amount_minor=900, from_vendor_minor=800)
     )
-    admin = await asyncpg.connect(urls.admin)
-    try:
-        await admin.execute("SET session_replication_role = replica")
+    async with scenario.tampering() as admin:
         for broken_rule, statements in TAMPERINGS.items():
             assert await admin.fetch(RULES[broken_rule]) == [], broken_rule
             for statement in statements:
@@ -67,5 +62,3 @@ async def test_the_audit_names_the_account_of_a_broken_wallet_invariant(scenario
                 await undone.rollback()
                 assert tampered, statement
                 assert all(any(word in str(row) for row in named) for word in tampered), (statement, tampered, named)
-    finally:
-        await admin.close()

@@ -1,20 +1,16 @@
 """The hash chain of the wallets' ledger. Payments' tests cover the mechanism (`common.ledger.hash_chain`)."""
 
-import asyncpg
 import pytest
 
 from common.ledger.chain_loops import DAILY
 from common.primitives.clock import ManualClock
 from payouts.app import SERVICE, verify_ledger_command
 from payouts.metrics import LEDGER
-from testkit.fixtures import DatabaseUrls
 
 from .conftest import Scenario
 
 
-async def test_a_changed_posting_is_named_and_alerted(
-    scenario: Scenario, urls: DatabaseUrls, capsys: pytest.CaptureFixture[str]
-) -> None:
+async def test_a_changed_posting_is_named_and_alerted(scenario: Scenario, capsys: pytest.CaptureFixture[str]) -> None:
     vendor = await scenario.ready_vendor(1_000)
     await scenario.payout(vendor, 400)
     await scenario.release(vendor, 50)
@@ -27,14 +23,9 @@ async def test_a_changed_posting_is_named_and_alerted(
     await verify_ledger_command(scenario.dependencies, length, head)
     [row] = await scenario.fetch("SELECT transaction_id FROM ledger_links WHERE sequence = 2")
     tampered = row["transaction_id"]
-    admin = await asyncpg.connect(urls.admin)
-    try:
-        await admin.execute("SET session_replication_role = replica")
-        await admin.execute(
-            "UPDATE ledger_entries SET amount_minor = amount_minor * 10 WHERE transaction_id = $1", tampered
-        )
-    finally:
-        await admin.close()
+    await scenario.tamper(
+        "UPDATE ledger_entries SET amount_minor = amount_minor * 10 WHERE transaction_id = $1", tampered
+    )
     with pytest.raises(SystemExit) as broken:
         await verify_ledger_command(scenario.dependencies)
     assert f"link 2: transaction {tampered} is not what was sealed" in str(broken.value.code)

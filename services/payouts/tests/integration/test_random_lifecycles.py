@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
-import asyncpg
 import pytest
 import pytest_asyncio
 
@@ -180,13 +179,10 @@ class PayoutWalker:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def changes(scenario: Scenario) -> AsyncIterator[StateChanges]:
-    owner = await asyncpg.connect(scenario.urls.owner)
-    try:
+    async with scenario.connected() as owner:
         changes = await StateChanges.recorded(owner, LIFECYCLES)
         await changes.refuse_others(*LIFECYCLES)
         yield changes
-    finally:
-        await owner.close()
 
 
 @pytest.mark.parametrize("seed", SEEDS)

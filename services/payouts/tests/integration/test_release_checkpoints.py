@@ -5,7 +5,6 @@ from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
-import asyncpg
 import msgspec
 import pytest
 
@@ -16,7 +15,6 @@ from payouts.domain.release_statements import LINES_TO_CHECKPOINT, STATEMENTS_TR
 from payouts.store import release_statements
 from payouts.store.release_checkpoints import authenticated_rows, list_checkpoints
 from payouts.timers import check_releases_once
-from testkit.fixtures import DatabaseUrls
 
 from .conftest import Scenario, Vendor, released
 from .steps import escrow_refunded, skip_reason
@@ -101,13 +99,9 @@ async def cost_of_check(scenario: Scenario, vendor: Vendor) -> tuple[int, float]
 
 
 @pytest.fixture
-async def admin(urls: DatabaseUrls) -> Any:
-    connection = await asyncpg.connect(urls.admin)
-    try:
-        await connection.execute("SET session_replication_role = replica")
+async def admin(scenario: Scenario) -> Any:
+    async with scenario.tampering() as connection:
         yield connection
-    finally:
-        await connection.close()
 
 
 async def test_a_check_costs_the_same_with_a_hundred_times_the_releases(scenario: Scenario, admin: Any) -> None:

@@ -9,7 +9,6 @@ from itertools import permutations
 from typing import Any
 from uuid import UUID, uuid4
 
-import asyncpg
 import msgspec
 import pytest
 
@@ -21,7 +20,7 @@ from payouts.domain.release_statements import LATE_AFTER
 from payouts.timers import check_releases_once
 from payouts.use_cases.releases.correct_wallet import correct_wallet
 
-from .conftest import RELEASE_KEY, Payments, released
+from .conftest import RELEASE_KEY, Payments, Scenario, released
 from .steps import escrow_refunded, skip_reason
 
 OTHER_KEY = SigningKey("AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=")
@@ -51,46 +50,38 @@ async def test_a_wallet_that_matches_payments_statements_is_paid_out(scenario: A
     assert await exceptions(scenario, vendor) == []
 
 
-async def a_forged_event(scenario: Any, vendor: Any, event: Any, urls: Any) -> None:
+async def a_forged_event(scenario: Any, vendor: Any, event: Any) -> None:
     await scenario.app.deliver_unsigned(released(vendor, 500))
 
 
-async def a_forged_event_under_another_key(scenario: Any, vendor: Any, event: Any, urls: Any) -> None:
+async def a_forged_event_under_another_key(scenario: Any, vendor: Any, event: Any) -> None:
     await scenario.app.deliver_unsigned(Payments(OTHER_KEY).signed(released(vendor, 500)))
 
 
-async def a_real_order_with_another_amount(scenario: Any, vendor: Any, event: Any, urls: Any) -> None:
+async def a_real_order_with_another_amount(scenario: Any, vendor: Any, event: Any) -> None:
     statement = scenario.payments.statement(vendor.id, f"release:{(real := released(vendor, 10)).release_id}", 10)
     forged = msgspec.structs.replace(real, net_minor=510, gross_minor=510, statement=statement)
     await scenario.app.deliver_unsigned(forged)
 
 
-async def the_same_release_under_another_id(scenario: Any, vendor: Any, event: Any, urls: Any) -> None:
+async def the_same_release_under_another_id(scenario: Any, vendor: Any, event: Any) -> None:
     await scenario.app.deliver_unsigned(msgspec.structs.replace(event, release_id=new_id()))
 
 
-async def a_statement_of_another_vendor(scenario: Any, vendor: Any, event: Any, urls: Any) -> None:
+async def a_statement_of_another_vendor(scenario: Any, vendor: Any, event: Any) -> None:
     other = await scenario.vendor()
     theirs = scenario.payments.signed(released(other, 500))
     await scenario.app.deliver_unsigned(msgspec.structs.replace(theirs, vendor_id=vendor.id))
 
 
-async def a_row_by_hand(scenario: Any, vendor: Any, event: Any, urls: Any) -> None:
-    admin = await asyncpg.connect(urls.admin)
-    try:
-        async with admin.transaction():
-            await admin.execute("SET LOCAL session_replication_role = replica")
-            await admin.execute(
-                "UPDATE ledger_balances SET balance_minor = balance_minor + 500 WHERE account = $1",
-                f"wallet:{vendor.id}",
-            )
-    finally:
-        await admin.close()
+async def a_row_by_hand(scenario: Any, vendor: Any, event: Any) -> None:
+    await scenario.tamper(
+        "UPDATE ledger_balances SET balance_minor = balance_minor + 500 WHERE account = $1", f"wallet:{vendor.id}"
+    )
 
 
-async def a_line_and_its_posting_by_hand(scenario: Any, vendor: Any, event: Any, urls: Any) -> None:
-    admin = await asyncpg.connect(urls.admin)
-    try:
+async def a_line_and_its_posting_by_hand(scenario: Any, vendor: Any, event: Any) -> None:
+    async with scenario.connected("admin") as admin:
         await admin.execute(
             "INSERT INTO wallet_lines (id, vendor_id, kind, source_key, net_minor, balance_minor, at) "
             "VALUES ($1, $2, 'release', $3, 500, 1500, now())",
@@ -101,14 +92,11 @@ async def a_line_and_its_posting_by_hand(scenario: Any, vendor: Any, event: Any,
             "ARRAY[500, -500]::bigint[])",
             new_id(), f"release:{new_id()}", b"x", ["escrow_released", f"wallet:{vendor.id}"],
         )  # fmt: skip
-    finally:
-        await admin.close()
 
 
-async def an_undecided_return(scenario: Any, vendor: Any, event: Any, urls: Any) -> None:
+async def an_undecided_return(scenario: Any, vendor: Any, event: Any) -> None:
     payout = await scenario.payout(vendor, 500)
-    admin = await asyncpg.connect(urls.admin)
-    try:
+    async with scenario.connected("admin") as admin:
         await admin.execute(
             "INSERT INTO wallet_lines (id, vendor_id, kind, source_key, payout_id, net_minor, balance_minor, at) "
             "VALUES ($1, $2, 'restitution', $3, $4, 500, 1000, now())",
@@ -119,19 +107,14 @@ async def an_undecided_return(scenario: Any, vendor: Any, event: Any, urls: Any)
             "ARRAY[500, -500]::bigint[])",
             new_id(), f"restitution:{payout}", b"x", [f"in_transit:{payout}", f"wallet:{vendor.id}"],
         )  # fmt: skip
-    finally:
-        await admin.close()
 
 
-async def a_statement_written_by_hand(scenario: Any, vendor: Any, event: Any, urls: Any) -> None:
+async def a_statement_written_by_hand(scenario: Any, vendor: Any, event: Any) -> None:
     await scenario.app.deliver_unsigned(released(vendor, 500))
-    admin = await asyncpg.connect(urls.admin)
-    try:
+    async with scenario.connected("admin") as admin:
         await admin.execute(
             "UPDATE release_statements SET net_minor = 1500, amount_minor = 1500 WHERE vendor_id = $1", vendor.id
         )
-    finally:
-        await admin.close()
 
 
 FORGERIES = [
@@ -148,11 +131,11 @@ FORGERIES = [
 
 
 @pytest.mark.parametrize("forgery", FORGERIES, ids=lambda forgery: forgery.__name__)
-async def test_an_unsigned_credit_stops_its_vendor_alone(scenario: Any, sandbox: Any, urls: Any, forgery: Any) -> None:
+async def test_an_unsigned_credit_stops_its_vendor_alone(scenario: Any, sandbox: Any, forgery: Any) -> None:
     vendor, other = await scenario.ready_vendor(1), await scenario.ready_vendor(200)
     event = scenario.payments.signed(released(vendor, 999))
     await scenario.app.deliver_unsigned(event)
-    await forgery(scenario, vendor, event, urls)
+    await forgery(scenario, vendor, event)
     payout, honest = await scenario.payout(vendor, 400), await scenario.payout(other, 200)
     batch = (await scenario.dispatch(uuid4(), payoutIds=[payout, honest])).json()["data"]
     assert [transfer["payoutId"] for transfer in batch["transfers"]] == [honest]
@@ -199,18 +182,15 @@ async def test_a_forged_refund_stops_the_vendor_too(scenario: Any) -> None:
     assert "300 kobo less" in held["detail"]
 
 
-async def test_a_forged_payout_is_not_sent(scenario: Any, urls: Any, sandbox: Any) -> None:
+async def test_a_forged_payout_is_not_sent(scenario: Any, sandbox: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
     real = await scenario.payout(vendor, 100)
-    admin = await asyncpg.connect(urls.admin)
-    try:
+    async with scenario.connected("admin") as admin:
         forged = await admin.fetchval(
             "INSERT INTO payout_requests SELECT (json_populate_record(p, json_build_object('id', $2::uuid, "
             "'amount', 900000, 'number', new_payout_number()))).* FROM payout_requests AS p WHERE id = $1 RETURNING id",
             UUID(real), new_id(),
         )  # fmt: skip
-    finally:
-        await admin.close()
     assert await skip_reason(scenario, str(forged)) == "credit_not_released"
     assert await sandbox.transfers() == []
 
@@ -374,22 +354,19 @@ async def test_both_keys_are_valid_during_a_rotation(scenario: Any) -> None:
         object.__setattr__(database, "signatures", signatures)
 
 
-async def start_statements_now(urls: Any, clock: Any) -> None:
+async def start_statements_now(scenario: Scenario) -> None:
     """Simulate a migrated system that has lines."""
-    admin = await asyncpg.connect(urls.admin)
-    try:
+    async with scenario.connected("admin") as admin:
         await admin.execute("DELETE FROM release_statements")
         await admin.execute(
             "UPDATE release_statements_begin SET last_line = (SELECT max(position) FROM wallet_lines), began_at = $1",
-            clock.now(),
+            scenario.clock.now(),
         )
-    finally:
-        await admin.close()
 
 
-async def test_after_the_upgrade_a_vendor_waits_for_its_first_statement(scenario: Any, urls: Any) -> None:
+async def test_after_the_upgrade_a_vendor_waits_for_its_first_statement(scenario: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
-    await start_statements_now(urls, scenario.clock)
+    await start_statements_now(scenario)
     # The previous version still publishes, without a statement.
     await scenario.app.deliver_unsigned(released(vendor, 500))
     payout = await scenario.payout(vendor, 1_500)
@@ -405,9 +382,9 @@ async def test_after_the_upgrade_a_vendor_waits_for_its_first_statement(scenario
     assert await skip_reason(scenario, payout) is None
 
 
-async def test_an_unstated_credit_long_after_the_upgrade_stops_the_vendor(scenario: Any, urls: Any) -> None:
+async def test_an_unstated_credit_long_after_the_upgrade_stops_the_vendor(scenario: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
-    await start_statements_now(urls, scenario.clock)
+    await start_statements_now(scenario)
     scenario.clock.advance(LATE_AFTER + timedelta(seconds=1))
     await scenario.app.deliver_unsigned(released(vendor, 500))
     assert await skip_reason(scenario, await scenario.payout(vendor, 1_500)) == "credit_not_released"

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -16,7 +16,6 @@ from payouts.domain.severity import ExceptionContext
 from payouts.store import exceptions, release_statements
 from payouts.store.exceptions import OpeningException
 from payouts.store.release_statements import VendorLedger
-from testkit.fixtures import DatabaseUrls
 
 from .conftest import Sandbox, Scenario, Vendor, released
 from .staff import Staff
@@ -29,22 +28,6 @@ INSERT INTO release_statements SELECT (json_populate_record(s, $1::json)).* FROM
 WHERE vendor_id = $2 ORDER BY sequence LIMIT 1
 """
 ByHand = Callable[..., AbstractAsyncContextManager[asyncpg.Connection]]
-
-
-@pytest.fixture
-def by_hand(urls: DatabaseUrls) -> ByHand:
-    """Yield a connection that no constraint of the ledger holds."""
-
-    @asynccontextmanager
-    async def connected() -> Any:
-        connection = await asyncpg.connect(urls.admin)
-        try:
-            await connection.execute("SET session_replication_role = replica")
-            yield connection
-        finally:
-            await connection.close()
-
-    return connected
 
 
 async def ledger_of(scenario: Scenario, vendor: Vendor) -> VendorLedger:
@@ -106,10 +89,10 @@ async def test_a_missing_number_is_a_gap_of_its_own_vendor(scenario: Scenario) -
     assert (ledger.totals.gap_since, [line.ordinal for line in ledger.statements]) == (None, [4, 3, 2, 1])
 
 
-async def test_lines_from_before_the_upgrade_are_not_new(scenario: Scenario, by_hand: ByHand) -> None:
+async def test_lines_from_before_the_upgrade_are_not_new(scenario: Scenario) -> None:
     own = await scenario.ready_vendor(1_000)
     [row] = await scenario.fetch("SELECT max(position) AS at FROM wallet_lines")
-    async with by_hand() as connection:
+    async with scenario.tampering() as connection:
         await connection.execute("UPDATE release_statements_begin SET last_line = $1", row["at"])
         await connection.execute("DELETE FROM release_statements")
     ledger = await ledger_of(scenario, own)
@@ -118,14 +101,14 @@ async def test_lines_from_before_the_upgrade_are_not_new(scenario: Scenario, by_
     async with scenario.unit_of_work() as uow:
         assert await release_statements.list_unstated_lines(uow, own.id) == []
     # A line of nothing is none, and neither is one of a payout.
-    async with by_hand() as connection:
+    async with scenario.tampering() as connection:
         await line_by_hand(connection, own, "release", 0)
         await line_by_hand(connection, own, "payout", -1)
     ledger = await ledger_of(scenario, own)
     assert (ledger.totals.has_lines, ledger.totals.has_new_lines) == (True, False)
 
 
-async def test_an_oddity_is_one_of_its_own_vendor(scenario: Scenario, sandbox: Sandbox, by_hand: ByHand) -> None:
+async def test_an_oddity_is_one_of_its_own_vendor(scenario: Scenario, sandbox: Sandbox) -> None:
     staff = Staff(scenario, sandbox)
 
     async def anomalies(*vendors: Vendor) -> list[str | None]:
@@ -135,7 +118,7 @@ async def test_an_oddity_is_one_of_its_own_vendor(scenario: Scenario, sandbox: S
     paid = await staff.dispatched()
     await staff.succeeds(paid.reference)
     assert await anomalies(pending.vendor, other.vendor, paid.vendor) == [None] * 3
-    async with by_hand() as connection:
+    async with scenario.tampering() as connection:
         # Of payouts that are not pending nothing is under way.
         for case in (pending, paid):
             await connection.execute(
@@ -167,7 +150,7 @@ async def test_an_oddity_is_one_of_its_own_vendor(scenario: Scenario, sandbox: S
 
 @pytest.mark.parametrize("kind", ["restitution", "reversal", "recovery_returned"])
 async def test_an_undecided_return_is_an_oddity_of_its_own_vendor(
-    scenario: Scenario, sandbox: Sandbox, by_hand: ByHand, kind: str
+    scenario: Scenario, sandbox: Sandbox, kind: str
 ) -> None:
     staff = Staff(scenario, sandbox)
     other, own = await staff.failed(), await staff.failed()
@@ -176,7 +159,7 @@ async def test_an_undecided_return_is_an_oddity_of_its_own_vendor(
     async def anomalies() -> list[str | None]:
         return [(await ledger_of(scenario, case.vendor)).totals.anomaly for case in (own, other)]
 
-    async with by_hand() as connection:
+    async with scenario.tampering() as connection:
         await line_by_hand(connection, own.vendor, kind, 1, payout_id)
         assert await anomalies() == [f"The {kind} of payout {payout_id} was decided by nobody.", None]
 
@@ -210,9 +193,7 @@ async def test_an_undecided_return_is_an_oddity_of_its_own_vendor(
             assert (await anomalies())[0] is not None
 
 
-async def test_a_payout_that_gave_back_more_than_it_took_is_an_oddity(
-    scenario: Scenario, sandbox: Sandbox, by_hand: ByHand
-) -> None:
+async def test_a_payout_that_gave_back_more_than_it_took_is_an_oddity(scenario: Scenario, sandbox: Sandbox) -> None:
     staff = Staff(scenario, sandbox)
     other, own = await staff.dispatched(), await staff.dispatched()
     payout_id = UUID(own.payout_id)
@@ -220,20 +201,20 @@ async def test_a_payout_that_gave_back_more_than_it_took_is_an_oddity(
     async def anomalies() -> list[str | None]:
         return [(await ledger_of(scenario, case.vendor)).totals.anomaly for case in (own, other)]
 
-    async with by_hand() as connection:
+    async with scenario.tampering() as connection:
         await line_by_hand(connection, own.vendor, "recovery", 40_000, payout_id)
         assert await anomalies() == [None, None], "exactly what it took"
         await line_by_hand(connection, own.vendor, "recovery", 1, payout_id)
         assert await anomalies() == [f"Payout {payout_id} gave back more than it took.", None]
 
 
-async def test_lines_without_a_statement_of_their_amount_are_named(scenario: Scenario, by_hand: ByHand) -> None:
+async def test_lines_without_a_statement_of_their_amount_are_named(scenario: Scenario) -> None:
     other, own = await scenario.ready_vendor(5_000), await scenario.ready_vendor(1_000)
     forged = released(own, 500)
     await scenario.app.deliver_unsigned(forged)
     await scenario.app.deliver_unsigned(released(other, 600))
     await scenario.payout(own, 100)
-    async with by_hand() as connection:
+    async with scenario.tampering() as connection:
         await line_by_hand(connection, own, "release", 0)
 
         async def unstated() -> list[str]:
@@ -260,12 +241,10 @@ async def test_lines_without_a_statement_of_their_amount_are_named(scenario: Sce
         assert await unstated() == []
 
 
-async def test_the_statements_of_a_vendors_lines_are_those_of_received_money(
-    scenario: Scenario, by_hand: ByHand
-) -> None:
+async def test_the_statements_of_a_vendors_lines_are_those_of_received_money(scenario: Scenario) -> None:
     other, own = await scenario.ready_vendor(5_000), await scenario.ready_vendor(1_000)
     await scenario.payout(own, 100)
-    async with by_hand() as connection:
+    async with scenario.tampering() as connection:
         [line] = await connection.fetch(
             "SELECT source_key FROM wallet_lines WHERE vendor_id = $1 AND kind = 'payout'", own.id
         )

@@ -3,14 +3,12 @@
 import asyncio
 from datetime import timedelta
 
-import asyncpg
 import pytest
 
 from common.primitives.ids import new_id
 from contracts.identity import ErasureRequested, VendorSuspended
 from operations.audit.invariants import INVARIANTS
 from payouts.timers import check_releases_once
-from testkit.fixtures import DatabaseUrls
 from testkit.responses import FORBIDDEN, error_of
 
 from .conftest import Scenario
@@ -37,7 +35,7 @@ async def open_matters(scenario: Scenario, vendor):
     return (await scenario.published("payouts.erasure_judged.v1"))[-1].get("openMatters", [])
 
 
-async def test_a_waived_remainder_ends_the_erasures_last_obligation(scenario: Scenario, urls: DatabaseUrls) -> None:
+async def test_a_waived_remainder_ends_the_erasures_last_obligation(scenario: Scenario) -> None:
     vendor = await scenario.vendor()
     await scenario.release(vendor, REMAINDER_MINOR)
     assert await open_matters(scenario, vendor) == ["wallet_remainder"]
@@ -49,13 +47,10 @@ async def test_a_waived_remainder_ends_the_erasures_last_obligation(scenario: Sc
     assert await scenario.balance("waived_balances") == -REMAINDER_MINOR
     assert await scenario.balance(f"wallet:{vendor.id}") == 0
     assert await open_matters(scenario, vendor) == []
-    connection = await asyncpg.connect(urls.admin)
-    try:
+    async with scenario.connected("admin") as connection:
         for invariant in INVARIANTS:
             if invariant.service == "payouts":
                 assert await connection.fetch(invariant.offending) == [], invariant.rule
-    finally:
-        await connection.close()
 
 
 async def test_a_waiver_keeps_the_wallet_covered_by_its_releases(scenario: Scenario) -> None:
