@@ -33,7 +33,7 @@ from operations.provision import (
 )
 from operations.secrets import load_secrets
 from operations.services import SERVICES, Service, service_named
-from operations.subscriber_supervisor import SubscriberSupervisor
+from operations.subscriber_supervisor import SubscriberSupervisor, supervise
 from testkit.fixtures import PATIENT, eventually
 
 LADDER = RetryLadder((0.1, 0.2))
@@ -436,3 +436,16 @@ async def test_a_full_queue_of_a_subscriber_drops_its_oldest_messages(broker: Br
                 assert oldest.body[0] >= 15
         finally:
             await provision_broker(broker.servers.management_url, broker.servers.broker_url, broker.secrets)
+
+
+async def test_a_complete_round_touches_its_file(broker: Broker, tmp_path: Path) -> None:
+    file = tmp_path / "last-round"
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(3):
+            await supervise("http://127.0.0.1:1", broker.servers.broker_url, print, round_file=file)
+    assert not file.exists()
+    running = asyncio.create_task(
+        supervise(broker.servers.management_url, broker.servers.broker_url, print, round_file=file)
+    )
+    await eventually(file.exists)
+    running.cancel()

@@ -104,6 +104,14 @@ def test_a_one_shot_is_repeated_after_a_failure_as_a_job_is() -> None:
     }
 
 
+def test_no_container_that_keeps_running_has_a_disabled_health_check() -> None:
+    """`docker compose up --wait` fails on one (docker/compose#13522)."""
+    assert "traces" in PARTS
+    for name, part in PARTS.items():
+        if part.get("restart") == "unless-stopped":
+            assert not part.get("healthcheck", {}).get("disable"), name
+
+
 def test_the_console_gets_its_settings_and_reaches_the_gateway_only() -> None:
     fields = {name.upper() for name in console.settings.Settings.model_fields}
     given = set(PARTS["console"]["environment"])

@@ -8,7 +8,8 @@ exchange from a queue. Every few seconds this program reads the names that begin
 - exchanges of a team, through which it could publish.
 
 It closes the connections of that team, so that its program shows the reason. `BROKER_URL` names the virtual host and an
-administrator; `BROKER_MANAGEMENT_URL` is by default the same account at port 15672 of the same host.
+administrator; `BROKER_MANAGEMENT_URL` is by default the same account at port 15672 of the same host. `ROUND_FILE` is a
+file whose time is that of the last complete round, for a health check; none by default.
 """
 
 import asyncio
@@ -20,6 +21,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
@@ -109,10 +111,14 @@ def _team_of(name: str) -> str:
 
 
 async def supervise(
-    management_url: str, broker_url: str, report: Callable[[str], None], tls: ssl.SSLContext | None = None
+    management_url: str,
+    broker_url: str,
+    report: Callable[[str], None],
+    tls: ssl.SSLContext | None = None,
+    round_file: Path | None = None,
 ) -> None:
     """Run rounds until cancelled, and report what was removed. An unreachable broker is reported once, and tried
-    again. `tls` verifies the broker; None: the public authorities.
+    again. `tls` verifies the broker; None: the public authorities. Each complete round touches `round_file`.
     """
     async with httpx.AsyncClient(
         base_url=management_url, timeout=10, trust_env=False, verify=tls or client_tls()
@@ -123,6 +129,8 @@ async def supervise(
                 for line in await supervisor.run_once():
                     report(line)
                 was_reached = True
+                if round_file:
+                    round_file.touch()
             except httpx.HTTPError as error:
                 # The text of the error may contain the address with its password.
                 if was_reached:
@@ -144,7 +152,9 @@ async def _main(environment: Mapping[str, str]) -> None:
         tls = client_tls()
     else:
         management_url, tls = _management_url(broker_url, authorities), inside_client_tls(authorities)
-    running = asyncio.ensure_future(supervise(management_url, broker_url, partial(print, flush=True), tls))
+    file = environment.get("ROUND_FILE", "")
+    round_file = Path(file) if file else None
+    running = asyncio.ensure_future(supervise(management_url, broker_url, partial(print, flush=True), tls, round_file))
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
     with suppress(asyncio.CancelledError):
         await running
