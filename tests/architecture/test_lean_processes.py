@@ -1,7 +1,10 @@
 """A process holds no library that it does not use: each megabyte counts seven times on one machine (decision 192)."""
 
+import ast
+import importlib.util
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -40,3 +43,22 @@ def test_a_process_starts_without_libraries_that_it_may_never_use(service) -> No
     assert "msgspec" in imported
     unused = UNUSED if service.name in CALLERS else UNUSED | {"aiohttp"}
     assert not unused & set(imported)
+
+
+# What `__main__` imports before it has read the command.
+MIGRATES = {"sys", "common.process.lean_imports", "common.migrations.runner"}
+
+
+@pytest.mark.parametrize("service", SERVICES, ids=lambda service: service.name)
+def test_a_migration_imports_no_application(service) -> None:
+    spec = importlib.util.find_spec(f"{service.import_name}.__main__")
+    assert spec is not None
+    assert spec.origin is not None
+    imported = {
+        name
+        for statement in ast.parse(Path(spec.origin).read_text()).body
+        if isinstance(statement, ast.Import | ast.ImportFrom)
+        for name in ([one.name for one in statement.names] if isinstance(statement, ast.Import) else [statement.module])
+    }
+    assert "common.migrations.runner" in imported
+    assert imported <= MIGRATES

@@ -6,24 +6,17 @@
 
 import sys
 
-import uvloop
-
 import common.process.lean_imports  # noqa: F401
-from api_gateway.app import run_edge
-from common.migrations.runner import migrate
-from common.process.service import EXIT_UNKNOWN_COMMAND
+from common.migrations.runner import migrate_by_command
 
+if not migrate_by_command("api_gateway"):
+    import uvloop
 
-def main() -> None:
-    command = sys.argv[1] if len(sys.argv) == 2 else ""
-    if command == "migrate":
-        migrate("api_gateway")
-    elif command == "api":
+    from api_gateway.app import run_edge
+    from common.process.service import EXIT_UNKNOWN_COMMAND
+
+    if sys.argv[1:] == ["api"]:
         uvloop.run(run_edge())
     else:
         sys.stderr.write("python -m api_gateway: expected one of api, migrate\n")
         raise SystemExit(EXIT_UNKNOWN_COMMAND)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,10 @@
 """The processes of the payouts service."""
 
 import common.process.lean_imports  # noqa: F401
-from common.process.service import main
-from payouts.app import SERVICE
+from common.migrations.runner import migrate_by_command
 
-main(SERVICE)
+if not migrate_by_command("payouts"):
+    from common.process.service import main
+    from payouts.app import SERVICE
+
+    main(SERVICE)

@@ -6,6 +6,17 @@ import sys
 from pathlib import Path
 
 
+def migrate_by_command(package: str) -> bool:
+    """Run `python -m <service> migrate`. Return False, and do nothing, when the command line has another command.
+
+    The application is not imported first: half of the CPU that a command without a pending migration takes.
+    """
+    if sys.argv[1:] != ["migrate"]:
+        return False
+    migrate(package)
+    return True
+
+
 def migrate(package: str) -> None:
     """Create the service's schema, or upgrade it to the newest revision. Needs OWNER_DATABASE_URL."""
     from alembic import command

@@ -18,7 +18,6 @@ from common.messaging.consumers import Consumers
 from common.messaging.dead_letters import CLOSE_EXPIRED_EVERY_SECONDS, close_expired_dead_letters
 from common.messaging.messages import Subscription
 from common.messaging.relay import MEASURE_EVERY_SECONDS, measure_once, run_relay
-from common.migrations.runner import migrate
 from common.observability import access_log, logging, telemetry
 from common.primitives.problems import Problem
 from common.primitives.waiting import never_ending
@@ -41,11 +40,12 @@ EXIT_UNKNOWN_COMMAND: Final = 64
 
 
 def main(service: Service) -> None:
-    """`python -m <service> api | worker | all | migrate | declare-broker | republish | replay | <its own commands>`."""
+    """Run `python -m <service> api | worker | all | declare-broker | republish | replay | <its own commands>`.
+
+    `migrate` imports no application, and runs before (`common.migrations.runner`).
+    """
     command, arguments = (sys.argv[1], sys.argv[2:]) if len(sys.argv) > 1 else ("", [])
-    if command == "migrate" and not arguments:
-        migrate(service.package)
-    elif command == declaring.COMMAND and not arguments:
+    if command == declaring.COMMAND and not arguments:
         declaring.declare_by_command()
     elif command in ("api", "worker", "all") and not arguments:
         uvloop.run(_run(service, command))
