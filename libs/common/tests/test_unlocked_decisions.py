@@ -205,6 +205,18 @@ async def test_a_started_transaction_decides_under_locks(mechanisms: Mechanisms)
     assert len(await rows(mechanisms, "SELECT FROM notes")) == 1
 
 
+async def test_a_started_transaction_writes_and_publishes_in_one_round_trip(mechanisms: Mechanisms) -> None:
+    change = Change(mechanisms, await new_note(mechanisms))
+
+    async def run(uow: UnitOfWork) -> Any:
+        await write_more(uow)
+        return await change.run(uow)
+
+    assert (await decide_and_write(mechanisms.database, run))["is_saved"]
+    assert change.attempts == [False]
+    assert await change.result() == ("a!", [1])
+
+
 async def test_a_second_decision_needs_locks(mechanisms: Mechanisms) -> None:
     async def run(uow: UnitOfWork) -> list[bool]:
         decisions.append([uow.decides_unlocked(), uow.decides_unlocked()])

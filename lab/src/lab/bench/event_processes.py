@@ -104,7 +104,7 @@ async def consume(count: int) -> dict[str, Any]:
     """Consume until all measured events were processed."""
     settings = PAYMENTS.settings.from_environment()
     async with running(PAYMENTS, settings, "bench-consume") as (runtime, dependencies):
-        subscriptions: list[Subscription[Any]] = [Subscription(OrderPlaced, on_order_placed)]
+        subscriptions: list[Subscription] = [Subscription(OrderPlaced, on_order_placed)]
         consumers = _TimedConsumers(
             "payments",
             runtime.database,

@@ -2,10 +2,10 @@
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from decimal import InvalidOperation
-from typing import Any, Final
+from typing import Final, TypedDict, Unpack
 
 import httpx
 
@@ -69,6 +69,13 @@ class GatewayResponse:
         return text_of(self.body.get("type"))
 
 
+class RequestContent(TypedDict, total=False):
+    """The content of a request: its query, its JSON body."""
+
+    params: Mapping[str, str | int] | None
+    json: object
+
+
 class GatewayApi(ABC):
     """One gateway's API under our secret key. Every call ends within `seconds_max`, also when the response arrives
     byte by byte.
@@ -93,12 +100,12 @@ class GatewayApi(ABC):
     def own_status_of(body: Fields) -> bool | None:
         """Return whether the gateway reports success or an error; None for a body in another format."""
 
-    async def send(self, method: str, path: str, **arguments: Any) -> GatewayResponse:
+    async def send(self, method: str, path: str, **content: Unpack[RequestContent]) -> GatewayResponse:
         """Return the response to one request. Raises NoResponse."""
         call = f"{method} {path}"
         try:
             async with asyncio.timeout(self.seconds_max):
-                received = await self.client.request(method, path, **arguments)
+                received = await self.client.request(method, path, **content)
         except (httpx.HTTPError, TimeoutError) as error:
             raise NoResponse(f"{call}: {type(error).__name__}") from error
         try:

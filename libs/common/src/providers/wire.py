@@ -20,12 +20,12 @@ DIGITS_MAX: Final = 18
 _CAUSE_FIELDS: Final = ("message", "reason", "gateway_response", "description", "error")
 
 
-def data_of(body: Value) -> Fields:
+def data_of(body: object) -> Fields:
     """Return the event's `data`, empty when there is none."""
     return fields_of(fields_of(body).get("data"))
 
 
-def fields_of(value: Value | Fields) -> Fields:
+def fields_of(value: object) -> Fields:
     """Return an object's fields; empty for any other value (0, "", a list)."""
     return value if isinstance(value, dict) else {}
 

@@ -126,7 +126,7 @@ class EdgeProtocol(JoinedProtocol):
         # Timeout of the client's reading: an unread response blocks all that follow.
         self._write_timer: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: Any) -> None:
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
         self._start_client_timer()
 

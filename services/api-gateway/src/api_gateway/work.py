@@ -54,7 +54,7 @@ class OwnAction(msgspec.Struct, rename="camel"):
     act: str
     subject_kind: str
     subject_id: str
-    detail: dict[str, Any]
+    detail: msgspec.Raw
     created_at: str
 
 
@@ -72,10 +72,17 @@ class _PageMeta(msgspec.Struct):
     total: int
 
 
+class _Place(msgspec.Struct, rename="camel"):
+    """The place of a dead webhook in the merged list. Its other members are not read here."""
+
+    failed_at: str
+    id: str
+
+
 class _Page(msgspec.Struct):
     """A page of an offset list of dead webhooks."""
 
-    data: list[dict[str, Any]]
+    data: list[msgspec.Raw]
     meta: _PageMeta
 
 
@@ -113,6 +120,7 @@ MERGES: Final[Mapping[str, Merge]] = {
     "/api/staff-acts/current": Merge(msgspec.json.Decoder(_Part[OwnAction]).decode, _newest),
     SETTINGS_PATH: Merge(msgspec.json.Decoder(_Part[ServiceSetting]).decode, lambda settings: settings),
 }
+_decode_place: Final = msgspec.json.Decoder(_Place).decode
 _decode_page: Final = msgspec.json.Decoder(_Page).decode
 
 
@@ -168,7 +176,7 @@ class MergedLists:
         response = await self._read(call, route, service, _decode_page)
         if response is None or isinstance(response, _Rejected) or response.meta.page == 1:
             return response
-        rows: list[dict[str, Any]] = []
+        rows: list[msgspec.Raw] = []
         end = min(response.meta.page * response.meta.limit, response.meta.total)
         for page in range(1, -(-end // _PAGE_ROWS_MAX) + 1):
             query = urlencode({**_query_of(call), "page": page, "limit": _PAGE_ROWS_MAX}).encode()
@@ -203,15 +211,20 @@ class MergedLists:
         return None
 
 
-def _merged_page(parts: list[_Page], *, is_ascending: bool) -> tuple[list[dict[str, Any]], dict[str, int]]:
+def _merged_page(parts: list[_Page], *, is_ascending: bool) -> tuple[list[msgspec.Raw], dict[str, int]]:
     """Return the rows of the requested page of all parts together, by the time of failure, and its `meta`."""
     page, limit = parts[0].meta.page, parts[0].meta.limit
     total = sum(part.meta.total for part in parts)
     rows = [row for part in parts for row in part.data]
     # ISO 8601 times in UTC sort as texts.
-    rows.sort(key=lambda row: (row["failedAt"], row["id"]), reverse=not is_ascending)
+    rows.sort(key=_place_of, reverse=not is_ascending)
     meta = {"page": page, "limit": limit, "total": total, "total_pages": -(-total // limit)}
     return rows[(page - 1) * limit : page * limit], meta
+
+
+def _place_of(row: msgspec.Raw) -> tuple[str, str]:
+    place = _decode_place(row)
+    return place.failed_at, place.id
 
 
 def _query_of(call: Call) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Evaluations of erasure requests by other services, and the queue of codes to send."""
 
-from typing import Any, Final
+from typing import Final
 
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import UnitOfWork
@@ -65,8 +65,8 @@ async def on_code_to_send(item: CodeToSend, received: Received, dependencies: De
         raise PermanentFault("the encrypted address cannot be decrypted with CODE_DELIVERY_KEY") from None
 
 
-WORK: Final[list[WorkItem[Any]]] = [WorkItem(SENDING_QUEUE, CodeToSend, on_code_to_send)]
-SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
+WORK: Final[list[WorkItem]] = [WorkItem(SENDING_QUEUE, CodeToSend, on_code_to_send)]
+SUBSCRIPTIONS: Final[list[Subscription]] = [
     Subscription(orders.ErasureJudged, on_orders_evaluated),
     Subscription(orders.VendorSuspensionDecided, on_vendor_suspension_decided),
     Subscription(payments.ErasureJudged, on_payments_evaluated),

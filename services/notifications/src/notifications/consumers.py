@@ -59,7 +59,7 @@ a new entry of a streamed feed.
 """
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import contracts.identity as identity_events
 import contracts.operations as operations_events
@@ -120,7 +120,7 @@ async def on_vendor_closed(
     return applied_if(is_newer)
 
 
-_SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
+_SUBSCRIPTIONS: Final[list[Subscription]] = [
     Subscription(identity_events.UserProvisioned, identity.on_user_provisioned),
     # Devices are locked after deliveries.
     Subscription(identity_events.EmailConfirmed, identity.on_email_confirmed, alone=True),
@@ -187,4 +187,4 @@ _SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
 
 # Their handlers read, then write. One that locks rows of several aggregates locks before it reads.
 SUBSCRIPTIONS: Final = [replace(line, starts_late=not line.alone) for line in _SUBSCRIPTIONS]
-WORK: Final[list[WorkItem[Any]]] = [*DELIVERIES_WORK, SUPPORT_WORK]
+WORK: Final[list[WorkItem]] = [*DELIVERIES_WORK, SUPPORT_WORK]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final, TypedDict
+from typing import Final, TypedDict
 
 import msgspec
 
@@ -305,7 +305,7 @@ def _vendor(event: VendorApproved | VendorChanged | VendorSuspended | VendorRein
     )
 
 
-SUBSCRIPTIONS: list[Subscription[Any]] = [
+SUBSCRIPTIONS: list[Subscription] = [
     Subscription(VendorApproved, on_vendor_approved, alone=True),
     Subscription(VendorChanged, on_vendor_changed, alone=True),
     Subscription(VendorSuspended, on_vendor_suspended, alone=True),

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import msgspec
@@ -243,7 +243,7 @@ async def on_bank_details_changed(event: BankDetailsChanged, received: Received,
         await withdrawals.delete_quarantined_account(uow, event.vendor_id, event.bank_code, event.last4)
 
 
-SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
+SUBSCRIPTIONS: Final[list[Subscription]] = [
     Subscription(UserProvisioned, on_user_provisioned),
     Subscription(EmailConfirmed, on_email_confirmed),
     Subscription(UserErased, on_user_erased, alone=True),
@@ -261,7 +261,7 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(BankDetailsChanged, on_bank_details_changed),
 ]
 
-WORK: Final[list[WorkItem[Any]]] = [
+WORK: Final[list[WorkItem]] = [
     WorkItem(WEBHOOK_QUEUE, WebhookWork, on_webhook_queued, on_webhook_exhausted),
     WorkItem(REFUND_QUEUE, RefundWork, on_refund_queued),
     WorkItem(WITHDRAWAL_QUEUE, WithdrawalWork, on_withdrawal_queued),

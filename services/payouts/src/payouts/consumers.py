@@ -1,6 +1,6 @@
 """Subscriptions of this service, and the work items of its own queue."""
 
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import msgspec
@@ -253,7 +253,7 @@ async def on_transfer_queued(item: QueuedTransfer, _: Received, dependencies: De
     await resolve_transfer(dependencies.database, dependencies.gateways, dependencies.clock, item.transfer_id)
 
 
-SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
+SUBSCRIPTIONS: Final[list[Subscription]] = [
     Subscription(VendorApproved, on_vendor_approved),
     Subscription(VendorChanged, on_vendor_changed),
     Subscription(VendorSuspended, on_vendor_suspended),
@@ -270,4 +270,4 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(TransferFailed, on_transfer_failed, alone=True),
     Subscription(TransferReversed, on_transfer_reversed, alone=True),
 ]
-WORK: Final[list[WorkItem[Any]]] = [WorkItem("payouts.transfers", QueuedTransfer, on_transfer_queued)]
+WORK: Final[list[WorkItem]] = [WorkItem("payouts.transfers", QueuedTransfer, on_transfer_queued)]

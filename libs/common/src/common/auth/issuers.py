@@ -21,7 +21,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Self
+from typing import Final, Self
 from urllib.parse import urlsplit
 from uuid import NAMESPACE_URL, UUID, uuid5
 
@@ -196,7 +196,7 @@ def federated_identity_of(claims: Mapping[str, object], issuer: TrustedIssuer, n
     )
 
 
-def read_trusted_issuers(text: str) -> Any:
+def read_trusted_issuers(text: str) -> object:
     """Return the JSON list of TRUSTED_ISSUERS; raises ValueError."""
     try:
         entries = json.loads(text)
@@ -238,7 +238,7 @@ def _is_this_machine(host: str) -> bool:
 
 
 def _at(claims: Mapping[str, object], path: ClaimPath) -> object:
-    value: Any = claims
+    value: object = claims
     for name in path:
         if not isinstance(value, Mapping):
             return None

@@ -9,7 +9,7 @@ import re
 from collections.abc import Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final, NoReturn
 
 import jwt
 from jwt.utils import base64url_decode
@@ -39,7 +39,7 @@ class ReadToken:
     token: str
     algorithm: str
     kid: str | None
-    claims: dict[str, Any]
+    claims: dict[str, object]
 
     def is_signed_with(self, key: jwt.PyJWK) -> bool:
         """Return whether the key, for its one algorithm, verifies the signature."""
@@ -63,7 +63,9 @@ def read_token(token: str, types: Set[str] = ACCESS_TOKEN_TYPES) -> ReadToken:
     algorithm, kid = header.get("alg"), header.get("kid")
     if not isinstance(algorithm, str) or not _REFUSED_HEADERS.isdisjoint(header) or not _has_type(header, types):
         raise Unauthorized
-    if "kid" in header and not (isinstance(kid, str) and 0 < len(kid) <= KID_CHARACTERS_MAX):
+    if "kid" not in header:
+        return ReadToken(token, algorithm, None, claims)
+    if not isinstance(kid, str) or not 0 < len(kid) <= KID_CHARACTERS_MAX:
         raise Unauthorized
     return ReadToken(token, algorithm, kid, claims)
 
@@ -88,7 +90,7 @@ def _has_type(header: dict[str, object], types: Set[str]) -> bool:
     return isinstance(named, str) and named.lower().removeprefix("application/") in types
 
 
-def _object_of(content: bytes) -> dict[str, Any]:
+def _object_of(content: bytes) -> dict[str, object]:
     try:
         members = json.loads(content.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
@@ -98,12 +100,12 @@ def _object_of(content: bytes) -> dict[str, Any]:
     return members
 
 
-def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+def _once(members: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(members)
     if len(found) != len(members):
         raise ValueError("a member occurs twice")
     return found
 
 
-def _no_constant(name: str) -> Any:
+def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")

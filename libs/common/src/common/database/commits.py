@@ -6,8 +6,8 @@ to all, and only one disk has it. asyncpg sends one when its own limit ends, or 
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
-from typing import Any, Final, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
 
 import asyncpg
 
@@ -32,7 +32,7 @@ CONFIRM_AND_COMMIT: Final = (
 
 async def uncancelled(
     connection: asyncpg.Connection,
-    statement: Callable[[float], Coroutine[Any, Any, ResultT]],
+    statement: Callable[[float], Awaitable[ResultT]],
     seconds_max: float,
 ) -> tuple[ResultT, asyncio.CancelledError | None]:
     """Return the result of a statement that commits, and the cancellation of the caller, which waited for it.

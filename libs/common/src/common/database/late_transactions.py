@@ -76,11 +76,11 @@ class LateConnection:
     def is_single(self) -> bool:
         return self._first.is_single
 
-    async def fetch(self, statement: str, *values: object) -> Any:
+    async def fetch(self, statement: str, *values: object, timeout: float | None = None) -> list[asyncpg.Record]:
         await self._start_unless_read(statement)
-        return await self.connection.fetch(statement, *values)
+        return await self.connection.fetch(statement, *values, timeout=timeout)
 
-    async def fetchrow(self, statement: str, *values: object) -> Any:
+    async def fetchrow(self, statement: str, *values: object) -> asyncpg.Record | None:
         await self._start_unless_read(statement)
         return await self.connection.fetchrow(statement, *values)
 
@@ -88,11 +88,11 @@ class LateConnection:
         await self._start_unless_read(statement)
         return await self.connection.fetchval(statement, *values)
 
-    async def fetchmany(self, statement: str, rows: Sequence[Sequence[object]]) -> Any:
+    async def fetchmany(self, statement: str, rows: Sequence[Sequence[object]]) -> list[asyncpg.Record]:
         await self._start_unless_read(statement)
         return await self.connection.fetchmany(statement, rows)
 
-    async def execute(self, statement: str, *values: object) -> Any:
+    async def execute(self, statement: str, *values: object) -> str:
         await self._start_unless_read(statement)
         return await self.connection.execute(statement, *values)
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 from uuid import UUID
 
 import asyncpg
@@ -96,9 +96,15 @@ def work_row(queue: str, subject: str, payload: Mapping[str, object], trace: Map
     return OutboxRow(new_id(), queue, queue, f"/services/{service}", subject, msgspec.json.encode(payload), trace)
 
 
-async def append(
-    connection: asyncpg.Connection, rows: Sequence[OutboxRow], lease_seconds: float
-) -> Sequence[OutboxRow]:
+class Connection(Protocol):
+    """The methods of a connection that write the outbox."""
+
+    async def fetch(self, statement: str, /, *values: object, timeout: float | None = None) -> list[asyncpg.Record]: ...
+
+    async def fetchmany(self, statement: str, rows: Sequence[Sequence[object]], /) -> list[asyncpg.Record]: ...
+
+
+async def append(connection: Connection, rows: Sequence[OutboxRow], lease_seconds: float) -> Sequence[OutboxRow]:
     """Insert the rows in one round trip for events and one for work items; returns them with sequence and time.
 
     The sequences of the subjects are locked in the order of the subjects; events of one subject keep their order.
@@ -192,7 +198,7 @@ def _appending(writes: Writes, count: int) -> str:
 
 
 async def append_with(
-    connection: asyncpg.Connection,
+    connection: Connection,
     row: OutboxRow,
     lease_seconds: float,
     writes: Writes,

@@ -9,7 +9,9 @@ import asyncio
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
+
+import asyncpg
 
 from common.auth.caller import ServiceItself
 from common.database.unit_of_work import Database
@@ -36,7 +38,7 @@ class EncryptedRows:
     read: tuple[str, ...]
     stale: str
     encryptor: Encryptor
-    renew: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+    renew: Callable[[asyncpg.Record], Mapping[str, object]]
     # The least value of the key, as SQL.
     before_first: str = "'00000000-0000-0000-0000-000000000000'::uuid"
 
@@ -136,7 +138,7 @@ async def _renew(database: Database, table: EncryptedRows) -> tuple[int, int]:
                 found = await uow.fetch(table.batch, table.encryptor.unretired_patterns, position)
                 for row in found:
                     try:
-                        changed = table.renew(dict(row))
+                        changed = table.renew(row)
                     except DecryptionFailed:
                         unreadable += 1
                         continue

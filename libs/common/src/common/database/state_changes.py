@@ -1,9 +1,7 @@
 """Statements that change a stored state name the state before, and fail when the row has another one."""
 
-from typing import Any
-
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.lifecycles import Lifecycle
+from common.primitives.lifecycles import Lifecycle, StateT, TriggerT
 
 
 class StateChanged(Exception):
@@ -16,12 +14,12 @@ async def change_state(uow: UnitOfWork, statement: str, *values: object) -> None
         raise StateChanged(f"{count} rows were changed by: {statement.strip()}")
 
 
-def states_before(lifecycle: Lifecycle[Any, Any], *triggers: str) -> str:
+def states_before(lifecycle: Lifecycle[StateT, TriggerT], *triggers: TriggerT) -> str:
     """Return the states that the triggers leave, as the list of an SQL `IN`."""
     return "({})".format(", ".join(f"'{state}'" for state in lifecycle.states_before(*triggers)))
 
 
-def allows_change(lifecycle: Lifecycle[Any, Any], after: str, *, column: str = "status") -> str:
+def allows_change(lifecycle: Lifecycle[StateT, TriggerT], after: str, *, column: str = "status") -> str:
     """Return the SQL condition that the lifecycle leads from the column's state to the one of the parameter `after`."""
     pairs = ", ".join(f"('{one}', '{other}')" for one, other in sorted(lifecycle.transitions))
     return f"({column}, {after}::text) IN ({pairs})"

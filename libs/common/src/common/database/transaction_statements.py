@@ -16,8 +16,7 @@ class TransactionStatements:
     """The statements of one transaction."""
 
     def __init__(self, connection: asyncpg.Connection | LateConnection, *, is_shared: bool) -> None:
-        # Either has the same methods.
-        self._connection: Any = connection
+        self._connection = connection
         self._late = connection if isinstance(connection, LateConnection) else None
         self._is_shared = is_shared
         self._attached: list[outbox.Attached] = []
@@ -25,13 +24,11 @@ class TransactionStatements:
 
     async def fetch(self, statement: str, *values: object) -> list[asyncpg.Record]:
         """All rows of a bounded statement."""
-        rows: list[asyncpg.Record] = await self._connection.fetch(statement, *values)
-        return rows
+        return await self._connection.fetch(statement, *values)
 
     async def fetch_row(self, statement: str, *values: object) -> asyncpg.Record | None:
         """Return the first row, or None."""
-        row: asyncpg.Record | None = await self._connection.fetchrow(statement, *values)
-        return row
+        return await self._connection.fetchrow(statement, *values)
 
     async def fetch_value(self, statement: str, *values: object) -> Any:
         """Return the first column of the first row, or None."""

@@ -6,8 +6,9 @@ A changed past raises a SEV-1 alert, and sets a gauge to 1.
 import sys
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
+import asyncpg
 from prometheus_client import Gauge
 
 from common.auth.caller import THE_SERVICE
@@ -77,7 +78,7 @@ class LedgerChain:
     async def verify(self, database: Database, expected: tuple[int, bytes] | None = None) -> ChainReport:
         """Verify the chain; a break raises a SEV-1 alert. `expected` is the length and head of an earlier report."""
 
-        async def fetch(statement: str, *values: Any) -> list[Any]:
+        async def fetch(statement: str, *values: object) -> list[asyncpg.Record]:
             # One transaction per page, so that a verification of minutes holds no snapshot.
             return await database.fetch_for(THE_SERVICE, statement, *values)
 

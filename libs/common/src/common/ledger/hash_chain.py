@@ -15,7 +15,7 @@ import hashlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import asyncpg
@@ -26,6 +26,10 @@ from common.database.unit_of_work import Database
 
 # `fetch(statement, *values)` of a connection, or of one unit of work per page.
 Fetch = Callable[..., Awaitable[list[asyncpg.Record]]]
+# Account, kobo and currency.
+Entry = tuple[str, int, str]
+# A transaction and its entries.
+Content = tuple[asyncpg.Record, list[Entry]]
 
 # A few milliseconds of hashing: other work of the process runs between two batches.
 LINKS_PER_BATCH: Final = 500
@@ -58,7 +62,7 @@ class ChainReport:
     broken: Break | None
 
 
-def link_of(previous: bytes, transaction: asyncpg.Record, entries: Sequence[Sequence[Any]]) -> bytes:
+def link_of(previous: bytes, transaction: asyncpg.Record, entries: Sequence[Entry]) -> bytes:
     """Return the link of a transaction after `previous`. `entries` are (account, kobo, currency), in any order."""
     content = [
         str(transaction["id"]),
@@ -194,7 +198,7 @@ async def _walk(fetch: Fetch, length: int, head: bytes, expected: tuple[int, byt
     return None
 
 
-def _fault_of(row: asyncpg.Record, sequence: int, content: Any, previous: bytes) -> Break | None:
+def _fault_of(row: asyncpg.Record, sequence: int, content: Content | None, previous: bytes) -> Break | None:
     if row["sequence"] != sequence:
         return Break(sequence, None, "is missing")
     if content is None:
@@ -218,12 +222,10 @@ async def _outside(fetch: Fetch) -> Break | None:
     return None
 
 
-async def _contents(fetch: Fetch, ids: Sequence[UUID]) -> dict[UUID, tuple[asyncpg.Record, list[list[Any]]]]:
+async def _contents(fetch: Fetch, ids: Sequence[UUID]) -> dict[UUID, Content]:
     """Return the existing transactions, each with its entries."""
-    found: dict[UUID, tuple[asyncpg.Record, list[list[Any]]]] = {
-        row["id"]: (row, []) for row in await fetch(_TRANSACTIONS, ids)
-    }
+    found: dict[UUID, Content] = {row["id"]: (row, []) for row in await fetch(_TRANSACTIONS, ids)}
     for entry in await fetch(_ENTRIES, ids):
         if entry["transaction_id"] in found:
-            found[entry["transaction_id"]][1].append([entry["account"], entry["amount_minor"], entry["currency"]])
+            found[entry["transaction_id"]][1].append((entry["account"], entry["amount_minor"], entry["currency"]))
     return found

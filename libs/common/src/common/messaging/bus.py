@@ -8,7 +8,7 @@ a lost connection, and a frozen broker is silent, so each call of the library is
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, cast
@@ -278,16 +278,16 @@ class Bus:
         await underlay.basic_consume(queue.name, self._on_delivery(open_consumer()))
         return channel
 
-    def _on_delivery(self, on_message: OnMessage) -> Callable[[aiormq.abc.DeliveredMessage], Coroutine[Any, Any, None]]:
+    def _on_delivery(self, on_message: OnMessage) -> aiormq.abc.ConsumerCallback:
         async def on_delivery(delivery: aiormq.abc.DeliveredMessage) -> None:
             # A task of ours: aiormq cancels its own with their channel, also in the middle of a call to a provider.
             self._start(_handle(on_message, aio_pika.IncomingMessage(delivery)))
 
         return on_delivery
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+    def _start(self, work: Awaitable[None]) -> None:
         """Start a task that ends with the bus."""
-        task = asyncio.create_task(work)
+        task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

@@ -15,11 +15,11 @@ aggregates that they lock (`lock_by`), so that two transactions do not deadlock 
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from aio_pika.abc import AbstractIncomingMessage
@@ -41,6 +41,7 @@ from common.observability import telemetry
 from common.observability.logging import get_logger
 from common.primitives.clock import SystemClock
 from common.primitives.waiting import bounded, never_ending
+from contracts.event import Event
 
 log = get_logger(__name__)
 
@@ -65,8 +66,8 @@ class Consumers:
         database: Database,
         bus: Bus,
         dependencies: object,
-        subscriptions: Sequence[Subscription[Any]],
-        work_items: Sequence[WorkItem[Any]] = (),
+        subscriptions: Sequence[Subscription],
+        work_items: Sequence[WorkItem] = (),
         *,
         account_required: bool = True,
         linger_seconds: float = 0.0,
@@ -78,7 +79,7 @@ class Consumers:
         of events with the ids of the locked rows, the first lock first; the subject follows.
         """
         self._service, self._database, self._bus, self._dependencies = service, database, bus, dependencies
-        self._by_type: Mapping[str, Sequence[Subscription[Any]]] = _grouped(subscriptions)
+        self._by_type: Mapping[str, Sequence[Subscription]] = _grouped(subscriptions)
         self._work_by_queue = {item.queue: item for item in work_items}
         self._queues = {f"{service}.{line.event.publisher()}" for line in subscriptions} | set(self._work_by_queue)
         self._account_required = account_required
@@ -241,7 +242,7 @@ class Consumers:
             for received, data in messages:
                 await item.handler(read_payload(data, item.payload), received, self._dependencies)
             return
-        handlers: list[tuple[int, Subscription[Any], Received, Any]] = [
+        handlers: list[tuple[int, Subscription, Received, Event]] = [
             (position, subscription, received, read_payload(data, subscription.event))
             for position, (received, data) in enumerate(messages)
             for subscription in self._by_type.get(received.type, ())
@@ -260,7 +261,7 @@ class Consumers:
 
     async def _call(
         self,
-        handlers: Sequence[tuple[int, Subscription[Any], Received, Any]],
+        handlers: Sequence[tuple[int, Subscription, Received, Event]],
         keys: Sequence[MessageKey],
         new: set[MessageKey],
         uow: UnitOfWork,
@@ -292,7 +293,12 @@ class Consumers:
         return *(str(getattr(event, name, None) or "") for name in self._lock_by), received.subject
 
     async def _settle(
-        self, message: AbstractIncomingMessage, before: Any, outcome: str, *, all_before: bool = False
+        self,
+        message: AbstractIncomingMessage,
+        before: Awaitable[None] | None,
+        outcome: str,
+        *,
+        all_before: bool = False,
     ) -> str:
         """Awaits `before`, then acknowledges the message; after any error it is delivered again.
 
@@ -387,8 +393,8 @@ def _measure_lag(queue: str, received: Received) -> None:
         telemetry.MESSAGE_LAG_SECONDS.labels(queue).observe(max(0.0, age.total_seconds()))
 
 
-def _grouped(subscriptions: Sequence[Subscription[Any]]) -> dict[str, list[Subscription[Any]]]:
-    by_type: dict[str, list[Subscription[Any]]] = {}
+def _grouped(subscriptions: Sequence[Subscription]) -> dict[str, list[Subscription]]:
+    by_type: dict[str, list[Subscription]] = {}
     for line in subscriptions:
         by_type.setdefault(line.event.TYPE, []).append(line)
     return by_type

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -12,7 +12,6 @@ from common.database.unit_of_work import UnitOfWork
 from common.messaging.faults import PermanentFault
 from contracts.event import Event
 
-EventT = TypeVar("EventT", bound=Event)
 Payload = TypeVar("Payload", bound=msgspec.Struct)
 
 
@@ -58,14 +57,14 @@ WorkHandler = Callable[[Any, Received, Any], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Subscription(Generic[EventT]):
+class Subscription:
     """A subscription of a service: the event and its handler, `handler(event, received, uow, dependencies)`.
 
     An event that is handled `alone` never shares a transaction: its handler locks rows of several aggregates. Of one
     that `starts_late` the transaction starts with the first write or lock, and one last write is a statement alone.
     """
 
-    event: type[EventT]
+    event: type[Event]
     handler: EventHandler
     alone: bool = False
     starts_late: bool = False
@@ -76,7 +75,7 @@ class Subscription(Generic[EventT]):
 
 
 @dataclass(frozen=True, slots=True)
-class WorkItem(Generic[Payload]):
+class WorkItem:
     """A work queue of a service and its handler, `handler(item, received, dependencies)`.
 
     The handler must be idempotent. After the last attempt `when_exhausted(item, received, uow, error)` records the
@@ -84,7 +83,7 @@ class WorkItem(Generic[Payload]):
     """
 
     queue: str
-    payload: type[Payload]
+    payload: type[msgspec.Struct]
     handler: WorkHandler
     when_exhausted: Callable[[Any, Received, UnitOfWork, str], Awaitable[None]] | None = None
 
@@ -124,7 +123,7 @@ def read_envelope(
     return received, event.data
 
 
-def read_payload(raw: msgspec.Raw, shape: type[Any]) -> Any:
+def read_payload(raw: msgspec.Raw, shape: type[Payload]) -> Payload:
     """Decode the data; unknown fields are ignored. Raises PermanentFault."""
     try:
         return msgspec.json.decode(raw, type=shape)

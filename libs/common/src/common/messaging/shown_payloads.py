@@ -9,7 +9,7 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -31,6 +31,8 @@ _WITHHELD_MAX: Final = 50
 _CHARACTERS_MAX: Final = 100
 _DEPTH_MAX: Final = 4
 
+Scalar = str | int | float | bool | None
+
 
 @dataclass(slots=True)
 class ShownPayload:
@@ -40,11 +42,12 @@ class ShownPayload:
     """
 
     subject: str | None = None
-    values: dict[str, str | int | bool | None] = field(default_factory=dict)
+    values: dict[str, Scalar] = field(default_factory=dict)
     withheld: list[str] = field(default_factory=list)
 
-    def add(self, path: str, value: Any, *, is_safe: bool) -> None:
-        if is_safe and not (isinstance(value, str) and len(value) > _CHARACTERS_MAX):
+    def add(self, path: str, value: object, *, is_safe: bool) -> None:
+        is_short = not isinstance(value, str) or len(value) <= _CHARACTERS_MAX
+        if is_safe and is_short and isinstance(value, Scalar):
             self.values[path] = value
         elif len(self.withheld) < _WITHHELD_MAX:
             self.withheld.append(path[:_CHARACTERS_MAX])
@@ -62,7 +65,7 @@ def show_message(body: bytes, event_type: str) -> ShownPayload:
     return shown
 
 
-def show_webhook(payload: Any, members: Collection[str] = WEBHOOK_MEMBERS) -> ShownPayload:
+def show_webhook(payload: object, members: Collection[str] = WEBHOOK_MEMBERS) -> ShownPayload:
     """Return the shown members of a webhook's body; with no `members` only their names."""
     shown = ShownPayload()
     for name, value in _members(payload):
@@ -71,16 +74,16 @@ def show_webhook(payload: Any, members: Collection[str] = WEBHOOK_MEMBERS) -> Sh
     return shown
 
 
-def _show_members(shown: ShownPayload, path: str, value: Any, members: Collection[str], depth: int) -> None:
+def _show_members(shown: ShownPayload, path: str, value: object, members: Collection[str], depth: int) -> None:
     if isinstance(value, dict) and members and depth < _DEPTH_MAX:
         for name, inner in _members(value):
             _show_members(shown, f"{path}.{name}", inner, members, depth + 1)
         return
     is_named = path in members or path.rpartition(".")[2] in members
-    shown.add(path, value, is_safe=is_named and isinstance(value, str | int | float | bool | None))
+    shown.add(path, value, is_safe=is_named)
 
 
-def _show(shown: ShownPayload, path: str, value: Any, declared: Any, is_unknown: bool, depth: int = 1) -> None:
+def _show(shown: ShownPayload, path: str, value: object, declared: object, is_unknown: bool, depth: int = 1) -> None:
     if isinstance(value, dict) and depth < _DEPTH_MAX:
         struct = _struct_of(declared)
         if struct is not None or is_unknown:
@@ -97,11 +100,11 @@ def _show(shown: ShownPayload, path: str, value: Any, declared: Any, is_unknown:
     shown.add(path, value, is_safe=is_safe)
 
 
-def _is_id_or_amount(name: str, value: Any) -> bool:
+def _is_id_or_amount(name: str, value: object) -> bool:
     return _id_of(value) is not None or (name.endswith("Minor") and type(value) is int)
 
 
-def _is_safe(name: str, value: Any, declared: Any) -> bool:
+def _is_safe(name: str, value: object, declared: object) -> bool:
     match declared:
         case msgspec.inspect.Metadata():
             return _is_safe(name, value, declared.type)
@@ -124,7 +127,7 @@ def _is_safe(name: str, value: Any, declared: Any) -> bool:
             return False
 
 
-def _struct_of(declared: Any) -> msgspec.inspect.StructType | None:
+def _struct_of(declared: object) -> msgspec.inspect.StructType | None:
     if isinstance(declared, msgspec.inspect.UnionType):
         return next((each for each in declared.types if isinstance(each, msgspec.inspect.StructType)), None)
     return declared if isinstance(declared, msgspec.inspect.StructType) else None
@@ -144,15 +147,15 @@ def _subject_of(shown: ShownPayload) -> str | None:
     return None
 
 
-def _members(value: Any) -> list[tuple[str, Any]]:
+def _members(value: object) -> list[tuple[str, object]]:
     return list(value.items()) if isinstance(value, dict) else []
 
 
-def _id_of(value: Any) -> str | None:
+def _id_of(value: object) -> str | None:
     return value if isinstance(value, str) and parse_uuid(value) is not None else None
 
 
-def _read(body: bytes) -> Any:
+def _read(body: bytes) -> object:
     try:
         return json.loads(body)
     except (ValueError, RecursionError):

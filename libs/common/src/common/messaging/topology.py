@@ -11,10 +11,11 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import aio_pika
 from aio_pika.abc import AbstractChannel
+from aiormq.abc import ArgumentsType
 from aiormq.exceptions import ChannelNotFoundEntity, ChannelPreconditionFailed
 
 from common.primitives.retry import JITTER, RetryLadder, jittered
@@ -26,7 +27,7 @@ from contracts.topology import DELAY_EXCHANGE, RETRY_EXCHANGE, WORK_EXCHANGE
 DELIVERIES_MAX: Final = 50
 # The dead letter queue: its consumer requeues a message each second during an outage of the database. Without a limit
 # RabbitMQ 4 drops a message after twenty deliveries.
-DEAD_QUEUE_ARGUMENTS: Final[dict[str, Any]] = {"x-queue-type": "quorum", "x-delivery-limit": 1_000_000}
+DEAD_QUEUE_ARGUMENTS: Final[ArgumentsType] = {"x-queue-type": "quorum", "x-delivery-limit": 1_000_000}
 
 # A leader is elected within milliseconds, on a loaded machine within seconds.
 DECLARATIONS_MAX: Final = 20
@@ -160,7 +161,7 @@ async def _declare(broker_url: str, topology: Topology) -> None:
                 await asyncio.sleep(jittered(DECLARATION_PAUSE_SECONDS))
 
 
-def delay_queue_arguments(seconds: float) -> dict[str, Any]:
+def delay_queue_arguments(seconds: float) -> ArgumentsType:
     """Return a quorum queue whose expired messages return to the queue of their routing key."""
     return {
         "x-queue-type": "quorum",
@@ -171,7 +172,7 @@ def delay_queue_arguments(seconds: float) -> dict[str, Any]:
     }
 
 
-def work_queue_arguments(name: str) -> dict[str, Any]:
+def work_queue_arguments(name: str) -> ArgumentsType:
     """Return a quorum queue with a delivery limit and a dead-letter route (contract section 14.11)."""
     return {
         "x-queue-type": "quorum",

@@ -4,7 +4,7 @@ import asyncio
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import asyncpg
 import sqlalchemy as sa
@@ -88,7 +88,7 @@ def _migrate_one_revision(connection: sa.Connection, metadata: sa.MetaData, wait
     context.configure(connection=connection)
     plan, planned = context.get_context().opts["fn"], 0
 
-    def next_revision(revision: Any, of: MigrationContext) -> Sequence[Any]:
+    def next_revision(revision: object, of: MigrationContext) -> Sequence[object]:
         nonlocal planned
         steps = list(plan(revision, of))
         planned = len(steps)

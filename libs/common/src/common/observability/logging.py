@@ -3,12 +3,12 @@
 import logging as standard_logging
 import re
 import sys
-from collections.abc import MutableMapping
 from contextvars import ContextVar
 from typing import Any, Final
 
 import msgspec
 import structlog
+from structlog.typing import EventDict, Processor
 
 from common.observability.telemetry import trace_id
 
@@ -33,7 +33,7 @@ structlog.configure(processors=[structlog.processors.format_exc_info, structlog.
 
 def start(service: str, level: str = "INFO") -> None:
     """Send every log record of the process, libraries included, to standard output as JSON lines."""
-    shared: list[Any] = [
+    shared: list[Processor] = [
         _named(service),
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
@@ -77,7 +77,7 @@ def get_logger(name: str) -> Any:
     return structlog.stdlib.get_logger(name)
 
 
-def redact(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def redact(_: object, __: str, event: EventDict) -> EventDict:
     """Redacts values with the name of a secret, and texts in the form of a secret."""
     for name, value in event.items():
         event[name] = _redacted(name, value)
@@ -96,17 +96,17 @@ def _redacted(name: str, value: object) -> object:
     return value
 
 
-def _named(service: str) -> Any:
+def _named(service: str) -> Processor:
     """Return the processor that adds the service to every line, those of libraries and other contexts included."""
 
-    def add_service(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    def add_service(_: object, __: str, event: EventDict) -> EventDict:
         event.setdefault("service", service)
         return event
 
     return add_service
 
 
-def _add_context(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def _add_context(_: object, __: str, event: EventDict) -> EventDict:
     running = trace_id()
     if running:
         event["trace_id"] = running

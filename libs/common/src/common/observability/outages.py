@@ -1,17 +1,25 @@
 """Logging of outages: at the start, each minute, and at the end, instead of at every attempt."""
 
 import time
-from typing import Any, Final
+from typing import Final, Protocol
 
 LOG_AGAIN_AFTER_SECONDS: Final = 60.0
 # Short, repeated outages are logged at most this often.
 LOG_NEW_AFTER_SECONDS: Final = 10.0
 
 
+class OutageLog(Protocol):
+    """The methods of a logger that an outage needs."""
+
+    def warning(self, event: str, **facts: object) -> object: ...
+
+    def info(self, event: str, **facts: object) -> object: ...
+
+
 class Outage:
     """Logs the outages of one dependency: `started` with the error and failed tries, `recovered` with the duration."""
 
-    def __init__(self, log: Any, started: str, recovered: str, **about: Any) -> None:
+    def __init__(self, log: OutageLog, started: str, recovered: str, **about: object) -> None:
         self._log, self._started, self._recovered, self._about = log, started, recovered, about
         self._since: float | None = None
         self._is_logged = False

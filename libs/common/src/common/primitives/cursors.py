@@ -4,7 +4,6 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
@@ -27,7 +26,7 @@ class CursorSigner:
         body = msgspec.json.encode(list(position))
         return base64.urlsafe_b64encode(self._signature(scope, body) + body).decode().rstrip("=")
 
-    def open(self, scope: Sequence[Any], cursor: str) -> list[Any]:
+    def open(self, scope: Sequence[object], cursor: str) -> list[object]:
         """Return the position that was signed. Raises ValidationFailed (422) for a changed cursor or one of another
         list.
         """
@@ -40,7 +39,7 @@ class CursorSigner:
         signature, body = raw[:_SIGNATURE_BYTES], raw[_SIGNATURE_BYTES:]
         if not hmac.compare_digest(signature, self._signature(scope, body)):
             raise self._invalid_cursor()
-        position: list[Any] = msgspec.json.decode(body)
+        position: list[object] = msgspec.json.decode(body)
         return position
 
     def _signature(self, scope: Sequence[object], body: bytes) -> bytes:

@@ -8,12 +8,15 @@ import ssl
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from common.observability.logging import get_logger
 from common.observability.telemetry import CERTIFICATE_ENDS_AT
 from common.primitives.clock import SystemClock
 from common.primitives.tls import client_tls
+
+if TYPE_CHECKING:
+    from cryptography.x509 import Certificate
 
 log = get_logger(__name__)
 
@@ -135,7 +138,7 @@ def _check_dates(file: Path, *, each: bool) -> tuple[str, datetime]:
     return _name_of(found[0]), found[0].not_valid_after_utc
 
 
-def _name_of(certificate: Any) -> str:
+def _name_of(certificate: "Certificate") -> str:
     from cryptography import x509
 
     try:

@@ -5,7 +5,7 @@ Any other exception is a bug and becomes 500 INTERNAL_ERROR.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final, Literal, TypedDict
+from typing import ClassVar, Final, Literal, TypedDict
 from uuid import UUID
 
 import msgspec
@@ -65,7 +65,7 @@ class ProblemExtensions(TypedDict, total=False):
 
 
 # Every extension member by its JSON Schema, as the API's document shows it.
-EXTENSIONS: Final[Mapping[str, Mapping[str, Any]]] = {
+EXTENSIONS: Final[Mapping[str, Mapping[str, object]]] = {
     "requestId": {"type": "string", "description": "The request's id, as in `X-Request-Id`."},
     "correlationId": {
         "type": "string",
@@ -130,7 +130,7 @@ class Problem(Exception):
         self.http_status = status or type(self).status
         self.invalid_params = tuple(invalid_params)
         self.headers = dict(headers or {})
-        self.extensions: dict[str, Any] = {**(extensions or {})}
+        self.extensions: dict[str, object] = {**(extensions or {})}
         super().__init__(self.explanation)
 
 
@@ -206,7 +206,7 @@ def slug_of(code: Code) -> str:
 def render(problem: Problem, *, instance: str, request_id: str, base_url: str) -> bytes:
     """Return the problem document, ready to send as `application/problem+json`."""
     code = type(problem).code
-    document: dict[str, Any] = {
+    document: dict[str, object] = {
         "type": f"{base_url}/errors/{slug_of(code)}",
         "title": TITLES[code],
         "status": problem.http_status,

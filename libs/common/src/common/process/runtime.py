@@ -66,8 +66,8 @@ class Service:
     """The SELECT of the actions of a member of staff, for `common.standard_endpoints.own_actions`."""
     stoppable: Operation | None = None
     """The operation that staff on call can stop."""
-    subscriptions: Sequence[Subscription[Any]] = ()
-    work_items: Sequence[WorkItem[Any]] = ()
+    subscriptions: Sequence[Subscription] = ()
+    work_items: Sequence[WorkItem] = ()
     loops: Callable[[Any], Sequence[Loop]] = lambda _: ()
     retention_rules: Callable[[Any], Sequence[Rule]] = lambda _: ()
     commands: Mapping[str, Callable[..., Awaitable[None]]] = field(default_factory=dict)

@@ -1,7 +1,8 @@
 """The history of a dead letter, and the result of a closure, of events and of webhooks (contract section 7.8)."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal, cast
+from datetime import datetime
+from typing import Annotated, Final, Literal, NamedTuple, cast
 from uuid import UUID
 
 import asyncpg
@@ -15,6 +16,7 @@ from common.primitives.clock import iso
 from common.web.http import ok
 from common.web.response_models import ResponseModel, Timestamp
 
+Action = Literal["failed", "replayed", "closure_requested", "closed"]
 ServiceName = Literal["identity", "orders", "payments", "payouts", "notifications"]
 # Each failed replay adds a row. A page shows no more of them.
 SAME_EVENT_MAX: Final = 50
@@ -27,8 +29,6 @@ UNION ALL
 SELECT dead_letter_id, 'closed', {CLOSED_BY.format("closure")}, reason, closed_at
 FROM dead_letter_closures AS closure WHERE dead_letter_id = ANY ($1)
 """
-
-_COLUMNS: Final = ("dead_letter_id", "acted_at", "action", "acted_by", "reason")
 
 PayloadFields = Annotated[
     dict[str, str | int | float | bool | None],
@@ -50,10 +50,7 @@ class DeadLetterEntry(ResponseModel):
 
     dead_letter_id: Annotated[UUID, Meta(description="Each failed replay is a dead letter of its own.")]
     at: Timestamp
-    action: Annotated[
-        Literal["failed", "replayed", "closure_requested", "closed"],
-        Meta(description="What happened to the dead letter."),
-    ]
+    action: Annotated[Action, Meta(description="What happened to the dead letter.")]
     by: Annotated[
         UUID | None, Meta(description="The member of staff; null for a failure, and for a closure by retention.")
     ]
@@ -64,6 +61,14 @@ History = Annotated[
     list[DeadLetterEntry],
     Meta(description="Failures of this event, their replays and closures, the oldest first."),
 ]
+
+
+class _Line(NamedTuple):
+    dead_letter_id: UUID
+    at: datetime
+    action: Action
+    by: UUID | None
+    text: str | None
 
 
 class DeadLetterClosing(ResponseModel):
@@ -101,15 +106,16 @@ async def history_of(uow: UnitOfWork, dead_letters: Sequence[asyncpg.Record]) ->
     """
     actions = await uow.fetch(_ACTIONS, [row["id"] for row in dead_letters])
     replayed_by = {row["dead_letter_id"]: row["acted_by"] for row in actions if row["action"] == "replayed"}
-    lines: list[tuple[Any, ...]] = [(row["id"], row["failed_at"], "failed", None, row["error"]) for row in dead_letters]
+    lines = [_Line(row["id"], row["failed_at"], "failed", None, row["error"]) for row in dead_letters]
     lines += [
-        (row["id"], row["replayed_at"], "replayed", replayed_by.get(row["id"]), None)
+        _Line(row["id"], row["replayed_at"], "replayed", replayed_by.get(row["id"]), None)
         for row in dead_letters
         if row["replayed_at"] is not None
     ]
-    lines += [tuple(row[name] for name in _COLUMNS) for row in actions if row["action"] != "replayed"]
-    lines.sort(key=lambda line: line[1])
-    return [
-        DeadLetterEntry(dead_letter_id=dead_letter_id, at=iso(at), action=action, by=by, text=text)
-        for dead_letter_id, at, action, by, text in lines
+    lines += [
+        _Line(row["dead_letter_id"], row["acted_at"], row["action"], row["acted_by"], row["reason"])
+        for row in actions
+        if row["action"] != "replayed"
     ]
+    lines.sort(key=lambda line: line.at)
+    return [DeadLetterEntry.from_record(line) for line in lines]

@@ -8,7 +8,7 @@ secret. Everything else is hidden.
 from collections.abc import Sequence
 from datetime import date
 from ipaddress import IPv4Network, IPv6Network
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 from urllib.parse import urlsplit
 
 from msgspec import Meta
@@ -115,7 +115,7 @@ def is_shown(name: str, value: object) -> bool:
     return value is None or isinstance(value, str)
 
 
-def _text_of(value: Any) -> str:
+def _text_of(value: object) -> str:
     if isinstance(value, tuple):
         return ",".join(_text_of(part) for part in value)
     if isinstance(value, float):

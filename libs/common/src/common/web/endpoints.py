@@ -9,7 +9,7 @@ endpoint = Endpoints("payouts")
 async def get_payout(request: Request, caller: CurrentCaller, payout_id: UUID) -> Response: ...
 """
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import cached_property
 from typing import Any, Final, TypeVar, Unpack
 
@@ -28,6 +28,7 @@ from common.web.endpoint_table import EdgeRules, Idempotency, Media, Quota, Rout
 from common.web.http_context import context_of
 from common.web.strict_requests import (
     ONE_ORDER_SHOWN,
+    THE_SORT,
     names_in_query,
     refuse_fields,
     refuse_null,
@@ -37,9 +38,9 @@ from common.web.strict_requests import (
 )
 from common.web.uploads import FILE_SHOWN, FRAME_BYTES_MAX, IMAGE_BYTES_MAX
 
-HandlerT = TypeVar("HandlerT", bound=Callable[..., Coroutine[Any, Any, Response]])
+HandlerT = TypeVar("HandlerT", bound=Callable[..., Awaitable[Response]])
 Respond = Callable[[Request], Coroutine[Any, Any, Response]]
-Responses = Mapping[int | str, Mapping[str, Any]]
+Responses = Mapping[int | str, Mapping[str, object]]
 API_PREFIX: Final = "/api/"
 # The callers of an operation that is not for users: our own services, or the programs of a protocol, such as webhooks
 # of providers, redirected browsers and probes. Read from the document by both clients.
@@ -62,7 +63,7 @@ class Endpoints:
         *,
         allow: Guard,
         id: str | None = None,  # noqa: A002 - the operationId
-        returns: Any = None,
+        returns: object = None,
         status: int = 200,
         errors: tuple[int, ...] = (),
         raw: bool = False,
@@ -73,7 +74,7 @@ class Endpoints:
         content: str | None = None,
         responses: Responses | None = None,
         response_class: type[Response] = JSONResponse,
-        openapi_extra: dict[str, Any] | None = None,
+        openapi_extra: dict[str, object] | None = None,
         **edge: Unpack[EdgeRules],
     ) -> Callable[[HandlerT], HandlerT]:
         """Declare an endpoint. `returns` is the model of a success, or a list of it; `content` the media type of a
@@ -99,7 +100,7 @@ class Endpoints:
         elif allow.access is Access.SIGNATURE or not for_clients:
             openapi_extra = (openapi_extra or {}) | {AUDIENCE: "protocol"}
         declared = Route(method, template_of(path), "", guard=allow, **edge)
-        shown: dict[int | str, dict[str, Any]] = {number: {"description": "An error."} for number in errors}
+        shown: dict[int | str, dict[str, object]] = {number: {"description": "An error."} for number in errors}
         shown[status] = {"description": "Done."} if returns is None else {"model": returns}
         if content is not None:
             shown[status]["content"] = {content: {"schema": {"type": "string"}}}
@@ -136,13 +137,13 @@ class EndpointRoute(APIRoute):
     def __init__(
         self,
         path: str,
-        endpoint: Callable[..., Any],
+        endpoint: Callable[..., Awaitable[Response]],
         *,
         declared: Route,
         is_raw: bool,
         accepts_any_query: bool,
         is_merged: bool,
-        responses: dict[int | str, dict[str, Any]],
+        responses: dict[int | str, dict[str, object]],
         **arguments: Any,
     ) -> None:
         self.declared, self.is_raw, self.is_merged = declared, is_raw, is_merged
@@ -180,7 +181,7 @@ class EndpointRoute(APIRoute):
             return None
         shown = (self.openapi_extra or {}).get("parameters", ())
         by_hand = {parameter["name"] for parameter in shown if parameter["in"] == "query"}
-        one_order = {ONE_ORDER_SHOWN["name"]} if self.has_one_order else set()
+        one_order = {THE_SORT} if self.has_one_order else set()
         return frozenset(names_in_query(self.dependant) | by_hand | one_order)
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:

@@ -1,7 +1,7 @@
 """The HTTP application of a service: every error is a problem document, and every endpoint declares its guard."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Final, TypeVar
 
 from fastapi import Depends, FastAPI, Query
 from pydantic import AfterValidator
@@ -67,7 +67,7 @@ def ok(
     status: int = 200,
     headers: dict[str, str] | None = None,
     meta: type[Meta] = Meta,
-    **fields: Any,
+    **fields: object,
 ) -> Response:
     """Return the success envelope as a ready response; `fields` are those that `meta` adds to its base."""
     context = context_of(request)

@@ -25,7 +25,7 @@ class JoinedWrites:
         "resume_reading",
     )
 
-    def __init__(self, transport: Any, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
         self._transport, self._loop = transport, loop
         self._pieces: list[bytes] = []
         self.get_extra_info = transport.get_extra_info

@@ -1,9 +1,9 @@
 """Pages of lists (contract section 1.5): offset lists with a total, and cursor lists."""
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Final, Generic, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Final, Generic, Literal, Protocol, TypedDict, TypeVar
 from uuid import UUID
 
 from fastapi import Depends, Query
@@ -53,7 +53,7 @@ class OffsetPage:
         return f"ORDER BY {column} {direction}, {tie} {direction}"
 
 
-def offset_page(*sorts: str) -> Callable[..., Coroutine[Any, Any, OffsetPage]]:
+def offset_page(*sorts: str) -> Callable[..., Awaitable[OffsetPage]]:
     """Return the dependency of an offset list that may be sorted by these fields; the first is the default, newest
     first.
     """
@@ -80,6 +80,14 @@ def respond_offset_page(
     return ok(request, items, meta=meta, page=page.page, limit=page.limit, total=total, total_pages=pages, **fields)
 
 
+class CursorPosition(TypedDict):
+    """The fields of `CursorMeta`."""
+
+    next_cursor: str | None
+    has_more: bool
+    limit: int
+
+
 @dataclass(frozen=True, slots=True)
 class CursorPage(Generic[Item]):
     """One page of a cursor list; without `next_cursor` it is the last one."""
@@ -89,8 +97,7 @@ class CursorPage(Generic[Item]):
     limit: int
 
     @property
-    def position(self) -> dict[str, Any]:
-        """The fields of `CursorMeta`."""
+    def position(self) -> CursorPosition:
         return {"next_cursor": self.next_cursor, "has_more": self.next_cursor is not None, "limit": self.limit}
 
 

@@ -1,9 +1,10 @@
 """The outermost ASGI layer of a service: request id, span, metrics, and logging of bugs."""
 
 import time
-from typing import Any, Final
+from typing import Final
 
 from opentelemetry.trace import SpanKind
+from prometheus_client import Histogram
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from common.observability import telemetry
@@ -23,7 +24,7 @@ class RequestScope:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._records_spans = telemetry.is_recording()
-        self._seconds: dict[tuple[str, str, int], Any] = {}
+        self._seconds: dict[tuple[str, str, int], Histogram] = {}
         self._in_flight = 0
         self._is_draining = False
         telemetry.REQUESTS_IN_FLIGHT.set_function(lambda: self._in_flight)
@@ -80,7 +81,7 @@ class RequestScope:
             # `respond_internal_error` has responded; the framework raises the exception again for logging.
             log.error("unhandled exception", path=scope["path"], exc_info=error)
 
-    def _measured(self, method: str, route: str, status: int) -> Any:
+    def _measured(self, method: str, route: str, status: int) -> Histogram:
         """Return the cached histogram of these labels: its lookup costs more than an observation."""
         known = self._seconds.get((method, route, status))
         if known is None:

@@ -14,6 +14,7 @@ from typing import (
     Final,
     Protocol,
     Self,
+    TypeGuard,
     Union,
     dataclass_transform,
     get_args,
@@ -115,7 +116,7 @@ def _default_of(field: msgspec.structs.FieldInfo) -> dict[str, Any]:
     return {"default": None if field.default is UNSET else field.default}
 
 
-def _shown(hint: Any) -> Any:
+def _shown(hint: object) -> object:
     """Return the type of a field for pydantic, with the metadata of msgspec as that of pydantic."""
     if get_origin(hint) in (Union, UnionType):
         return Union[tuple(choice for choice in get_args(hint) if choice is not UnsetType)]  # noqa: UP007 - made from a tuple
@@ -142,7 +143,7 @@ def _reader_of(model: "type[ResponseModel]", prefix: str, *given: str) -> Callab
     return build
 
 
-def _call(model: Any, prefix: str, given: Sequence[str], names: dict[str, object]) -> str:
+def _call(model: type[msgspec.Struct], prefix: str, given: Sequence[str], names: dict[str, object]) -> str:
     """Return the call of the model's constructor as source; `names` receives what it refers to."""
     hints = get_type_hints(model, include_extras=True)
     arguments = []
@@ -157,18 +158,22 @@ def _call(model: Any, prefix: str, given: Sequence[str], names: dict[str, object
     return f"{_bound(model, names)}({', '.join(arguments)})"
 
 
-def _value(choices: tuple[Any, ...], column: str, names: dict[str, object]) -> str:
+def _value(choices: tuple[object, ...], column: str, names: dict[str, object]) -> str:
     """Return the value of a field as source."""
-    if nested := next((choice for choice in choices if isinstance(choice, _ModelMeta)), None):
+    if nested := next(filter(_is_model, choices), None):
         call = _call(nested, f"{column}__", (), names)
         first = f"{column}__{nested.__struct_fields__[0]}"
         return f"(None if row[{first!r}] is None else {call})" if NoneType in choices else call
     if Timestamp in choices:
         return f"(iso(value) if isinstance(value := row[{column!r}], datetime) else value)"
     listed = next((choice for choice in choices if get_origin(choice) is list), None)
-    if listed is None or not isinstance(get_args(listed)[0], _ModelMeta):
+    if listed is None or not _is_model(get_args(listed)[0]):
         return f"row[{column!r}]"
     return f"{_bound(_list_reader(listed), names)}(row[{column!r}])"
+
+
+def _is_model(choice: object) -> TypeGuard[type[ResponseModel]]:
+    return isinstance(choice, _ModelMeta)
 
 
 def _bound(value: object, names: dict[str, object]) -> str:
@@ -184,17 +189,17 @@ def _optional(row: Row, value_of: Callable[[Row], object], default: object) -> o
         return default
 
 
-def _list_reader(listed: Any) -> Callable[[Any], object]:
+def _list_reader(listed: Any) -> Callable[[object], object]:
     """Return the function for a list of models: a `json` column is text, a `jsonb` column is decoded already."""
     decode = msgspec.json.Decoder(listed).decode
     return lambda value: decode(value) if isinstance(value, msgspec.Raw) else msgspec.convert(value, listed | None)
 
 
-def _choices_of(hint: Any) -> tuple[Any, ...]:
+def _choices_of(hint: object) -> tuple[object, ...]:
     """Return the members of a union, or the type itself, without the metadata of the field."""
     if get_origin(hint) is Annotated and hint is not Timestamp:
         # Further metadata of a Timestamp are in one tuple with its own.
-        return (Timestamp,) if hint.__metadata__[: len(_INSTANT)] == _INSTANT else _choices_of(get_args(hint)[0])
+        return (Timestamp,) if get_args(hint)[1 : len(_INSTANT) + 1] == _INSTANT else _choices_of(get_args(hint)[0])
     if get_origin(hint) in (Union, UnionType):
         return get_args(hint)
     return (hint,)

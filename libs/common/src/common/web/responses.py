@@ -1,7 +1,7 @@
 """The parts of responses that all operations share."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import field
@@ -42,6 +42,6 @@ class WebhookReceipt(ResponseModel):
     received: bool
 
 
-NOT_MODIFIED: Final[dict[int | str, dict[str, Any]]] = {
+NOT_MODIFIED: Final[dict[int | str, dict[str, object]]] = {
     304: {"description": "The content of this ETag (`If-None-Match`) is still current; there is no body."}
 }

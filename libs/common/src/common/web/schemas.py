@@ -4,7 +4,7 @@ store.
 
 import re
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
@@ -25,7 +25,7 @@ _TYPED_CODE_MAX = 100
 _DIGITS = re.compile(r"-?[0-9]+", re.ASCII)
 
 
-def _written_out(value: Any) -> Any:
+def _written_out(value: object) -> str:
     """Rejects numbers, which pydantic would read as seconds since 1970."""
     if not isinstance(value, str) or _DATE.match(value) is None:
         raise ValueError("must be an ISO 8601 time such as 2026-01-31T12:00:00Z")
@@ -39,7 +39,7 @@ def _in_digits(value: object) -> object:
     return value
 
 
-def _date_in_lagos(value: Any) -> Any:
+def _date_in_lagos(value: object) -> str:
     return date_in_lagos(_written_out(value))
 
 
@@ -88,7 +88,7 @@ class RequestBody(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def refuse_unstorable_text(cls, body: object) -> Any:
+    def refuse_unstorable_text(cls, body: object) -> object:
         """Rejects U+0000 and lone surrogates: valid JSON that PostgreSQL cannot store."""
         _check_text(body, 0)
         return body

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Set
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from fastapi.dependencies.models import Dependant
@@ -13,9 +13,10 @@ from common.primitives.problems import INVALID_PARAMS_MAX, InvalidParam, Validat
 
 # The sort of every list that declares none (contract section 1.5).
 THE_ONE_ORDER: Final = "created_at"
+THE_SORT: Final = "sort"
 # Its parameter in OpenAPI.
-ONE_ORDER_SHOWN: Final[dict[str, Any]] = {
-    "name": "sort",
+ONE_ORDER_SHOWN: Final[dict[str, object]] = {
+    "name": THE_SORT,
     "in": "query",
     "required": False,
     "schema": {"type": "string", "enum": [THE_ONE_ORDER], "default": THE_ONE_ORDER},

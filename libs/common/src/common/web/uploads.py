@@ -1,7 +1,7 @@
 """An image upload: one multipart field named `file`, read within a size limit."""
 
 from collections.abc import AsyncGenerator
-from typing import Any, Final
+from typing import Final
 
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
@@ -13,7 +13,7 @@ IMAGE_BYTES_MAX: Final = 5 * 1024 * 1024
 # The bytes around the file: boundaries, and the headers of one part.
 FRAME_BYTES_MAX: Final = 4 * 1024
 # FastAPI would read the whole form before the checks, so the endpoint parses it and OpenAPI is completed by hand.
-FILE_SHOWN: Final[dict[str, Any]] = {
+FILE_SHOWN: Final[dict[str, object]] = {
     "requestBody": {
         "required": True,
         "content": {

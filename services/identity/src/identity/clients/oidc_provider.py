@@ -5,7 +5,7 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final, TypedDict, Unpack
 from urllib.parse import quote_plus, urlencode
 
 import httpx
@@ -44,6 +44,12 @@ class Metadata:
     scopes: frozenset[str]
     authenticates_by_basic: bool
     sends_issuer: bool
+
+
+class _Request(TypedDict, total=False):
+    data: Mapping[str, str]
+    auth: httpx.BasicAuth | None
+    headers: Mapping[str, str]
 
 
 class OidcProvider:
@@ -119,12 +125,12 @@ class OidcProvider:
         try:
             claims = await self._verified(id_token, _ID_TOKEN_TYPES, refetch_seconds=0)
             # Checked before the user info is requested: nothing is fetched for a token that is not ours.
-            identity_of(self.rules, claims, flow.nonce, self._clock.now())
+            identity = identity_of(self.rules, claims, flow.nonce, self._clock.now())
             absent = {"email", self.rules.groups_claim} - claims.keys() - {""}
             if absent and metadata.userinfo_endpoint and isinstance(access_token, str):
                 if "email" in absent:
                     absent.add("email_verified")
-                claims |= await self._user_info(metadata.userinfo_endpoint, access_token, claims["sub"], absent)
+                claims |= await self._user_info(metadata.userinfo_endpoint, access_token, identity.subject.sub, absent)
             return identity_of(self.rules, claims, flow.nonce, self._clock.now())
         except Unauthorized:
             raise SignInFailed("invalid_response") from None
@@ -134,7 +140,7 @@ class OidcProvider:
         claims = await self._verified(token, _LOGOUT_TOKEN_TYPES, refetch_seconds=JWKS_REFETCH_SECONDS)
         return logout_of(self.rules, claims, self._clock.now())
 
-    async def _verified(self, token: str, types: frozenset[str], *, refetch_seconds: float) -> dict[str, Any]:
+    async def _verified(self, token: str, types: frozenset[str], *, refetch_seconds: float) -> dict[str, object]:
         """Return the claims of a token that a key of this provider signed. Raises Unauthorized."""
         read = read_token(token, types)
         await self._discovered()
@@ -145,7 +151,7 @@ class OidcProvider:
             raise Unauthorized
         return read.claims
 
-    async def _user_info(self, url: str, access_token: str, sub: str, names: Collection[str]) -> dict[str, Any]:
+    async def _user_info(self, url: str, access_token: str, sub: str, names: Collection[str]) -> dict[str, object]:
         """Return the claims of these names that the provider reports outside of the ID token, of the same user."""
         found = await self._call("GET", url, headers={"Authorization": f"Bearer {access_token}"})
         if found.get("sub") != sub:
@@ -177,7 +183,7 @@ class OidcProvider:
             self._keys = jwks_url, KeySet(jwks_url, self._clock, ASYMMETRIC, self._seconds_max)
         self._metadata, self._discovered_at = metadata, self._clock.now()
 
-    def _metadata_of(self, found: Mapping[str, Any]) -> tuple[Metadata, str]:
+    def _metadata_of(self, found: Mapping[str, object]) -> tuple[Metadata, str]:
         """Return the metadata and the address of the keys. Raises ValueError for another issuer's document."""
         if found.get("issuer") != self.rules.issuer:
             raise ValueError("the discovery document names another issuer")
@@ -199,7 +205,7 @@ class OidcProvider:
             raise ValueError("the discovery document names an address that is not https")
         return value
 
-    async def _call(self, method: str, url: str, **request: Any) -> Mapping[str, Any]:
+    async def _call(self, method: str, url: str, **request: Unpack[_Request]) -> Mapping[str, object]:
         """Return the JSON object of a response. Raises SignInFailed for a rejection, else ProviderUnavailable.
 
         Redirects are rejections. Neither the request nor the response is logged: both hold secrets.

@@ -5,7 +5,7 @@ import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
 import jwt
@@ -57,7 +57,7 @@ def sign_access_token(
     return sign_claims(key, claims_of(profile, sign_in, issuer=issuer, audience=AUDIENCE, now=now))
 
 
-def sign_claims(key: SigningKey, claims: Mapping[str, Any]) -> str:
+def sign_claims(key: SigningKey, claims: Mapping[str, object]) -> str:
     """Return a token with these claims."""
     return jwt.encode(dict(claims), key.private_key, algorithm=ALGORITHM, headers={"kid": key.kid})
 

@@ -4,7 +4,8 @@ import ipaddress
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal, get_args
+from ipaddress import IPv4Network, IPv6Network
+from typing import Final, Literal, get_args
 from uuid import UUID
 
 from common.auth.caller import Caller
@@ -102,5 +103,7 @@ def checked_network(text: str) -> str:
     return str(network)
 
 
-def _contains(network: Any, client: Any) -> bool:
-    return bool(network.version == client.version and client.subnet_of(network))
+def _contains(network: IPv4Network | IPv6Network, client: IPv4Network | IPv6Network) -> bool:
+    if isinstance(network, IPv4Network):
+        return isinstance(client, IPv4Network) and client.subnet_of(network)
+    return isinstance(client, IPv6Network) and client.subnet_of(network)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal
+from typing import Final, Literal
 from uuid import UUID
 
 from contracts.permissions import SHOP_ROLES, STAFF_ROLES, leading_role
@@ -85,7 +85,7 @@ class SignIn:
 
 def claims_of(
     profile: AuthorizationProfile, sign_in: SignIn, *, issuer: str, audience: str, now: datetime
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the claims of an access token issued now."""
     methods = [{"method": sign_in.method, "timestamp": int(sign_in.signed_in_at.timestamp())}]
     if sign_in.stepped_up_at is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal, get_args
+from typing import Final, Literal, TypedDict, get_args
 from uuid import UUID
 
 from common.auth.caller import Caller
@@ -33,6 +33,19 @@ VENDOR: Final = Lifecycle[VendorStatus, VendorTrigger](
         "closed": Rule({"active": "closed"}, by="the erasure of its owner, which a suspension prevents"),
     },
 )
+
+
+class VendorFields(TypedDict):
+    """The fields of every vendor event."""
+
+    vendor_id: UUID
+    owner_user_id: UUID
+    business_name: str
+    legal_name: str
+    campus_id: UUID
+    commission_basis_points: int | None
+    absent_until: str | None
+    absence_message: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +83,7 @@ class Vendor:
         return after is not Rejection.REPEATED
 
     @property
-    def event_fields(self) -> dict[str, Any]:
+    def event_fields(self) -> VendorFields:
         """The fields of every vendor event, so that each event is complete on its own."""
         return {
             "vendor_id": self.id,

@@ -1,6 +1,7 @@
 """Sign-in by an institution's identity provider (contract section 10.6)."""
 
-from typing import Annotated, Any, Final
+from collections.abc import Mapping
+from typing import Annotated, Final
 from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 
 from fastapi import Path, Query
@@ -35,7 +36,7 @@ LOGOUT_BYTES_MAX: Final = 16 * KIB
 # A program listens on a port that it got. Its code is of use to the holder of the verifier only.
 LOOPBACK: Final = ("http://127.0.0.1:*", "http://[::1]:*")
 _NO_STORE: Final = {"Cache-Control": "no-store"}
-_LOGOUT_FORM: Final[dict[str, Any]] = {
+_LOGOUT_FORM: Final[dict[str, object]] = {
     "requestBody": {
         "required": True,
         "content": {
@@ -219,7 +220,7 @@ def _redirect_uri_of(dependencies: Dependencies, name: str) -> str:
     return f"{dependencies.token_issuer.issuer}/api/auth/oidc/{name}/callback"
 
 
-def _with_parameters(url: str, parameters: dict[str, Any]) -> str:
+def _with_parameters(url: str, parameters: Mapping[str, str | None]) -> str:
     parts = urlsplit(url)
     query = "&".join(part for part in (parts.query, urlencode(parameters)) if part)
     return urlunsplit(parts._replace(query=query))

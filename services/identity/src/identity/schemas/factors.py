@@ -1,6 +1,6 @@
 """Request and response models of second factors."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import Field, StringConstraints
@@ -34,7 +34,7 @@ class _Credential(RequestBody):
     raw_id: _CredentialId
     type: Literal["public-key"]
     authenticator_attachment: _Word | None = None
-    client_extension_results: dict[str, Any] = Field(default_factory=dict)
+    client_extension_results: dict[str, object] = Field(default_factory=dict)
 
 
 class AuthenticatorAttestationResponse(RequestBody):

@@ -6,7 +6,7 @@ callers write in their own name only. It holds ids, but no names or addresses, a
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.database.state_changes import allows_change, change_state, states_before
@@ -95,7 +95,7 @@ async def record_staff_action(
     action: str,
     subject_kind: StaffActionSubject,
     subject_id: UUID,
-    detail: Mapping[str, Any],
+    detail: Mapping[str, object],
     *,
     by: UUID | None,
     now: datetime,

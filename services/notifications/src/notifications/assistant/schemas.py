@@ -1,6 +1,6 @@
 """Request models of the assistant (contract sections 4 and 12)."""
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 from uuid import UUID
 
 from pydantic import Field, StringConstraints
@@ -29,4 +29,4 @@ class ToolRequest(RequestBody):
         Field(description="Chosen by the client; without it no result is returned."),
     ] = None
     method: Annotated[str, StringConstraints(max_length=100), Field(description="`tools/call`, for example.")]
-    params: Annotated[dict[str, Any] | None, Field(description="Those of the method.")] = None
+    params: Annotated[dict[str, object] | None, Field(description="Those of the method.")] = None

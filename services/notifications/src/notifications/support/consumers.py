@@ -1,6 +1,6 @@
 """Work items of support: webhooks and items of the messaging app, and replies of staff."""
 
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import msgspec
@@ -68,4 +68,4 @@ async def fail_support_task(task: SupportTask, received: Received, uow: UnitOfWo
     await dead_letter_webhook(uow, event_id, error, received.attempt)
 
 
-SUPPORT_WORK: Final[WorkItem[Any]] = WorkItem(SUPPORT_QUEUE, SupportTask, run_support_task, fail_support_task)
+SUPPORT_WORK: Final[WorkItem] = WorkItem(SUPPORT_QUEUE, SupportTask, run_support_task, fail_support_task)

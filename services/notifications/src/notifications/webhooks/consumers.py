@@ -1,7 +1,7 @@
 """Records the public events of the other services for webhook endpoints."""
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -31,6 +31,6 @@ async def record_webhook_event(event: Event, received: Received, uow: UnitOfWork
     record_event(uow, public, dependencies.clock.now(), dependencies.webhook_sender.wake)
 
 
-WEBHOOK_SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
+WEBHOOK_SUBSCRIPTIONS: Final[list[Subscription]] = [
     Subscription(_EVENTS[event_type], record_webhook_event) for event_type in EVENT_TYPES
 ]

@@ -1,6 +1,6 @@
 """Request models of webhook endpoints (contract section 9.5)."""
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 from uuid import UUID
 
 from pydantic import Field, field_validator, model_validator
@@ -48,7 +48,7 @@ class ChangeWebhookEndpointRequest(RequestBody):
 
     @field_validator("url", "event_types", "description", "status", mode="before")
     @classmethod
-    def reject_null(cls, value: Any) -> Any:
+    def reject_null(cls, value: object) -> object:
         if value is None:
             raise ValueError("must not be null")
         return value

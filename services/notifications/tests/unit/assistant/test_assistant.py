@@ -167,7 +167,7 @@ def test_results_have_a_size_and_every_tool_is_described() -> None:
     assert json.loads(text)["result"] == many[: len(json.loads(text)["result"])]
     assert json.loads(result_text("x" * 10_000)) == {"error": "the result is too long"}
     for tool in TOOLS:
-        name, parameters = tool["function"]["name"], tool["function"]["parameters"]
+        name, parameters = tool.name, tool.parameters
         example = {
             field: ORDER
             if field.endswith(("Id", "Number"))

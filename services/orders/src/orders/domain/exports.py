@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.primitives.clock import iso, iso_or_none
@@ -62,6 +62,6 @@ def csv_of_orders(orders: Sequence[ExportedOrder]) -> Iterator[str]:
         yield csv_lines(_cells(order) for order in orders[start : start + _CHUNK_ROWS])
 
 
-def _cells(order: ExportedOrder) -> Sequence[Any]:
+def _cells(order: ExportedOrder) -> Sequence[object]:
     *plain, created_at, updated_at, delivered_at, note, number = order
     return (*plain, iso(created_at), iso(updated_at), iso_or_none(delivered_at), note, number)

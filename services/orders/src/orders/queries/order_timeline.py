@@ -1,8 +1,9 @@
 """The timeline of an order (contract section 6.9)."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
+
+import asyncpg
 
 from common.database.unit_of_work import Reads
 from orders.domain.order_history import ROLE_BY_EVENT
@@ -26,8 +27,8 @@ async def list_timeline(reads: Reads, order_id: UUID) -> list[OrderTimelineEntry
 
     An order has at most 4 PINs of 5 wrong attempts each, and no cycle of transitions: the list needs no pages.
     """
-    return [_entry(dict(row)) for row in await reads.fetch(_TIMELINE, order_id)] or None
+    return [_entry(row) for row in await reads.fetch(_TIMELINE, order_id)] or None
 
 
-def _entry(row: Mapping[str, Any]) -> OrderTimelineEntry:
+def _entry(row: asyncpg.Record) -> OrderTimelineEntry:
     return OrderTimelineEntry.from_row({**row, "actor_role": row["actor_role"] or ROLE_BY_EVENT.get(row["event"])})

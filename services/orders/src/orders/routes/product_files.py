@@ -1,6 +1,6 @@
 """The files of a vendor's products (contract section 11.5)."""
 
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from starlette.requests import Request
@@ -23,7 +23,7 @@ from orders.use_cases.products.import_products import import_products as import_
 
 endpoint = Endpoints("products")
 
-_CSV_BODY: Final[dict[str, Any]] = {
+_CSV_BODY: Final[dict[str, object]] = {
     "requestBody": {"required": True, "content": {"text/csv": {"schema": {"type": "string", "format": "binary"}}}}
 }
 _FILE: Final = {"Content-Disposition": 'attachment; filename="products.csv"', "Cache-Control": "no-store"}

@@ -1,6 +1,6 @@
 """The public catalog (contract section 11)."""
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -32,7 +32,7 @@ class ProductQuery(BaseModel):
     cursor: Annotated[QueryText | None, Field(max_length=512)] = None
 
     @property
-    def filters(self) -> dict[str, Any]:
+    def filters(self) -> dict[str, str | int | bool | UUID]:
         """The given filters by their public names."""
         return {alias: value for name, alias in _PRODUCT_FILTERS if (value := getattr(self, name)) is not None}
 

@@ -10,8 +10,10 @@ savepoint and its events more.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
+
+import asyncpg
 
 from common.database.outbox import Writes
 from common.database.unit_of_work import UnitOfWork
@@ -230,13 +232,13 @@ async def read_for_checkout(
     )
 
 
-def _destination(row: Any, requested: Destinations) -> Destination:
+def _destination(row: asyncpg.Record, requested: Destinations) -> Destination:
     hub = None if row["hub_campus_id"] is None else Hub(row["hub_campus_id"], row["delivery_fee_minor"])
     requested_hub = requested.hub_of_vendor.get(row["vendor_id"], requested.hub)
     return Destination(requested.campus_id, row["campus_known"], requested_hub, hub)
 
 
-def _sale(row: Any) -> RunningSale | None:
+def _sale(row: asyncpg.Record) -> RunningSale | None:
     if row["sale_id"] is None:
         return None
     return RunningSale(

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
+
+import asyncpg
 
 from common.database.outbox import Writes
 from common.database.parameters import with_places_after
@@ -129,7 +131,7 @@ async def lock_sold_order(uow: UnitOfWork, order_id: UUID) -> SoldOrder | None:
     return None if row is None else sold_order_of(row)
 
 
-def sold_order_of(row: Any) -> SoldOrder:
+def sold_order_of(row: asyncpg.Record) -> SoldOrder:
     """Return the order of a row whose first columns are `SOLD_ORDER_COLUMNS`."""
     *columns, item_ids, totals_minor = row[:_SOLD_ORDER_COLUMNS_COUNT]
     return SoldOrder(Order(*columns), dict(zip(item_ids, totals_minor, strict=True)))
@@ -198,5 +200,5 @@ async def save_arrival(uow: UnitOfWork, order: Order, agent_id: UUID, now: datet
         raise StateChanged(f"order {order.id} is no longer dispatched, or arrived before")
 
 
-def _order(row: Any) -> Order | None:
+def _order(row: asyncpg.Record | None) -> Order | None:
     return None if row is None else Order(*row)

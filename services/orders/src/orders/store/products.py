@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
+
+import asyncpg
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import parse_uuid
@@ -199,7 +201,7 @@ async def save_search_words(uow: UnitOfWork, *texts: str) -> None:
     await uow.execute(_SAVE_SEARCH_WORDS, " ".join(texts))
 
 
-def _product(row: Any) -> Product | None:
+def _product(row: asyncpg.Record | None) -> Product | None:
     if row is None:
         return None
     options = tuple(Option(option["name"], tuple(option["values"])) for option in row["options"])

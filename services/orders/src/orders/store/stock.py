@@ -9,8 +9,10 @@ product has no variants any more.
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
+
+import asyncpg
 
 from common.database.unit_of_work import UnitOfWork
 from orders.domain.projections import VendorProjection
@@ -134,7 +136,7 @@ async def reserve_stock_again(uow: UnitOfWork, order_id: UUID) -> list[StockLeve
     return _stock_levels(await uow.fetch(_RESERVE_STOCK_AGAIN, order_id))
 
 
-def _stock_levels(rows: Sequence[Any]) -> list[StockLevel]:
+def _stock_levels(rows: Sequence[asyncpg.Record]) -> list[StockLevel]:
     return sorted(StockLevel(*row) for row in rows)
 
 

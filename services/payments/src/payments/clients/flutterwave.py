@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final, Unpack
 from urllib.parse import quote
 
 import httpx
@@ -35,7 +35,7 @@ from payments.domain.revisions import GatewaySubject, QueriedEvent
 from payments.domain.settlements import Settlement
 from payments.domain.transfers import TransferUpdate
 from payments.domain.webhooks import Arrival
-from providers.calls import GatewayResponse, OnKeyRejected
+from providers.calls import GatewayResponse, OnKeyRejected, RequestContent
 from providers.flutterwave import (
     PREFIX,
     FlutterwaveApi,
@@ -329,21 +329,21 @@ class FlutterwaveGateway:
             raise GatewayUnavailable(f"the response of {path} has no page numbers")
         return [fields_of(row) for row in listed], page >= pages
 
-    async def _get(self, path: str, **arguments: Any) -> Fields | None:
+    async def _get(self, path: str, **content: Unpack[RequestContent]) -> Fields | None:
         """Return an object; None when the gateway has none. Its status for an unknown one is 400 or 404."""
         try:
-            return _object(await self._call("GET", path, **arguments))
+            return _object(await self._call("GET", path, **content))
         except GatewayRejected as rejection:
             if rejection.status == 404 or "no transaction was found" in rejection.message.lower():
                 return None
             raise
 
-    async def _call(self, method: str, path: str, **arguments: Any) -> Value:
-        return (await self._send(method, path, **arguments)).data
+    async def _call(self, method: str, path: str, **content: Unpack[RequestContent]) -> Value:
+        return (await self._send(method, path, **content)).data
 
-    async def _send(self, method: str, path: str, **arguments: Any) -> GatewayResponse:
+    async def _send(self, method: str, path: str, **content: Unpack[RequestContent]) -> GatewayResponse:
         """Return a success. Raises GatewayUnavailable and GatewayRejected."""
-        return accepted(await own_response(self._api.send(method, path, **arguments)))
+        return accepted(await own_response(self._api.send(method, path, **content)))
 
 
 def _read_rows(rows: Sequence[Value | Fields], read: Callable[[Fields], Row], *, is_last: bool) -> Page[Row]:

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, Final
+from typing import Final, Unpack
 from urllib.parse import quote
 
 import httpx
@@ -43,7 +43,7 @@ from payments.domain.revisions import GatewaySubject, QueriedEvent
 from payments.domain.settlements import Settlement
 from payments.domain.transfers import TransferUpdate
 from payments.domain.webhooks import Arrival
-from providers.calls import OnKeyRejected
+from providers.calls import OnKeyRejected, RequestContent
 from providers.gateways import PAYSTACK
 from providers.paystack import PAGE_LENGTH, PaystackApi, balance_of, has_no_such_account, read_transfer_account
 from providers.wire import Fields, Value, fields_of, identifier_of, text_of
@@ -367,8 +367,8 @@ class PaystackGateway:
                 return None
             raise
 
-    async def _call(self, method: str, path: str, **arguments: Any) -> Value:
-        return accepted(await own_response(self._api.send(method, path, **arguments))).data
+    async def _call(self, method: str, path: str, **content: Unpack[RequestContent]) -> Value:
+        return accepted(await own_response(self._api.send(method, path, **content))).data
 
 
 @contextmanager

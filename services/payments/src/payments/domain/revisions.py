@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
-from common.primitives.json_records import Json
 from payments.domain.refunds import next_poll_after
 from payments.domain.webhooks import Arrival, content_hash_of, read_body
 
@@ -78,7 +77,7 @@ def changed_fields(first: bytes, other: bytes) -> list[str]:
     return paths
 
 
-def _differences(path: str, first: Json, other: Json) -> Iterator[str]:
+def _differences(path: str, first: object, other: object) -> Iterator[str]:
     """Compare objects by field down to the second level, and deeper values as a whole."""
     if isinstance(first, dict) and isinstance(other, dict) and path.count(".") < 2:
         for name in sorted(first.keys() | other.keys()):

@@ -5,7 +5,7 @@ body.
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 PROVIDER: Final = "payment_gateway"
 UNKNOWN_EVENT: Final = "unknown"
@@ -23,7 +23,7 @@ class Arrival:
     event_type: str
 
 
-def read_body(raw: bytes) -> Any:
+def read_body(raw: bytes) -> object:
     """Return the body's JSON value; None for a body that is not JSON."""
     try:
         return json.loads(raw)

@@ -1,7 +1,7 @@
 """Payments of a buyer."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypedDict
+from typing import Final, TypedDict
 from uuid import UUID
 
 from common.database.parameters import Parameters, all_of
@@ -39,7 +39,7 @@ _FILTERS: Final[Mapping[str, str]] = {
 }
 
 
-async def page_of_payments(reads: Reads, page: OffsetPage, filters: Mapping[str, Any]) -> Found[Payment]:
+async def page_of_payments(reads: Reads, page: OffsetPage, filters: Mapping[str, object]) -> Found[Payment]:
     """One page of the caller's visible payments; `filters` by their public names."""
     parameters = Parameters()
     where = all_of([_OWN, *parameters.conditions(_FILTERS, filters)])

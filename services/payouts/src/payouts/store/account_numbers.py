@@ -5,8 +5,10 @@ import hmac
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
+
+import asyncpg
 
 from common.database.hash_keys import hash_key_rows
 from common.database.reencryption import EncryptedRows, stale_text
@@ -68,7 +70,7 @@ class AccountNumbers:
             hash_key_rows(hash_key),
         ]
 
-    def _renew(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _renew(self, row: asyncpg.Record) -> Mapping[str, object]:
         context = _context(row["vendor_id"])
         return {
             "account_sealed": self._encryptor.encrypt(self._encryptor.decrypt(row["account_sealed"], context), context)

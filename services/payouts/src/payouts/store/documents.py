@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
+import asyncpg
 import msgspec
 
 from common.database.unit_of_work import UnitOfWork
@@ -59,10 +60,10 @@ async def issue_invoices(uow: UnitOfWork, vendor_id: UUID, before: datetime) -> 
 
 async def _issue_remittances(uow: UnitOfWork, payout_ids: Sequence[UUID]) -> None:
     rows = await uow.fetch(_LIST_PROCESSED, list(payout_ids))
-    await issue_documents(uow, "remittance", [_remittance(dict(row)) for row in rows])
+    await issue_documents(uow, "remittance", [_remittance(row) for row in rows])
 
 
-def _remittance(row: dict[str, Any]) -> NewDocument:
-    row["bank_name"] = row["bank_name"] or BANK_NAMES.get(row["bank_code"])
-    facts = msgspec.convert(row, RemittanceFacts)
+def _remittance(row: asyncpg.Record) -> NewDocument:
+    bank_name = row["bank_name"] or BANK_NAMES.get(row["bank_code"])
+    facts = msgspec.convert({**row, "bank_name": bank_name}, RemittanceFacts)
     return NewDocument(row["id"], row["vendor_id"], None, facts, "", facts.processed_at)

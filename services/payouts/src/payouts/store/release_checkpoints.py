@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
+
+import asyncpg
 
 from common.database.reencryption import EncryptedRows, stale_text
 from common.database.unit_of_work import UnitOfWork
@@ -27,7 +29,7 @@ ON CONFLICT (vendor_id) DO UPDATE SET last_line = excluded.last_line, last_recei
 
 async def list_checkpoints(uow: UnitOfWork, vendor_ids: Sequence[UUID]) -> list[ReleaseCheckpoint]:
     """Return the checkpoint of each vendor; an empty one where none is authentic."""
-    found = {row["vendor_id"]: dict(row) for row in await uow.fetch(_LIST, vendor_ids)}
+    found = {row["vendor_id"]: row for row in await uow.fetch(_LIST, vendor_ids)}
     return [_authentic(uow.checkpoints, vendor_id, found.get(vendor_id)) for vendor_id in vendor_ids]
 
 
@@ -41,7 +43,7 @@ async def save_checkpoint(uow: UnitOfWork, checkpoint: ReleaseCheckpoint, now: d
 def authenticated_rows(encryptor: Encryptor) -> EncryptedRows:
     """Return the column for re-encryption."""
 
-    def renew(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    def renew(row: asyncpg.Record) -> Mapping[str, object]:
         message = _checkpoint(row).message
         encryptor.decrypt(row["authenticator"], message)
         return {"authenticator": encryptor.encrypt("", message)}
@@ -56,7 +58,7 @@ def authenticated_rows(encryptor: Encryptor) -> EncryptedRows:
     )
 
 
-def _authentic(encryptor: Encryptor, vendor_id: UUID, row: Mapping[str, Any] | None) -> ReleaseCheckpoint:
+def _authentic(encryptor: Encryptor, vendor_id: UUID, row: asyncpg.Record | None) -> ReleaseCheckpoint:
     if row is not None:
         checkpoint = _checkpoint(row)
         try:
@@ -68,5 +70,5 @@ def _authentic(encryptor: Encryptor, vendor_id: UUID, row: Mapping[str, Any] | N
     return ReleaseCheckpoint(vendor_id)
 
 
-def _checkpoint(row: Mapping[str, Any]) -> ReleaseCheckpoint:
+def _checkpoint(row: asyncpg.Record) -> ReleaseCheckpoint:
     return ReleaseCheckpoint(row["vendor_id"], *(row[field] for field in _FIELDS))

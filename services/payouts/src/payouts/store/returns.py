@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.database.state_changes import allows_change, change_state, states_before
@@ -96,8 +96,10 @@ async def lock_payout_with_attempts(uow: UnitOfWork, payout_id: UUID) -> LockedP
     attempts = tuple(Attempt(*attempt) for attempt in await uow.fetch(_LOCK_ATTEMPTS, payout_id))
     returned = await uow.fetch_value(_FIND_RETURN, payout_id)
     holds = tuple(hold["id"] for hold in await uow.fetch(_LIST_HOLDS, payout_id))
-    fields: Any = (payout_id, *row[:5], attempts, returned, holds, row[5])
-    return LockedPayout(*fields)
+    vendor_id, amount_minor, status, retry_count, reference, number = row
+    return LockedPayout(
+        payout_id, vendor_id, amount_minor, status, retry_count, reference, attempts, returned, holds, number
+    )
 
 
 async def save_hold(uow: UnitOfWork, hold_id: UUID, payout: LockedPayout, transfer_id: UUID, at: datetime) -> None:

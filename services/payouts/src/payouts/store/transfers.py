@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import asyncpg
@@ -205,8 +205,7 @@ async def lock_transfer(uow: UnitOfWork, reference: str) -> LockedTransfer | Non
 
 def locked_transfer_of(row: asyncpg.Record) -> LockedTransfer:
     """Return the transfer of a row that starts with `TRANSFER_COLUMNS`."""
-    values: Any = tuple(row)[:_TRANSFER_FIELDS]
-    return LockedTransfer(*values)
+    return LockedTransfer(*row[:_TRANSFER_FIELDS])
 
 
 class Poll(NamedTuple):

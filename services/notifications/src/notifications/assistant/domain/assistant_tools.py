@@ -7,7 +7,7 @@ Results are truncated and reduced to the fields below: other users' ids, notes a
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
@@ -35,7 +35,20 @@ _DESCRIPTION_CHARACTERS_MAX: Final = 240
 _NAME_CHARACTERS_MAX: Final = 100
 
 
-def _tool_schema(name: Tool, does: str, required: tuple[str, ...] = (), **fields: tuple[str, str]) -> JsonObject:
+class ToolSchema(NamedTuple):
+    """A tool as a caller sees it: its name, its description, and the JSON schema of its arguments."""
+
+    name: Tool
+    description: str
+    parameters: JsonObject
+
+    @property
+    def function(self) -> JsonObject:
+        """The tool in the form of the chat API."""
+        return {"type": "function", "function": {**self._asdict()}}
+
+
+def _tool_schema(name: Tool, does: str, required: tuple[str, ...] = (), **fields: tuple[str, str]) -> ToolSchema:
     properties: JsonObject = {
         field: {"type": kind, "description": meaning} for field, (kind, meaning) in fields.items()
     }
@@ -45,7 +58,7 @@ def _tool_schema(name: Tool, does: str, required: tuple[str, ...] = (), **fields
         "required": list(required),
         "additionalProperties": False,
     }
-    return {"type": "function", "function": {"name": name, "description": does, "parameters": schema}}
+    return ToolSchema(name, does, schema)
 
 
 TOOLS: Final = (

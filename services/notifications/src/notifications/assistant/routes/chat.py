@@ -1,8 +1,8 @@
 """The assistant: chat, streamed chat, and the caller's conversations."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine
-from typing import Any, Final
+from collections.abc import AsyncGenerator, Awaitable
+from typing import Final
 from uuid import UUID
 
 import msgspec
@@ -181,9 +181,9 @@ async def _discard(_: str) -> None:
     """Ignore the pieces of a reply that is returned whole."""
 
 
-async def _until_disconnect(request: Request, work: Coroutine[Any, Any, Reply]) -> Reply:
+async def _until_disconnect(request: Request, work: Awaitable[Reply]) -> Reply:
     """Return the result of the work; cancel it when the client disconnects."""
-    working = asyncio.create_task(work)
+    working = asyncio.ensure_future(work)
 
     async def watch() -> None:
         while (await request.receive())["type"] != "http.disconnect":

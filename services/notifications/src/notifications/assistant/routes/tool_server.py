@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from importlib import import_module, resources
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from starlette.requests import Request
@@ -21,6 +21,9 @@ from notifications.assistant.domain.assistant_tools import TEXTS_OF_USERS, TOOLS
 from notifications.assistant.domain.conversations import Requester, ToolCall
 from notifications.assistant.domain.documentation import Section, read_sections
 from notifications.assistant.use_cases.run_tool import run_tool
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 TOOL_NAMES: Final[Mapping[str, Tool]] = {
     "search_products": "search_products",
@@ -39,9 +42,6 @@ INSTRUCTIONS: Final = (
 # Every client accepts JSON, and the body is what it says.
 _OWN_HEADERS: Final = {b"accept": b"application/json, text/event-stream", b"content-type": b"application/json"}
 _REQUESTER: Final = "campus.requester"
-_FUNCTIONS: Final[Mapping[str, Any]] = {
-    tool["function"]["name"]: tool["function"] for tool in cast("Any", TOOLS_OF_PROGRAMS)
-}
 
 
 class NoMessage(ValidationFailed):
@@ -55,13 +55,12 @@ class ToolServer:
         self._marketplace, self._sections = marketplace, sections
         self._starting, self._stopping = asyncio.Lock(), asyncio.Event()
         self._running: asyncio.Task[None] | None = None
-        self._manager: Any = None
+        self._manager: StreamableHTTPSessionManager | None = None
 
     async def respond(self, requester: Requester | None, request: Request, message: bytes) -> Response:
         """Return the SDK's response. Raises ValidationFailed (422) for what is no message of the protocol."""
         async with self._starting:
-            if self._manager is None:
-                await self._start()
+            manager = self._manager or await self._start()
         status, body = 500, bytearray()
 
         async def receive() -> Message:
@@ -76,7 +75,7 @@ class ToolServer:
 
         headers = [(name, value) for name, value in request.scope["headers"] if name not in _OWN_HEADERS]
         scope = {**request.scope, "headers": [*headers, *_OWN_HEADERS.items()], _REQUESTER: requester}
-        await self._manager.handle_request(scope, receive, send)
+        await manager.handle_request(scope, receive, send)
         if 400 <= status < 500:
             raise NoMessage
         return Response(bytes(body) if status == 200 else b"", status, media_type="application/json")
@@ -87,23 +86,29 @@ class ToolServer:
         if self._running is not None:
             await self._running
 
-    async def _start(self) -> None:
-        lowlevel, http, types = await asyncio.to_thread(_import_sdk)
+    async def _start(self) -> "StreamableHTTPSessionManager":
+        # The decorators of its server have no types.
+        lowlevel: Any = await asyncio.to_thread(import_module, "mcp.server.lowlevel")
+        await asyncio.to_thread(import_module, "mcp.server.streamable_http_manager")
+        from mcp import types
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
         server = lowlevel.Server("campus-marketplace", version="1", instructions=INSTRUCTIONS)
+        schemas = {schema.name: schema for schema in TOOLS_OF_PROGRAMS}
         tools = [
             types.Tool(
                 name=name,
-                description=_FUNCTIONS[tool]["description"],
-                inputSchema=_FUNCTIONS[tool]["parameters"],
+                description=schemas[tool].description,
+                inputSchema=schemas[tool].parameters,
                 annotations=types.ToolAnnotations(readOnlyHint=True, openWorldHint=False),
             )
             for name, tool in TOOL_NAMES.items()
         ]
 
-        async def list_tools() -> list[Any]:
+        async def list_tools() -> list[types.Tool]:
             return tools
 
-        async def call_tool(name: str, arguments: Mapping[str, Any]) -> Any:
+        async def call_tool(name: str, arguments: Mapping[str, object]) -> types.CallToolResult:
             request: Request = server.request_context.request
             call = ToolCall("", TOOL_NAMES.get(name, ""), msgspec.json.encode(arguments).decode())
             text = await run_tool(
@@ -114,23 +119,18 @@ class ToolServer:
 
         server.list_tools()(list_tools)
         server.call_tool()(call_tool)
-        manager = http.StreamableHTTPSessionManager(app=server, json_response=True, stateless=True)
+        manager = StreamableHTTPSessionManager(app=server, json_response=True, stateless=True)
         started: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         # Its task group must end in the task that entered it.
         self._running = asyncio.create_task(self._run(manager, started))
         await started
         self._manager = manager
+        return manager
 
-    async def _run(self, manager: Any, started: "asyncio.Future[None]") -> None:
+    async def _run(self, manager: "StreamableHTTPSessionManager", started: "asyncio.Future[None]") -> None:
         async with manager.run():
             started.set_result(None)
             await self._stopping.wait()
-
-
-def _import_sdk() -> tuple[Any, Any, Any]:
-    modules = ("mcp.server.lowlevel", "mcp.server.streamable_http_manager", "mcp.types")
-    lowlevel, http, types = map(import_module, modules)
-    return lowlevel, http, types
 
 
 @asynccontextmanager

@@ -110,7 +110,7 @@ async def _converse(
     reply = _ReplyWriter(ReplySanitizer(assistant.own_origin), on_text)
     for number in range(TOOL_ROUNDS_MAX + 1):
         # The last round has no tools: the model must reply.
-        tools = TOOLS if number < TOOL_ROUNDS_MAX else ()
+        tools = [tool.function for tool in TOOLS] if number < TOOL_ROUNDS_MAX else ()
         completion = await query_model(assistant.monitored, INSTRUCTIONS, messages, tools, reply.write)
         usage = completion.usage if usage is None else usage.plus(completion.usage)
         if not completion.calls:

@@ -3,7 +3,8 @@
 `GET` and `POST {url}/{version}/{business account id}/message_templates`, `POST {url}/{version}/{template id}`
 """
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 import httpx
 import msgspec
@@ -75,9 +76,11 @@ class MessageTemplates:
         changed = {**category, "components": registration["components"]}
         await self._call("POST", f"{self._root}/{template_id}", json=changed)
 
-    async def _call(self, method: str, url: str, **given: Any) -> TemplatePage:
+    async def _call(
+        self, method: str, url: str, *, params: Mapping[str, str | int] | None = None, json: object = None
+    ) -> TemplatePage:
         try:
-            response = await self._http.request(method, url, headers=self._headers, **given)
+            response = await self._http.request(method, url, headers=self._headers, params=params, json=json)
         except httpx.HTTPError as error:
             raise request_fault(PROVIDER, error) from error
         page = decode_record(response.content, TemplatePage)

@@ -1,7 +1,8 @@
 """Push to apps with FCM HTTP v1: `POST {url}/v1/projects/{project}/messages:send`."""
 
 import asyncio
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 import httpx
 import msgspec
@@ -29,7 +30,7 @@ class NativePush:
     def __init__(
         self, http: httpx.AsyncClient, base_url: str, project: str, service_account: str, token_url: str
     ) -> None:
-        account: dict[str, Any] = msgspec.json.decode(service_account)
+        account: dict[str, object] = msgspec.json.decode(service_account)
         if token_url:
             account["token_uri"] = token_url
         self._credentials = Credentials.from_service_account_info(account, scopes=[SCOPE])  # type: ignore[no-untyped-call]
@@ -114,7 +115,13 @@ class _TokenRequest(Request):
     """The HTTP transport of google-auth with our client and its certificates."""
 
     def __call__(
-        self, url: str, method: str = "GET", body: Any = None, headers: Any = None, timeout: Any = None, **_: Any
+        self,
+        url: str,
+        method: str = "GET",
+        body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+        **_: object,
     ) -> Response:
         try:
             with httpx.Client(verify=client_tls(), timeout=PROVIDER_SECONDS_MAX / 2) as http:
@@ -132,7 +139,7 @@ class _TokenResponse(Response):
         return self._response.status_code
 
     @property
-    def headers(self) -> Any:
+    def headers(self) -> Mapping[str, str]:
         return self._response.headers
 
     @property

@@ -5,7 +5,7 @@ None has an idempotency key: a repetition is delivered twice.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, TypedDict, Unpack
 from urllib.parse import quote, unquote, urlsplit
 
 import httpx
@@ -109,8 +109,20 @@ class Twilio:
         return await _send(self._http, account, outbound, read_twilio, url, data=form, auth=login)
 
 
+class _Request(TypedDict, total=False):
+    json: Mapping[str, object]
+    data: Mapping[str, str]
+    headers: Mapping[str, str]
+    auth: tuple[str, str]
+
+
 async def _send(
-    http: httpx.AsyncClient, account: SmsAccount, outbound: OutboundMessage, read: Reader, url: str, **request: Any
+    http: httpx.AsyncClient,
+    account: SmsAccount,
+    outbound: OutboundMessage,
+    read: Reader,
+    url: str,
+    **request: Unpack[_Request],
 ) -> str:
     try:
         response = await http.post(url, **request)

@@ -1,7 +1,7 @@
 """Work items of deliveries."""
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import msgspec
@@ -80,7 +80,7 @@ async def fail_delivery_job(job: DeliveryJob, received: Received, uow: UnitOfWor
         telemetry.STALE_EVENTS.labels("receipt").inc()
 
 
-DELIVERIES_WORK: Final[list[WorkItem[Any]]] = [
+DELIVERIES_WORK: Final[list[WorkItem]] = [
     WorkItem(DELIVERIES_QUEUE, DeliveryJob, run_delivery_job, fail_delivery_job),
     *(WorkItem(delivery_queue_of(channel), DeliveryJob, run_delivery_job, fail_delivery_job) for channel in CHANNELS),
 ]

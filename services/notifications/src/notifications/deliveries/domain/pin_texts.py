@@ -7,10 +7,10 @@ arrives after its claim, or for another number, starts a text of its own.
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
-from common.primitives.json_records import JsonObject
+from common.primitives.json_records import Json, JsonObject
 from notifications.deliveries.domain.deliveries import EncryptedValue, notification_id_of
 
 # The PINs of a payment are published within milliseconds. A buyer does not notice three seconds.
@@ -60,15 +60,21 @@ def secret_name(order_id: UUID | str) -> str:
     return f"pin:{order_id}"
 
 
-def pin_values(payload: Mapping[str, Any], secrets: Mapping[str, str]) -> dict[str, Any]:
+def orders_in(payload: Mapping[str, Json]) -> list[JsonObject]:
+    """Return the orders of a text for several; none of a text for one."""
+    orders = payload.get("orders")
+    return [order for order in orders if isinstance(order, dict)] if isinstance(orders, list) else []
+
+
+def pin_values(payload: Mapping[str, Json], secrets: Mapping[str, str]) -> JsonObject:
     """Return the values of a message. Of a text for several orders, the first one has the names of a text for one, and
     `others` holds the rest; an order whose PIN was deleted is in neither.
     """
     if "orders" not in payload:
         return {**payload, **secrets}
-    shown = [
-        {**order, "pin": secrets[secret_name(order["orderId"])]}
-        for order in payload["orders"]
-        if secret_name(order["orderId"]) in secrets
+    shown: list[JsonObject] = [
+        {**order, "pin": secrets[name]}
+        for order in orders_in(payload)
+        if (name := secret_name(str(order["orderId"]))) in secrets
     ]
-    return {**payload, **shown[0], "others": shown[1:]}
+    return {**payload, **shown[0], "others": [*shown[1:]]}

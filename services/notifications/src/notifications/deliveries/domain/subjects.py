@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 from uuid import UUID
 
 from common.primitives.ids import parse_uuid
@@ -107,7 +107,7 @@ class Subject:
 
 
 def subject_of(
-    template: str, parameters: Mapping[str, Any], user_id: UUID | None, named_id: UUID | None = None
+    template: str, parameters: Mapping[str, object], user_id: UUID | None, named_id: UUID | None = None
 ) -> Subject | None:
     """Return the subject of a message to a user.
 
@@ -124,7 +124,7 @@ def subject_of(
     return None if user_id is None else Subject("account", user_id)
 
 
-def _id_in(parameters: Mapping[str, Any], name: str) -> UUID | None:
+def _id_in(parameters: Mapping[str, object], name: str) -> UUID | None:
     """deliver-notification accepts any text as an id."""
     text = parameters.get(name)
     return parse_uuid(text) if isinstance(text, str) else None

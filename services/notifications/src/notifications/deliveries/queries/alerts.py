@@ -1,6 +1,6 @@
 """Reads of alerts, for pages and for staff."""
 
-from typing import Any, Final, Literal, TypeVar
+from typing import Final, Literal, TypeVar
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
@@ -88,6 +88,6 @@ async def get_alert_detail(uow: UnitOfWork, alert_id: UUID) -> responses.AlertDe
     return _response(responses.AlertDetail, row, actions=actions)
 
 
-def _response(model: type[_Shown], row: Row, **more: Any) -> _Shown:
+def _response(model: type[_Shown], row: Row, **more: object) -> _Shown:
     """Return the alert with its time to respond, an ISO 8601 instant."""
     return model.from_row(row, respond_by=iso(row["raised_at"] + RESPOND_WITHIN[row["severity"]]), **more)

@@ -1,6 +1,6 @@
 """The link of `List-Unsubscribe`: a confirmation page, and the one click of a mail program (RFC 8058)."""
 
-from typing import Any, Final
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -35,7 +35,7 @@ class LinkInvalid(Unauthorized):
     detail = "The link is not valid. Change the preferences in the app."
 
 
-_QUERY: Final[dict[str, Any]] = {
+_QUERY: Final[dict[str, object]] = {
     "parameters": [{"name": "token", "in": "query", "required": True, "schema": {"type": "string"}}]
 }
 

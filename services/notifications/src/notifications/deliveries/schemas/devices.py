@@ -2,7 +2,7 @@
 
 import base64
 import binascii
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
@@ -56,7 +56,7 @@ class RegisterDeviceRequest(RequestBody):
 
     @field_validator("token", "subscription", mode="before")
     @classmethod
-    def reject_null(cls, value: Any) -> Any:
+    def reject_null(cls, value: object) -> object:
         if value is None:
             raise ValueError("must not be null")
         return value

@@ -1,7 +1,7 @@
 """Writes of the projections of users, vendors and orders."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.database.outbox import Writes
@@ -106,7 +106,7 @@ class PlacedOrder(NamedTuple):
     vendor_id: UUID
     total_minor: int
     delivery_fee_minor: int
-    items: Sequence[Mapping[str, Any]]
+    items: Sequence[Mapping[str, object]]
     buyer_id: UUID
     number: str | None
 

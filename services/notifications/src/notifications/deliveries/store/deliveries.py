@@ -3,12 +3,15 @@
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
+
+import asyncpg
 
 from common.database.state_changes import states_before
 from common.database.unit_of_work import Reads, UnitOfWork
 from common.primitives.ids import new_id
+from common.primitives.json_records import Json
 from notifications.deliveries.domain.deliveries import Channel, EncryptedValue, masked
 from notifications.deliveries.domain.statuses import DELIVERY, DeliveryStatus
 from notifications.deliveries.store.queue import DELIVERIES_QUEUE
@@ -128,7 +131,7 @@ class LockedDelivery(NamedTuple):
     channel: Channel
     recipient: str
     template: str
-    payload: Mapping[str, Any]
+    payload: Mapping[str, Json]
     sealed: Mapping[str, Mapping[str, str]]
     status: DeliveryStatus
     attempts: int
@@ -198,7 +201,7 @@ async def postpone_deliveries(uow: UnitOfWork, due_times: Mapping[UUID, datetime
 
 
 async def save_attempts(
-    fetch: Callable[..., Awaitable[Sequence[Any]]], attempts: Sequence[Attempt]
+    fetch: Callable[..., Awaitable[Sequence[asyncpg.Record]]], attempts: Sequence[Attempt]
 ) -> Collection[UUID]:
     """Log the attempts and update their deliveries; return the deliveries that they changed. It may be repeated.
 

@@ -1,7 +1,9 @@
 """The encrypted values of deliveries, for `re-encrypt`."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
+
+import asyncpg
 
 from common.database.reencryption import EncryptedRows
 from common.primitives.encryption import Encryptor
@@ -13,7 +15,7 @@ AND EXISTS (SELECT FROM jsonb_each(sealed) AS secret WHERE NOT secret.value ->> 
 
 
 def encrypted_rows(encryptor: Encryptor) -> EncryptedRows:
-    def renewed(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    def renewed(row: asyncpg.Record) -> Mapping[str, object]:
         secrets = row["sealed"].items()
         return {"sealed": {name: {**one, "text": _renewed(one["text"], one["context"])} for name, one in secrets}}
 

@@ -6,7 +6,7 @@ never locks its watch; a due watch reads the outcome of its deliveries.
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import asyncpg
@@ -14,6 +14,7 @@ import asyncpg
 from common.database.errors import TransactionRequired
 from common.database.outbox import Writes
 from common.database.unit_of_work import Reads, UnitOfWork
+from common.primitives.json_records import Json
 from notifications.deliveries.domain.pin_texts import PinText, SharedPin, secret_name
 
 _INSERT: Final = "INSERT INTO pin_watches (notification_id, order_id, issue, channel, due_at, is_over)"
@@ -148,7 +149,7 @@ class PinDelivery(NamedTuple):
 
     user_id: UUID
     order_id: UUID | None
-    payload: Mapping[str, Any]
+    payload: Mapping[str, Json]
     sealed: Mapping[str, Mapping[str, str]]
 
 

@@ -1,6 +1,6 @@
 """The messaging app's webhook (contract section 9): handshake, customer messages and delivery statuses."""
 
-from typing import Any, Final
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -22,7 +22,7 @@ _PLAIN: Final[dict[str, str]] = {"Cache-Control": "no-store"}
 endpoint = Endpoints("support")
 
 
-_QUERY: Final[dict[str, Any]] = {
+_QUERY: Final[dict[str, object]] = {
     "parameters": [
         {"name": name, "in": "query", "required": True, "schema": {"type": "string"}}
         for name in ("hub.mode", "hub.verify_token", "hub.challenge")

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
+from common.primitives.json_records import Json
 from contracts.webhook_types import EVENT_TYPES, VENDOR_TYPES
 from notifications.webhooks.domain.errors import UnknownEventTypes
 
@@ -71,14 +72,14 @@ class WebhookEvent:
     type: str
     vendor_id: UUID | None
     occurred_at: datetime
-    data: Mapping[str, Any]
+    data: Mapping[str, Json]
     traceparent: str | None = None
     """The W3C trace context of what caused the event."""
 
 
-def webhook_event(event_id: UUID, event_type: str, occurred_at: datetime, data: Mapping[str, Any]) -> WebhookEvent:
+def webhook_event(event_id: UUID, event_type: str, occurred_at: datetime, data: Mapping[str, Json]) -> WebhookEvent:
     """Return the public part of an event. `data` is the event's data with JSON values."""
-    vendor_id = UUID(data["vendorId"]) if event_type in VENDOR_TYPES else None
+    vendor_id = UUID(str(data["vendorId"])) if event_type in VENDOR_TYPES else None
     public = {name: value for name, value in data.items() if name in _FIELDS}
     return WebhookEvent(event_id, event_type, vendor_id, occurred_at, public)
 

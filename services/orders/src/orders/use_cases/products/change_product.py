@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
@@ -14,7 +13,7 @@ from orders.use_cases.products.steps import load_writable_product, publish_produ
 async def change_product(
     uow: UnitOfWork,
     product_id: UUID,
-    fields: Mapping[str, Any],
+    fields: Mapping[str, object],
     *,
     vendor_id: UUID | None,
     revision: int | None,

@@ -114,4 +114,4 @@ async def _free_text(
 ) -> str | None:
     """Return support's text while the messaging app permits free texts; None for an approved template."""
     message_id = delivery.payload.get("messageId") if delivery.channel == "messaging" else None
-    return None if message_id is None else await find_free_text(uow, UUID(message_id), now)
+    return None if message_id is None else await find_free_text(uow, UUID(str(message_id)), now)

@@ -7,7 +7,7 @@ from common.primitives.json_records import JsonObject
 from notifications.deliveries.domain.channels import PIN_CHANNELS
 from notifications.deliveries.domain.deliveries import EncryptedValue, NotificationRequest
 from notifications.deliveries.domain.errors import AddressMissing, ContactUnknown
-from notifications.deliveries.domain.pin_texts import secret_name
+from notifications.deliveries.domain.pin_texts import orders_in, secret_name
 from notifications.deliveries.store import pins
 from notifications.deliveries.store.deliveries import encrypted_of
 from notifications.deliveries.store.pins import PinDelivery
@@ -56,6 +56,7 @@ def _pin_in(delivery: PinDelivery) -> EncryptedValue | None:
 
 def _order_in(delivery: PinDelivery) -> JsonObject:
     """Return the parameters that name the order, which a text for several orders has in a list."""
-    orders = [order for order in delivery.payload.get("orders", ()) if order["orderId"] == str(delivery.order_id)]
-    named = orders[0] if orders else delivery.payload
+    named = next(
+        (order for order in orders_in(delivery.payload) if order["orderId"] == str(delivery.order_id)), delivery.payload
+    )
     return {name: value for name, value in named.items() if name in ("orderId", "orderNumber")}
