@@ -8,7 +8,7 @@ import pytest
 
 from campus_tools.servers import Server, Servers
 from lab.bench import pgbench, wrk
-from lab.bench.figures import QUICK, Figures, Goal, Reading, Row, alternate, percentile
+from lab.bench.figures import QUICK, Figures, Goal, Reading, Row, Side, alternate, percentile
 from lab.bench.programs import BenchFailed, find_pgbench
 from lab.bench.recording import Repeatable, Sent, literal
 
@@ -103,10 +103,8 @@ def runs(*readings: Reading):
 async def test_the_ratio_is_the_median_of_the_rounds() -> None:
     """Other load that halves a whole round changes no ratio."""
     row = await alternate(
-        path="path",
-        run=runs(Reading(1, 1), Reading(500, 1), Reading(250, 1)),
-        limit="limit",
-        run_limit=runs(Reading(1, 1), Reading(1_000, 1), Reading(500, 1)),
+        Side("path", runs(Reading(1, 1), Reading(500, 1), Reading(250, 1))),
+        Side("limit", runs(Reading(1, 1), Reading(1_000, 1), Reading(500, 1))),
         measured="rate",
         effort=QUICK,
         goals=[Goal("ratio", 0.5, at_least=True)],
@@ -116,10 +114,8 @@ async def test_the_ratio_is_the_median_of_the_rounds() -> None:
 
 async def test_a_cpu_ratio_counts_the_servers_alone() -> None:
     row = await alternate(
-        path="path",
-        run=runs(*[Reading(100, 1, cpu_seconds=0.06, database_cpu_seconds=9)] * 3),
-        limit="limit",
-        run_limit=runs(*[Reading(100, 1, cpu_seconds=0.01)] * 3),
+        Side("path", runs(*[Reading(100, 1, cpu_seconds=0.06, database_cpu_seconds=9)] * 3)),
+        Side("limit", runs(*[Reading(100, 1, cpu_seconds=0.01)] * 3)),
         measured="cpu",
         effort=QUICK,
         goals=[Goal("ratio", 5, unit="x")],

@@ -21,13 +21,13 @@ import campus_tools
 import lab
 import operations
 import testkit
-from campus_tools.launcher import StartFailed, System
+from campus_tools.launcher import StartFailed, Startup, System
 from campus_tools.launcher.__main__ import main, traces_to_sandbox
 from campus_tools.launcher.memory import REQUIRED_MIB, check_memory
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.reload import changed_parts, folders_of, restart
 from campus_tools.launcher.runtimes import Checkout, Program
-from campus_tools.launcher.supervisor import SupervisedProcess
+from campus_tools.launcher.supervisor import SupervisedProcess, Supervision
 from campus_tools.servers import Servers
 from operations.environment import Environments
 from operations.ports import port_base_of
@@ -272,7 +272,7 @@ def test_a_disk_that_is_full_before_the_migrations_has_its_remedy(
 ) -> None:
     plan = SystemPlan((service_named("identity"),), SMALL.processes)
     with pytest.raises(StartFailed, match=r"databases could not be created: [\s\S]* free 2 GB"):
-        System(tmp_path, plan=plan, servers=servers, runtime=FullDisk()).start()
+        System(tmp_path, plan=plan, servers=servers, startup=Startup(FullDisk())).start()
 
 
 def test_a_start_without_enough_memory_names_the_requirement(tmp_path: Path) -> None:
@@ -383,11 +383,9 @@ def _supervised(state_dir: Path) -> SupervisedProcess:
     return SupervisedProcess(
         Program("one", "sandbox", ("small_server", "worker")),
         {**os.environ, "METRICS_PORT": "0"},
+        Supervision(state_dir, report=lambda _who, _what: None, changed=lambda: None),
         port=1,
         health_port=1,
-        state_dir=state_dir,
-        report=lambda _who, _what: None,
-        changed=lambda: None,
     )
 
 

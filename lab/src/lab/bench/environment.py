@@ -22,7 +22,7 @@ from common.auth.caller import Caller
 from common.database.unit_of_work import Database
 from lab.bench import pgbench, wrk
 from lab.bench.cpu import Meter
-from lab.bench.figures import Effort, Goal, Measured, Reading, Row, Run, alternate
+from lab.bench.figures import Effort, Goal, Measured, Reading, Row, Run, Side, alternate
 from lab.bench.programs import BenchFailed, find_pgbench, find_program
 from lab.systems import NO_QUOTA, Log
 from operations.environment import Environments, callers_environment
@@ -244,16 +244,8 @@ class BenchEnvironment:
         self, path: str, run: Run, limit: str, run_limit: Run, *goals: Goal, measured: Measured = "rate", note: str = ""
     ) -> Row:
         """Measure a path and its limit in turns."""
-        return await alternate(
-            path=path,
-            run=run,
-            limit=limit,
-            run_limit=run_limit,
-            measured=measured,
-            effort=self.effort,
-            goals=goals,
-            note=note,
-        )
+        sides = Side(path, run), Side(limit, run_limit)
+        return await alternate(*sides, measured=measured, effort=self.effort, goals=goals, note=note)
 
     # Users
 

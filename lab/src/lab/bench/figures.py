@@ -126,28 +126,28 @@ Run = Callable[[float], Awaitable[Reading]]
 """Runs for a number of seconds."""
 
 
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a comparison: its name in the table, and its run."""
+
+    name: str
+    run: Run
+
+
 async def alternate(
-    *,
-    path: str,
-    run: Run,
-    limit: str,
-    run_limit: Run,
-    measured: Measured,
-    effort: Effort,
-    goals: Sequence[Goal] = (),
-    note: str = "",
+    path: Side, limit: Side, *, measured: Measured, effort: Effort, goals: Sequence[Goal] = (), note: str = ""
 ) -> Row:
     """Warm up both, then run them in turns. The ratio is the median of the rounds' ratios: other load affects both
     sides.
     """
-    await run_limit(effort.warm_seconds)
-    await run(effort.warm_seconds)
+    await limit.run(effort.warm_seconds)
+    await path.run(effort.warm_seconds)
     readings, limits = [], []
     for _ in range(effort.rounds):
-        limits.append(await run_limit(effort.seconds))
-        readings.append(await run(effort.seconds))
+        limits.append(await limit.run(effort.seconds))
+        readings.append(await path.run(effort.seconds))
     ratio = _median([_ratio(one, other, measured) for one, other in zip(readings, limits, strict=True)])
-    return Row(path, limit, Figures.of(readings), Figures.of(limits), ratio, goals=tuple(goals), note=note)
+    return Row(path.name, limit.name, Figures.of(readings), Figures.of(limits), ratio, goals=tuple(goals), note=note)
 
 
 def percentile(times: Sequence[float], share: float) -> float | None:

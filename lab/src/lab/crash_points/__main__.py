@@ -7,7 +7,16 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 
-from lab.crash_points.exploration import DEATHS, Deaths, Exploration, explore, finds_lost_messages, line_of, record
+from lab.crash_points.exploration import (
+    DEATHS,
+    CrashChoice,
+    Deaths,
+    Exploration,
+    explore,
+    finds_lost_messages,
+    line_of,
+    record,
+)
 from lab.stepped.effects import KINDS, Crash, Effect
 from lab.stepped.marketplace import Marketplace
 from lab.stepped.scenarios import MONEY, SCENARIOS
@@ -70,16 +79,14 @@ async def explore_one(market: Marketplace, name: str, deaths: Deaths, options: a
         for number, point in enumerate(points):
             print(f"{number:4} {point.process:16} {point.kind:16} {point.label}")
         return Exploration(name, points)
-    exploration = await explore(
-        market,
-        name,
-        scenario,
+    choice = CrashChoice(
         partial(chosen, options),
         distinct=options.distinct and deaths == "one",
         deaths=deaths,
         kinds=KINDS if deaths == "one" else options.kind or ("commit",),
         choose_second=partial(chosen_second, random.Random(options.seed), options.sample),
     )
+    exploration = await explore(market, name, scenario, choice)
     market.log(line_of(exploration))
     return exploration
 

@@ -8,7 +8,8 @@ from difflib import SequenceMatcher
 from typing import Final, Literal
 
 from lab.stepped.effects import KINDS, Crash, Effect, Kind, crashes_of, distinct_crashes_of
-from lab.stepped.marketplace import PROCESSES, Marketplace, line_of_error
+from lab.stepped.errors import line_of_error
+from lab.stepped.marketplace import PROCESSES, Marketplace
 from lab.stepped.rabbitmq import SteppedBus
 from lab.stepped.scenarios import SCENARIOS, Scenario
 
@@ -75,30 +76,32 @@ async def _play(
     await end()
 
 
-async def explore(
-    market: Marketplace,
-    name: str,
-    scenario: Scenario,
-    choose: Callable[[Sequence[Effect], list[Crash]], list[Crash]],
-    *,
-    distinct: bool = False,
-    deaths: Deaths = "one",
-    kinds: Collection[Kind] = KINDS,
-    choose_second: Callable[[list[Crash]], list[Crash]] = list,
-) -> Exploration:
-    """Run the scenario once for each chosen crash at these kinds of effects, and with two deaths for each second one.
+@dataclass(frozen=True, slots=True)
+class CrashChoice:
+    """The crashes of an exploration: the deaths of each, the kinds of effects, and the choice among all of them.
 
     `distinct`: only those that no other one in a transaction equals.
     """
+
+    choose: Callable[[Sequence[Effect], list[Crash]], list[Crash]]
+    distinct: bool = False
+    deaths: Deaths = "one"
+    kinds: Collection[Kind] = KINDS
+    choose_second: Callable[[list[Crash]], list[Crash]] = list
+
+
+async def explore(market: Marketplace, name: str, scenario: Scenario, choice: CrashChoice) -> Exploration:
+    """Run the scenario once for each chosen crash, and with two deaths for each second one."""
+    deaths, kinds = choice.deaths, choice.kinds
     # The first run creates rows that later ones find.
     await record(market, scenario)
     points = [point for point in await record(market, scenario) if point.kind in kinds]
-    crashes = distinct_crashes_of(market.effects) if distinct else crashes_of(points)
+    crashes = distinct_crashes_of(market.effects) if choice.distinct else crashes_of(points)
     if deaths == "together":
         crashes = [
             replace(crash, also=name) for crash in crashes for name in PROCESSES if name != points[crash.number].process
         ]
-    crashes = choose(points, crashes)
+    crashes = choice.choose(points, crashes)
     usual = await record(market, scenario, with_minutes=True) if deaths == "two" else ()
     market.log(f"{name}: {len(points)} points, {len(crashes)} crashes")
     exploration, began = Exploration(name if deaths == "one" else f"{name}, deaths {deaths}", points), time.monotonic()
@@ -107,7 +110,7 @@ async def explore(
         first = (crash, points[crash.number])
         if await runs.explore([first]) and deaths == "two":
             recovery = [point for point in recovery_of(market.effects.seen, usual) if point.kind in kinds]
-            for second in choose_second(crashes_of(recovery)):
+            for second in choice.choose_second(crashes_of(recovery)):
                 await runs.explore([first, (second, recovery[second.number])])
         exploration.seconds = time.monotonic() - began
     return exploration
@@ -183,7 +186,9 @@ async def finds_lost_messages(market: Marketplace) -> bool:
 
     SteppedBus.forgets_at_delivery = True
     try:
-        found = await explore(market, "purchase, messages forgotten", SCENARIOS["purchase"], before_the_credit)
+        found = await explore(
+            market, "purchase, messages forgotten", SCENARIOS["purchase"], CrashChoice(before_the_credit)
+        )
         return bool(found.broken)
     finally:
         SteppedBus.forgets_at_delivery = False

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import httpx
 
-from campus_tools.launcher import System
+from campus_tools.launcher import Startup, System
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.runtimes import CHECKOUT, Runtime
 from campus_tools.servers import Servers
@@ -80,9 +80,8 @@ async def doubled_system(
     trust = None
     if inside is not None:
         plan, trust = inside.encrypted(plan, port_base), inside_client_tls(str(inside.authorities))
-    system = System(
-        folder, port_base, environment, plan=plan, servers=servers, ready_seconds=READY_SECONDS, runtime=runtime
-    )
+    startup = Startup(runtime, READY_SECONDS)
+    system = System(folder, port_base, environment, plan=plan, servers=servers, startup=startup)
     async with AsyncExitStack() as stack:
         balancers: dict[int, Balancer] = {}
         apis = [process for process in plan.processes if process.name[-1].isdigit() and "-worker" not in process.name]

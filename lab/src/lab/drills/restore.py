@@ -17,9 +17,9 @@ from uuid import uuid4
 
 import asyncpg
 
+from campus_tools.launcher import Startup, System
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.runtimes import CHECKOUT, Runtime
-from campus_tools.launcher.system import System
 from campus_tools.servers import ServerPorts, Servers, find_servers
 from campus_tools.servers.point_in_time import PointInTime
 from campus_tools.servers.postgresql import PrivatePostgresql
@@ -167,14 +167,8 @@ class _Drill:
         return self.report
 
     def _system(self) -> System:
-        return System(
-            self.folder,
-            self.port_base,
-            SETTINGS,
-            servers=self.servers,
-            ready_seconds=READY_SECONDS,
-            runtime=self.runtime,
-        )
+        startup = Startup(self.runtime, READY_SECONDS)
+        return System(self.folder, self.port_base, SETTINGS, servers=self.servers, startup=startup)
 
     async def _live(self) -> tuple[datetime, Path | None]:
         """Run the activity; the instant to restore, and an earlier dump of payouts when there is a skew."""

@@ -52,16 +52,16 @@ async def _windows_end(market: RacingMarketplace, given: Facts) -> None:
 
 
 async def _account_exists(market: RacingMarketplace, given: Facts) -> None:
-    await market.name_account(ACCOUNT["bankCode"], ACCOUNT["accountNumber"], ACCOUNT["accountName"])
+    await market.sandbox.name_account(ACCOUNT["bankCode"], ACCOUNT["accountNumber"], ACCOUNT["accountName"])
 
 
 async def _paid_at_gateway(market: RacingMarketplace, given: Facts) -> None:
-    await market.act(f"charges/{given['reference']}/pay")
+    await market.sandbox.act(f"charges/{given['reference']}/pay")
     given["charge"] = await market.webhooks.claim(given["reference"])
 
 
 async def _later_paid_at_gateway(market: RacingMarketplace, given: Facts) -> None:
-    await market.act(f"charges/{given['later']}/pay")
+    await market.sandbox.act(f"charges/{given['later']}/pay")
     given["later charge"] = await market.webhooks.claim(given["later"])
 
 
@@ -96,7 +96,7 @@ async def _buyer(market: RacingMarketplace) -> User:
     buyer = User(user_id, BUYER.claims)
     order = await check_out(market, buyer, await _product(market, _BALANCE_MINOR))
     await market.run_until_idle()
-    await market.act(f"charges/{(await open_payment(market, buyer, order['id']))['reference']}/pay")
+    await market.sandbox.act(f"charges/{(await open_payment(market, buyer, order['id']))['reference']}/pay")
     await market.run_until_idle()
     await CANCEL_ORDER.run(market, buyer, order, refundTo="balance")
     return buyer
@@ -137,10 +137,10 @@ async def settle(market: RacingMarketplace, given: Sequence[Facts]) -> None:
             for payment in await _payments(market, one):
                 if payment["gatewayMinor"] and payment["status"] in _CHARGED:
                     for refund_id in await pending_refunds(market, payment):
-                        await market.act(f"refunds/{refund_id}/process")
+                        await market.sandbox.act(f"refunds/{refund_id}/process")
             for withdrawal in await market.get("/api/balance/withdrawals", one["buyer"]):
                 if withdrawal["status"] == "submitted":
-                    await market.act(f"transfers/wd-{UUID(withdrawal['id']).hex}/succeed")
+                    await market.sandbox.act(f"transfers/wd-{UUID(withdrawal['id']).hex}/succeed")
         await market.run_until_idle()
         await market.time_passes()
 
@@ -163,7 +163,7 @@ async def read(market: RacingMarketplace, given: Facts) -> End:
         for order in orders
         for refund in await market.get(f"/api/refunds?orderId={order['id']}&limit=100", MAKER)
     ]
-    gateway = [line for line in await market.listed("refund") if line["transaction_reference"] in references]
+    gateway = [line for line in await market.sandbox.listed("refund") if line["transaction_reference"] in references]
     withdrawn = await market.get("/api/balance/withdrawals", buyer)
     return End(
         {

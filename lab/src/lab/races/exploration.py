@@ -12,7 +12,7 @@ from lab.races.actions import Action, Combination, End
 from lab.races.marketplace import RacingMarketplace
 from lab.stepped.actions import Facts
 from lab.stepped.effects import Effect
-from lab.stepped.marketplace import line_of_error
+from lab.stepped.errors import line_of_error
 from lab.stepped.scheduler import Actor, Interleaving, Schedule, schedules, sequential, text_of
 
 # Schedules with changes between transactions only that are tried before an end counts as not explained.

@@ -60,7 +60,7 @@ def at_gateway(act: str, key: str) -> Any:
     """Return the preparation in which this happens to the charge, and whose webhook is on its way."""
 
     async def prepare(market: RacingMarketplace, order: Facts) -> None:
-        await market.act(f"charges/{order['reference']}/{act}")
+        await market.sandbox.act(f"charges/{order['reference']}/{act}")
         order[key] = await market.webhooks.claim(order["reference"])
 
     return prepare
@@ -68,8 +68,8 @@ def at_gateway(act: str, key: str) -> Any:
 
 async def _refunded_in_the_dashboard(market: RacingMarketplace, order: Facts) -> None:
     """Refund a third of the charge without a request of ours."""
-    refund = await market.act(f"charges/{order['reference']}/refund", {"amount": PRICE_MINOR // 3})
-    await market.act(f"refunds/{refund['id']}/process")
+    refund = await market.sandbox.act(f"charges/{order['reference']}/refund", {"amount": PRICE_MINOR // 3})
+    await market.sandbox.act(f"refunds/{refund['id']}/process")
     order["dashboard refund"] = await market.webhooks.claim(order["reference"])
 
 
@@ -184,7 +184,7 @@ async def _return_failed(market: RacingMarketplace) -> Facts:
 
 async def _refund_ended(market: RacingMarketplace, order: Facts, end: str) -> Facts:
     [refund_id] = await pending_refunds(market, order)
-    await market.act(f"refunds/{refund_id}/{end}")
+    await market.sandbox.act(f"refunds/{refund_id}/{end}")
     key = "refunded" if end == "process" else "refund failed"
     return {**order, key: await market.webhooks.claim(order["reference"])}
 
@@ -197,9 +197,9 @@ async def _refund_returned(market: RacingMarketplace) -> Facts:
     [refund] = await market.get(f"/api/refunds?orderId={order['id']}", MAKER)
     reference = await refund_to_account(market, refund["id"])
     await market.run_until_idle()
-    await market.act(f"transfers/{reference}/succeed")
+    await market.sandbox.act(f"transfers/{reference}/succeed")
     await market.run_until_idle()
-    await market.act(f"transfers/{reference}/reverse")
+    await market.sandbox.act(f"transfers/{reference}/reverse")
     return {**order, "refund returned": await market.webhooks.claim(reference)}
 
 
@@ -207,7 +207,7 @@ async def _refund_returned(market: RacingMarketplace) -> Facts:
 
 
 async def pending_refunds(market: RacingMarketplace, order: Facts) -> list[str]:
-    rows = await market.listed("refund", reference=order["reference"])
+    rows = await market.sandbox.listed("refund", reference=order["reference"])
     return [str(row["id"]) for row in rows if row["status"] == "pending"]
 
 
@@ -215,7 +215,7 @@ async def read(market: RacingMarketplace, order: Facts) -> End:
     """Return the order as its buyer sees it, the balances of both ledgers, and the money at the gateway."""
     found = await market.get(f"/api/orders/{order['id']}", BUYER)
     refunds = await market.get(f"/api/refunds?orderId={order['id']}&limit=100", MAKER)
-    gateway = await market.listed("refund", reference=order["reference"])
+    gateway = await market.sandbox.listed("refund", reference=order["reference"])
     disputes = await market.get(f"/api/chargebacks?status=opened&orderId={order['id']}", MAKER)
     return End(
         {
@@ -238,7 +238,7 @@ async def settle(market: RacingMarketplace, orders: Sequence[Facts]) -> None:
     for _ in range(_TIMES):
         for pending in await asyncio.gather(*(pending_refunds(market, order) for order in orders)):
             for refund_id in pending:
-                await market.act(f"refunds/{refund_id}/process")
+                await market.sandbox.act(f"refunds/{refund_id}/process")
         await market.run_until_idle()
         await market.time_passes()
 
@@ -269,7 +269,7 @@ def check(end: End) -> None:
 
 async def charged_minor(market: RacingMarketplace, *references: str) -> int:
     """Return the sum of the gateway's paid charges with these references, in kobo."""
-    charges = await market.listed("transaction", status="success")
+    charges = await market.sandbox.listed("transaction", status="success")
     return sum(int(charge["amount"]) for charge in charges if charge["reference"] in references)
 
 

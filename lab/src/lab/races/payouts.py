@@ -72,7 +72,7 @@ async def _due(market: RacingMarketplace, payout: Facts) -> None:
 
 async def _call_fails(market: RacingMarketplace, payout: Facts) -> None:
     """Let the gateway accept the next transfer of this amount, and respond with an error."""
-    await market.faults(transfer_call={"error_after": True, "times": 1, "match": payout["amountMinor"]})
+    await market.sandbox.set_faults(transfer_call={"error_after": True, "times": 1, "match": payout["amountMinor"]})
 
 
 async def _dispatch(market: RacingMarketplace, payout: Facts) -> str:
@@ -87,7 +87,7 @@ DISPATCH_UNANSWERED: Final = Action(
 
 
 async def _disputed(market: RacingMarketplace, payout: Facts) -> None:
-    payout["dispute"] = (await market.act(f"charges/{payout['charge']}/dispute"))["id"]
+    payout["dispute"] = (await market.sandbox.act(f"charges/{payout['charge']}/dispute"))["id"]
     payout["chargeback"] = await market.webhooks.claim(payout["charge"])
 
 
@@ -97,7 +97,7 @@ async def _change_bank_details(market: RacingMarketplace, payout: Facts) -> str:
 
 
 async def _account_exists(market: RacingMarketplace, payout: Facts) -> None:
-    await market.name_account(_BANK, _account_number(payout), ADA.legal_name)
+    await market.sandbox.name_account(_BANK, _account_number(payout), ADA.legal_name)
 
 
 def _account_number(payout: Facts) -> str:
@@ -165,7 +165,7 @@ async def _submitted(market: RacingMarketplace, fault: Mapping[str, Any] | None 
         await market.run_until_idle()
     else:
         async with market.alone:
-            await market.faults(transfer_call={**fault, "times": 1, "match": payout["amountMinor"]})
+            await market.sandbox.set_faults(transfer_call={**fault, "times": 1, "match": payout["amountMinor"]})
             await _dispatch(market, payout)
     for transfer in await _transfers(market, payout):
         payout["reference"] = transfer["reference"]
@@ -179,7 +179,7 @@ async def _ended(market: RacingMarketplace, act: str, fault: Mapping[str, Any] |
 
 async def _acted(market: RacingMarketplace, payout: Facts, act: str) -> Facts:
     """Do this with the transfer as the bank; the webhook is on its way."""
-    await market.act(f"transfers/{payout['reference']}/{act}")
+    await market.sandbox.act(f"transfers/{payout['reference']}/{act}")
     payout["webhook"] = await market.webhooks.claim(payout["reference"])
     return payout
 
@@ -196,7 +196,7 @@ async def _queried_as(market: RacingMarketplace, status: str) -> Facts:
 
 
 async def _gateway_responds(market: RacingMarketplace, payout: Facts) -> None:
-    await market.faults(verify_call=payout["rule"])
+    await market.sandbox.set_faults(verify_call=payout["rule"])
 
 
 async def _failed(market: RacingMarketplace) -> Facts:
@@ -255,21 +255,21 @@ async def _with_return(market: RacingMarketplace, payout: Facts) -> Facts:
 
 async def _transfers(market: RacingMarketplace, payout: Facts) -> list[dict[str, Any]]:
     """Return the gateway's transfers of this payout, which alone has this amount."""
-    newest = await market.listed("transfer", perPage=_LISTED)
+    newest = await market.sandbox.listed("transfer", perPage=_LISTED)
     return [line for line in newest if line["amount"] == payout["amountMinor"]]
 
 
 async def settle(market: RacingMarketplace, payouts: Sequence[Facts]) -> None:
     """End what is pending, as the bank, and let minutes pass. A chargeback is won, a quarantined account replaced."""
-    await market.faults()
+    await market.sandbox.set_faults()
     for payout in payouts:
         if "dispute" in payout:
-            await market.act(f"disputes/{payout['dispute']}/win")
+            await market.sandbox.act(f"disputes/{payout['dispute']}/win")
     bank = {payout["amountMinor"]: payout.get("bank", "succeed") for payout in payouts}
     for _ in range(_TIMES):
-        for transfer in await market.listed("transfer", perPage=_LISTED):
+        for transfer in await market.sandbox.listed("transfer", perPage=_LISTED):
             if transfer["status"] == "pending" and transfer["amount"] in bank:
-                await market.act(f"transfers/{transfer['reference']}/{bank[transfer['amount']]}")
+                await market.sandbox.act(f"transfers/{transfer['reference']}/{bank[transfer['amount']]}")
         await market.databases["payouts"].execute(_ALL_DUE, [payout["id"] for payout in payouts], market.clock.now())
         await market.run_until_idle()
         market.clock.advance(_LATER)

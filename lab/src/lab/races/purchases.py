@@ -39,7 +39,7 @@ async def _refunds_are_due(market: RacingMarketplace, purchase: Facts) -> None:
 
 async def _disputed(market: RacingMarketplace, purchase: Facts) -> None:
     """Open a dispute of a part of the charge, whose webhook is on its way."""
-    opened = await market.act(f"charges/{purchase['reference']}/dispute", {"amount": _DISPUTED_MINOR})
+    opened = await market.sandbox.act(f"charges/{purchase['reference']}/dispute", {"amount": _DISPUTED_MINOR})
     purchase["dispute"] = opened["id"]
     purchase["opened"] = await market.webhooks.claim(purchase["reference"])
 
@@ -48,13 +48,13 @@ async def _decided(market: RacingMarketplace, purchase: Facts) -> None:
     """Decide the dispute for the payer. Of its webhooks only the last one is on its way, or both."""
     if "dispute" not in purchase:
         await _disputed(market, purchase)
-    await market.act(f"disputes/{purchase['dispute']}/lose")
+    await market.sandbox.act(f"disputes/{purchase['dispute']}/lose")
     purchase["lost"] = await market.webhooks.claim(purchase["reference"])
 
 
 async def _refunded_in_the_dashboard(market: RacingMarketplace, purchase: Facts) -> None:
-    refund = await market.act(f"charges/{purchase['reference']}/refund", {"amount": PRICE_MINOR // 5})
-    await market.act(f"refunds/{refund['id']}/process")
+    refund = await market.sandbox.act(f"charges/{purchase['reference']}/refund", {"amount": PRICE_MINOR // 5})
+    await market.sandbox.act(f"refunds/{refund['id']}/process")
     purchase["dashboard refund"] = await market.webhooks.claim(purchase["reference"])
 
 
@@ -115,7 +115,7 @@ async def read(market: RacingMarketplace, purchase: Facts) -> End:
     orders = [await market.get(f"/api/orders/{order_id}", BUYER) for order_id in ids]
     refunds = [await market.get(f"/api/refunds?orderId={order_id}&limit=100", MAKER) for order_id in ids]
     disputes = [await market.get(f"/api/chargebacks?orderId={order_id}", MAKER) for order_id in ids]
-    gateway = await market.listed("refund", reference=purchase["reference"])
+    gateway = await market.sandbox.listed("refund", reference=purchase["reference"])
     entries = await ledger_entries(market, *(f"/api/transactions?limit=100&orderId={each}" for each in ids))
     return End(
         {

@@ -6,7 +6,7 @@ from lab.simulation.run import Run
 from lab.simulation.step import Order, Pick, chosen, step
 from lab.stepped.actions import REASON, VERIFY_DELIVERY, with_pin
 from lab.stepped.actors import CHECKER, SUPPORT
-from lab.stepped.marketplace import StepRejected
+from lab.stepped.errors import StepRejected
 
 _WRONG_MAX: Final = 5
 _IDENTIFIED: Final = "The buyer showed the student card."

@@ -14,8 +14,8 @@ from typing import Any, ClassVar, Final, Self, cast
 import httpx
 
 import common.process.runtime
+from campus_tools.launcher import Startup, System
 from campus_tools.launcher.ports import free_port_base
-from campus_tools.launcher.system import System
 from campus_tools.servers import Servers
 from common.database.outbox import event_row
 from common.messaging.relay import cloud_event
@@ -84,7 +84,9 @@ class SimulatedMarketplace(Marketplace):
         services = tuple(SERVICES) if further else _SERVICES
         plan = SystemPlan(services, ())
         system = await stack.enter_async_context(
-            System(folder, free_port_base(), cls.settings, plan=plan, servers=servers, with_broker=False)
+            System(
+                folder, free_port_base(), cls.settings, plan=plan, servers=servers, startup=Startup(with_broker=False)
+            )
         )
         issuer = Issuer(clock, f"{system.sandbox_url}{JWKS_PATH}")
         environments = cls.environments(system, servers)
@@ -99,14 +101,14 @@ class SimulatedMarketplace(Marketplace):
         stack.enter_context(sandbox_time(clock))
         if further:
             stack.callback((await serve_mail_of(market.connection)).close)
-        await market.sandbox.aclose()
-        market.sandbox = httpx.AsyncClient(base_url=system.sandbox_url, transport=market.connection)
+        await market.sandbox.client.aclose()
+        market.sandbox.client = httpx.AsyncClient(base_url=system.sandbox_url, transport=market.connection)
         observe_connections(system.sandbox_url, market.connection)
         common.process.runtime.Bus = SimulatedBus  # type: ignore[attr-defined]
         _wait_for_nothing()
         log("starting the processes")
         await market.open_processes(environments, (*PROCESSES, *further), services)
-        await market._put("/control/settings", {"charge_fees": "standard", "transfer_fees": "standard"})
+        await market.sandbox.configure({"charge_fees": "standard", "transfer_fees": "standard"})
         market.connection.end_early = market._end_early
         market.state_changes = await MarketStateChanges.recorded(market.databases)
         return market
@@ -160,12 +162,6 @@ class SimulatedMarketplace(Marketplace):
                     errors.append(f"{name}: {timer}: {error}")
         return errors
 
-    async def find_at_gateway(self, path: str) -> Any:
-        """Return what the gateway's API has under this path; None when it has nothing."""
-        headers = {"Authorization": f"Bearer {self._gateway_key.decode()}"}
-        response = await self.sandbox.get(f"/gateway/{path}", headers=headers)
-        return response.json()["data"] if response.is_success else None
-
     async def publish(self, publisher: str, event: Event) -> None:
         """Publish an event of a service that does not run here."""
         row = event_row(event, {}, publisher)
@@ -190,7 +186,7 @@ class SimulatedMarketplace(Marketplace):
             action = f"transfers/{created['reference']}/{'succeed' if is_paid else 'fail'}"
         else:
             action = f"refunds/{created['id']}/{'process' if is_paid else 'fail'}"
-        await self.sandbox.post(f"/control/{action}", json={})
+        await self.sandbox.client.post(f"/control/{action}", json={})
         for webhook in await self.webhooks.claim_all():
             await self.send_webhook_once(webhook.body)
             # It is processed after its response.

@@ -49,5 +49,5 @@ async def _open_deliveries(run: Run) -> int:
 
 async def _repeated_texts(run: Run, user_id: UUID) -> Sequence[tuple[str, int]]:
     query = {"to": phone_of(user_id), "channel": "sms", "limit": "500"}
-    listed = (await run.market.sandbox.get("/control/messages", params=query)).raise_for_status().json()
+    listed = (await run.market.sandbox.client.get("/control/messages", params=query)).raise_for_status().json()
     return [(text, count) for text, count in Counter(message["text"] for message in listed).items() if count > 1]

@@ -107,7 +107,7 @@ async def withdraw(run: Run, buyer: Annotated[int, range(2)], part: Literal["hal
     amount_minor = (available_minor - rewards_minor) // _SHARES[part]
     if not amount_minor:
         raise Absent
-    await market.name_account(ACCOUNT["bankCode"], ACCOUNT["accountNumber"], ACCOUNT["accountName"])
+    await market.sandbox.name_account(ACCOUNT["bankCode"], ACCOUNT["accountNumber"], ACCOUNT["accountName"])
     account = {name: ACCOUNT[name] for name in ("accountNumber", "bankCode")}
     made = await market.post("/api/balance/withdrawals", user, {"amountMinor": amount_minor, **account})
     return f"{made['status']}, {amount_minor} kobo"

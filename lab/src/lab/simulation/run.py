@@ -160,7 +160,7 @@ class Run:
         No two acts are at one instant: the webhooks of two successes of a transfer differ by their times only.
         """
         self.market.clock.advance(timedelta(milliseconds=1))
-        return str((await self.market.sandbox.post(f"/control/{path}", json=body or {})).status_code)
+        return str((await self.market.sandbox.client.post(f"/control/{path}", json=body or {})).status_code)
 
     async def states(self) -> dict[int, str]:
         """Return the state of each order."""
@@ -176,12 +176,12 @@ class Run:
         rows = await self.market.databases["payouts"].fetch(
             "SELECT reference FROM payout_transfers WHERE payout_id = $1 ORDER BY attempt", UUID(payout_id)
         )
-        found = [await self.market.find_at_gateway(f"transfer/verify/{row['reference']}") for row in rows]
+        found = [await self.market.sandbox.find(f"transfer/verify/{row['reference']}") for row in rows]
         return [transfer for transfer in found if transfer is not None]
 
     async def refund_transfers_of(self, order: OrderRecord) -> list[dict[str, Any]]:
         """Return the gateway's transfers of an order's refunds to accounts."""
-        found = [await self.market.find_at_gateway(f"transfer/verify/{name}") for name in order.refund_transfers]
+        found = [await self.market.sandbox.find(f"transfer/verify/{name}") for name in order.refund_transfers]
         return [transfer for transfer in found if transfer is not None]
 
     async def failed_refunds_of(

@@ -22,7 +22,7 @@ from lab.stepped.actions import (
     wallet,
 )
 from lab.stepped.actors import CHECKER, MAKER, OPS, User
-from lab.stepped.marketplace import StepRejected
+from lab.stepped.errors import StepRejected
 
 FINAL: Final = frozenset({"expired", "cancelled", "paid", "refunded"})
 # Longer than every lease and poll; then the vendor's idle time, the PIN's window and their refunds.
@@ -54,8 +54,8 @@ async def settle(run: Run) -> dict[int, str]:
     market.broker.held_until.clear()
     for process in market.processes.values():
         getattr(process.bus, "losses", set()).clear()
-    (await market.sandbox.delete("/control/faults")).raise_for_status()
-    await market.faults()
+    (await market.sandbox.client.delete("/control/faults")).raise_for_status()
+    await market.sandbox.set_faults()
     await market.revive()
     await market.run_until_idle()
     states: dict[int, str] = {}
@@ -111,11 +111,11 @@ async def _decide_order(run: Run, order: OrderRecord, state: str) -> bool:
     await market.run_until_idle()
     for refund in await run.refunds_of(order):
         if refund["status"] in ("pending", "processing"):
-            await market.act(f"refunds/{refund['id']}/process")
+            await market.sandbox.act(f"refunds/{refund['id']}/process")
             decided = True
     for transfer in await run.refund_transfers_of(order):
         if transfer["status"] in ("pending", "otp"):
-            await market.act(f"transfers/{transfer['reference']}/succeed")
+            await market.sandbox.act(f"transfers/{transfer['reference']}/succeed")
             decided = True
     await market.run_until_idle()
     decided |= await _decide_failed_refunds(run, order)
@@ -159,9 +159,9 @@ async def _decide_withdrawals(run: Run, buyer: User) -> bool:
             await prepare_and_approve(run.market, path, {"outcome": "pay"})
             await run.market.run_until_idle()
             decided = True
-        transfer = await run.market.find_at_gateway(f"transfer/verify/{withdrawal['reference']}")
+        transfer = await run.market.sandbox.find(f"transfer/verify/{withdrawal['reference']}")
         if transfer is not None and transfer["status"] in ("pending", "otp"):
-            await run.market.act(f"transfers/{withdrawal['reference']}/succeed")
+            await run.market.sandbox.act(f"transfers/{withdrawal['reference']}/succeed")
             decided = True
     await run.market.run_until_idle()
     return decided
@@ -180,7 +180,7 @@ async def _decide_payout(run: Run, payout_id: str) -> bool:
     market, decided = run.market, False
     for transfer in await run.transfers_of(payout_id):
         if transfer["status"] in ("pending", "otp"):
-            await market.act(f"transfers/{transfer['reference']}/succeed")
+            await market.sandbox.act(f"transfers/{transfer['reference']}/succeed")
             decided = True
     await market.run_until_idle()
     payout = await market.get(f"/api/payouts/{payout_id}", MAKER)

@@ -201,7 +201,7 @@ async def open_chargeback(run: Run, order: Order, part: Part) -> str:
     chosen(0, order.references)
     for reference in order.references:
         body = {"amount": order.requested_minor[reference] // _PARTS[part]}
-        response = await run.market.sandbox.post(f"/control/charges/{reference}/dispute", json=body)
+        response = await run.market.sandbox.client.post(f"/control/charges/{reference}/dispute", json=body)
         if response.is_success:
             order.disputes.append(response.json()["id"])
             break

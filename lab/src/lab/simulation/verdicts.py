@@ -13,7 +13,7 @@ from lab.simulation.shares import broken_shares
 from lab.simulation.step import Step
 from lab.stepped.actions import wallet
 from lab.stepped.actors import MAKER, SUPPORT, User
-from lab.stepped.marketplace import StepRejected, line_of_error
+from lab.stepped.errors import StepRejected, line_of_error
 
 _GOODWILL: Final = """
 SELECT coalesce(sum(amount_minor), 0)::bigint FROM goodwill_refunds WHERE order_id = ANY ($1) AND status = 'approved'
@@ -104,7 +104,7 @@ async def _broken_balance(run: Run, buyer: User) -> list[str]:
         broken.append(f"the balance of {balance['availableMinor']} kobo is not the sum of its statement")
     withdrawn_minor = 0
     for withdrawal in await run.withdrawals_of(buyer):
-        transfer = await market.find_at_gateway(f"transfer/verify/{withdrawal['reference']}")
+        transfer = await market.sandbox.find(f"transfer/verify/{withdrawal['reference']}")
         is_paid = transfer is not None and transfer["status"] == "success"
         withdrawn_minor += withdrawal["amountMinor"] if is_paid else 0
         if withdrawal["status"] not in (("paid",) if is_paid else ("failed", "rejected")):

@@ -89,7 +89,7 @@ async def place_order(market: Marketplace, product_id: str, quantity: int = 1) -
 
 async def pay(market: Marketplace, order: Mapping[str, Any], **terms: Any) -> None:
     """Pay as the payer, and deliver the webhook; `terms` differ from the intent's."""
-    await market.act(f"charges/{order['reference']}/pay", terms)
+    await market.sandbox.act(f"charges/{order['reference']}/pay", terms)
     await market.run_until_idle()
 
 
@@ -134,7 +134,7 @@ async def refund_to_account(market: Marketplace, refund_id: object) -> str:
     transfer.
     """
     path = f"/api/refunds/{refund_id}"
-    await market.name_account(ACCOUNT["bankCode"], ACCOUNT["accountNumber"], ACCOUNT["accountName"])
+    await market.sandbox.name_account(ACCOUNT["bankCode"], ACCOUNT["accountNumber"], ACCOUNT["accountName"])
     await prepare_and_approve(market, path, {"action": "other_destination", "destination": ACCOUNT})
     return str((await market.get(path, MAKER))["reference"])
 
@@ -146,5 +146,5 @@ async def wallet(market: Marketplace, vendor: User = VENDOR) -> Facts:
 async def set_bank_details(market: Marketplace, vendor: User, account_number: str, name: str) -> None:
     """Pay the vendor at a new account from now on, which has this name at its bank."""
     body = {"accountNumber": account_number, "bankCode": "058"}
-    await market.name_account("058", account_number, name)
+    await market.sandbox.name_account("058", account_number, name)
     await market.put(f"/api/vendors/{vendor.claims['vendor_id']}/bank-details", vendor, body)

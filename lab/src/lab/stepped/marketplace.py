@@ -5,7 +5,6 @@ import hashlib
 import hmac
 import logging
 import tempfile
-import traceback
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
@@ -26,14 +25,15 @@ from common.primitives.clock import ManualClock, SystemClock
 from common.primitives.tls import client_tls
 from lab.stepped.actors import User
 from lab.stepped.effects import EffectLog
+from lab.stepped.errors import NotSettled, StepRejected
+from lab.stepped.findings import findings_of
 from lab.stepped.processes import Process, track_tasks
 from lab.stepped.rabbitmq import ARRIVALS, SteppedBus
+from lab.stepped.sandbox_control import SandboxControl
 from lab.stepped.webhooks import WebhookQueue
 from lab.stepped.wrappers import observe_connections
 from lab.systems import NO_QUOTA, NO_TRACING, Log
-from operations.audit.access import AUDITED
 from operations.audit.gateway import Gateway
-from operations.audit.report import check_once
 from operations.environment import Environments, callers_environment
 from operations.processes import CAMPUS, SystemPlan
 from operations.services import SERVICES, Service
@@ -75,9 +75,6 @@ _ARRIVAL_SECONDS_MAX: Final = 5.0
 _ROUNDS_MAX: Final = 150
 _ATTEMPTS_MAX: Final = 10
 _UNPUBLISHED: Final = "SELECT EXISTS (SELECT FROM outbox WHERE published_at IS NULL)"
-_SANDBOX_SETTINGS: Final = {"refund_settlement": "manual", "transfer_settlement": "manual", "transfer_minimum_minor": 1}
-_DEAD_LETTER_WEBHOOKS: Final = "SELECT id, event_type FROM processed_webhook_events WHERE outcome = 'dead'"
-_WEBHOOKS: Final = ("charge_webhook", "transfer_webhook", "refund_webhook", "dispute_webhook")
 SETTINGS: Final = {
     **NO_QUOTA,
     **NO_TRACING,
@@ -88,25 +85,6 @@ SETTINGS: Final = {
     "BANK_DETAILS_COOLING_SECONDS": "0",
     "LOG_LEVEL": "CRITICAL",
 }
-
-
-class NotSettled(Exception):
-    """Messages still move after more rounds than any scenario needs."""
-
-
-class StepRejected(Exception):
-    """The API rejected a step of a scenario."""
-
-    def __init__(self, method: str, path: str, response: httpx.Response | None) -> None:
-        self.status = 0 if response is None else response.status_code
-        super().__init__(f"{method} {path}: {self.status} {'' if response is None else response.text[:300]}")
-
-
-def line_of_error(error: Exception) -> str:
-    """Return an error in one line, with its SQLSTATE and the function that raised it."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    state = f" {error.sqlstate}" if isinstance(error, asyncpg.PostgresError) else ""
-    return f"{type(error).__name__}{state}: {error}"[:300] + f" ({last.name}, line {last.lineno})"
 
 
 def _prepare_program() -> None:
@@ -131,12 +109,13 @@ class Marketplace:
         self.effects.processes = self.processes
         self.databases: dict[str, asyncpg.Connection] = {}
         self.http = httpx.AsyncClient(base_url=system.base_url, timeout=60, trust_env=False, verify=client_tls())
-        self.sandbox = httpx.AsyncClient(base_url=system.sandbox_url, timeout=60, trust_env=False, verify=client_tls())
         self.gateway = Gateway.of(
             {"OPENING_BALANCE_MINOR": SETTINGS["OPENING_BALANCE_MINOR"]}, self.secrets, system.sandbox_url
         )
         self._gateway_key = self.secrets["GATEWAY_SECRET_KEY"].split(",", 1)[0].encode()
-        self.webhooks = WebhookQueue(lambda: self.sandbox)
+        sandbox = httpx.AsyncClient(base_url=system.sandbox_url, timeout=60, trust_env=False, verify=client_tls())
+        self.sandbox = SandboxControl(sandbox, self._gateway_key)
+        self.webhooks = WebhookQueue(lambda: self.sandbox.client)
         # Preparations of races repeat their requests at the same time.
         self._ending_leases = asyncio.Lock()
 
@@ -203,8 +182,8 @@ class Marketplace:
         for service in services:
             url = urlsplit(self.secrets["DATABASE_URL"])._replace(path=f"/{service.database}").geturl()
             self.databases[service.name] = await asyncpg.connect(url)
-        await self._put("/control/settings", _SANDBOX_SETTINGS)
-        await self.faults()
+        await self.sandbox.configure()
+        await self.sandbox.set_faults()
         await self.revive()
 
     async def _close(self) -> None:
@@ -213,7 +192,7 @@ class Marketplace:
         for connection in self.databases.values():
             await connection.close()
         await self.http.aclose()
-        await self.sandbox.aclose()
+        await self.sandbox.client.aclose()
 
     # Time and messages
 
@@ -401,52 +380,8 @@ class Marketplace:
         except httpx.TransportError:
             return None
 
-    # The outside world
-
-    async def faults(self, **rules: Any) -> None:
-        """Set fault rules of the sandbox; its webhooks are sent by `run_until_idle`."""
-        dropped = {kind: {"drop": True} for kind in _WEBHOOKS}
-        await self._put("/control/faults", {**dropped, **rules})
-
-    async def act(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """Something happens at the payment gateway or a bank: a control call of the sandbox."""
-        return (await self.sandbox.post(f"/control/{path}", json=body or {})).raise_for_status().json()
-
-    async def name_account(self, bank_code: str, account_number: str, account_name: str) -> None:
-        """Register a bank account under this name."""
-        body = {"bank_code": bank_code, "account_number": account_number, "account_name": account_name}
-        await self._put("/control/accounts", body)
-
-    async def _put(self, path: str, body: Mapping[str, Any]) -> None:
-        (await self.sandbox.put(path, json=body)).raise_for_status()
-
-    async def listed(self, path: str, **parameters: str) -> Sequence[dict[str, Any]]:
-        """Return a list of the payment gateway's API."""
-        headers = {"Authorization": f"Bearer {self._gateway_key.decode()}"}
-        parameters = {"perPage": "1000", **parameters}
-        response = await self.sandbox.get(f"/gateway/{path}", params=parameters, headers=headers)
-        return list(response.raise_for_status().json()["data"])
-
     # The verdict
 
     async def findings(self) -> set[str]:
         """Return the audit of all services, and messages or claims that nothing will ever finish."""
-        report = await check_once({name: self.databases[name] for name in AUDITED}, self.gateway)
-        found = {
-            f"{finding.kind}: {finding.where}: {finding.rule}: {row}"
-            for finding in report.findings
-            for row in finding.rows
-        }
-        if report.not_compared is not None:
-            found.add(f"not compared: {report.not_compared}")
-        for service, connection in self.databases.items():
-            if service == "api-gateway":
-                continue
-            for row in await connection.fetch("SELECT id, queue, error FROM dead_letters WHERE resolved_at IS NULL"):
-                found.add(f"dead letter: {service}: {row['queue']}: {row['id']}: {row['error']}")
-        for row in await self.databases["payments"].fetch(_DEAD_LETTER_WEBHOOKS):
-            found.add(f"dead-letter webhook: {row['event_type']}: {row['id']}")
-        for process in self.processes.values():
-            if process.bus is not None and process.bus.held_queues:
-                found.add(f"without acknowledgement: {process.name}: {sorted(process.bus.held_queues)}")
-        return found
+        return await findings_of(self.databases, self.gateway, self.processes.values())

@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, Response
 
 from sandbox.gateway.fields import read_number, row_id
 from sandbox.pages import MAIL_SECURITY, render
-from sandbox.sinks.inbox import delete_messages, list_mailboxes, list_messages, name_mailbox
+from sandbox.sinks.inbox import MessageFilter, delete_messages, list_mailboxes, list_messages, name_mailbox
 from sandbox.web import JsonResponse, RefusedError, read_json
 from sandbox.world import world_of
 
@@ -41,7 +41,8 @@ async def show_inbox(request: Request) -> Response:
     mailboxes: Sequence[Row] = ()
     messages: Sequence[Row] = ()
     if owner or words:
-        messages = list_messages(database, words=words, owner=owner, limit=MESSAGES_ON_A_PAGE, before=before)
+        chosen = MessageFilter(words=words, owner=owner)
+        messages = list_messages(database, chosen, limit=MESSAGES_ON_A_PAGE, before=before)
     else:
         mailboxes = list_mailboxes(database, MAILBOXES_ON_A_PAGE, before)
     return render(
@@ -83,11 +84,12 @@ async def show_messages(request: Request) -> Response:
     With `wait` the response is sent when a message matches, or after so many seconds.
     """
     given, database = request.query_params, world_of(request).database
+    chosen = MessageFilter(given.get("to"), given.get("channel"), given.get("q"))
     limit = read_number(request, "limit", MESSAGES_DEFAULT, MESSAGES_MAX)
     after = read_number(request, "after", 0, MESSAGE_ID_MAX)
     deadline = time.monotonic() + read_number(request, "wait", 0, MESSAGE_WAIT_SECONDS_MAX)
     while True:
-        rows = list_messages(database, given.get("to"), given.get("channel"), given.get("q"), limit, after)
+        rows = list_messages(database, chosen, limit=limit, after=after)
         if rows or time.monotonic() >= deadline:
             return JsonResponse([_message_view(row) for row in rows])
         await asyncio.sleep(POLL_SECONDS)

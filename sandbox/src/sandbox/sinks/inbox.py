@@ -58,39 +58,40 @@ def record_message(database: Database, message: Message) -> None:
         database.run("DELETE FROM messages WHERE id <= ?", number - MESSAGES_KEPT)
 
 
+@dataclass(frozen=True, slots=True)
+class MessageFilter:
+    """A choice of messages. `words` are searched in recipient, sender, subject and text; `owner` has a mailbox."""
+
+    recipient: str | None = None
+    channel: str | None = None
+    words: str | None = None
+    owner: str | None = None
+
+
 def list_messages(
-    database: Database,
-    recipient: str | None = None,
-    channel: str | None = None,
-    words: str | None = None,
-    limit: int = 200,
-    after: int = 0,
-    before: int = 0,
-    owner: str | None = None,
+    database: Database, chosen: MessageFilter, *, limit: int, after: int = 0, before: int = 0
 ) -> list[Row]:
-    """Newest first. `words` is searched in recipient, sender, subject and text; `after` and `before` are ids of
-    messages.
-    """
+    """Return the chosen messages, newest first; `after` and `before` are ids of messages."""
     conditions: list[str] = []
     values: list[str | int] = []
-    if recipient:
+    if chosen.recipient:
         conditions.append("recipient = ?")
-        values.append(normal_recipient(recipient))
-    if channel:
+        values.append(normal_recipient(chosen.recipient))
+    if chosen.channel:
         conditions.append("channel = ?")
-        values.append(channel)
+        values.append(chosen.channel)
     if after:
         conditions.append("id > ?")
         values.append(after)
     if before:
         conditions.append("id < ?")
         values.append(before)
-    if owner:
+    if chosen.owner:
         conditions.append("(recipient = ? OR recipient IN (SELECT address FROM people WHERE name = ?))")
-        values += [normal_recipient(owner), owner]
-    if words:
+        values += [normal_recipient(chosen.owner), chosen.owner]
+    if chosen.words:
         conditions.append("recipient || ' ' || sender || ' ' || subject || ' ' || text LIKE ? ESCAPE '\\'")
-        values.append("%" + re.sub(r"([\\%_])", r"\\\1", words) + "%")
+        values.append("%" + re.sub(r"([\\%_])", r"\\\1", chosen.words) + "%")
     where = " AND ".join(conditions) or "1"
     return database.all(f"SELECT * FROM messages WHERE {where} ORDER BY id DESC LIMIT ?", *values, limit)
 

@@ -13,7 +13,7 @@ from sandbox.faults import respond_with_faults
 from sandbox.gateway.codes import new_code
 from sandbox.sinks.inbox import Message, normal_recipient, record_message
 from sandbox.sinks.sms_faults import africas_talking_code, termii_fault, twilio_fault
-from sandbox.sinks.sms_receipts import TwilioCallback, enqueue_receipts, enqueue_twilio_statuses
+from sandbox.sinks.sms_receipts import SentText, TwilioCallback, enqueue_receipts, enqueue_twilio_statuses
 from sandbox.web import JsonResponse, RefusedError, read_json
 from sandbox.world import World, world_of
 
@@ -57,9 +57,8 @@ async def send_termii(request: Request) -> Response:
         message_id = new_code(length=20)
         for recipient in recipients:
             _record(world, recipient, message_id, text, body["from"], shown)
-            enqueue_receipts(
-                world, "termii", recipient, message_id, body["from"], text, channel=body.get("channel", "")
-            )
+            sent = SentText("termii", recipient, message_id, body["from"], text, body.get("channel", ""))
+            enqueue_receipts(world, sent)
         return JsonResponse(
             {"code": "ok", "message_id": message_id, "message": "Successfully Sent", "balance": 1000, "user": "Sandbox"}
         )
@@ -87,9 +86,8 @@ async def send_africas_talking(request: Request) -> Response:
         ]
         for response in responses:
             _record(world, response["number"], response["messageId"], text, fields.get("from", ""), fields)
-            enqueue_receipts(
-                world, "africas-talking", response["number"], response["messageId"], fields.get("from", ""), text
-            )
+            number, message_id, sender = response["number"], response["messageId"], fields.get("from", "")
+            enqueue_receipts(world, SentText("africas-talking", number, message_id, sender, text))
         return _africas_talking_response(responses)
 
     def refuse(status: int, message: str) -> Response:

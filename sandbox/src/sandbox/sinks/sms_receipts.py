@@ -27,6 +27,17 @@ class TwilioCallback(NamedTuple):
     token: str
 
 
+class SentText(NamedTuple):
+    """A text message that a company accepted, under the id that the company gave it."""
+
+    company: str
+    recipient: str
+    message_id: str
+    sender: str
+    text: str
+    channel: str = ""
+
+
 def enqueue_twilio_statuses(
     world: World, recipient: str, sid: str, sender: str, account: str, callback: TwilioCallback
 ) -> None:
@@ -59,39 +70,42 @@ def enqueue_twilio_statuses(
     world.webhook_sender.wake()
 
 
-def enqueue_receipts(
-    world: World, company: str, recipient: str, message_id: str, sender: str, text: str, channel: str = ""
-) -> None:
+def enqueue_receipts(world: World, sent: SentText) -> None:
     """Receipts of one message, in the company's own shape, unless they are switched off or not requested."""
     if not world.settings.sms_receipt_url or not world.switches.sms_receipts:
         return
-    fault = world.faults.claim_fault("sms_receipt", normal_recipient(recipient)) or Fault()
-    statuses = STATUSES[company] if fault.fail is None else (FAILURES[company],)
+    fault = world.faults.claim_fault("sms_receipt", normal_recipient(sent.recipient)) or Fault()
+    statuses = STATUSES[sent.company] if fault.fail is None else (FAILURES[sent.company],)
     start = time.time() + fault.delay
     for position, status in enumerate(statuses, start=1):
-        body = _body(company, recipient, message_id, sender, text, status, fault.fail, channel)
+        body = _body(sent, status, fault.fail)
         due = start + position * world.switches.sms_receipt_delay_seconds
+        kept = "dropped" if fault.drop else "pending"
         for _ in range(1 + fault.duplicate):
-            enqueue(world.database, "sms", company, message_id, body, due, "dropped" if fault.drop else "pending")
+            enqueue(world.database, "sms", sent.company, sent.message_id, body, due, kept)
     world.webhook_sender.wake()
 
 
-def _body(
-    company: str, recipient: str, message_id: str, sender: str, text: str, status: str, reason: str | None, channel: str
-) -> bytes:
-    if company == "termii":
+def _body(sent: SentText, status: str, reason: str | None) -> bytes:
+    if sent.company == "termii":
         reported = {
             "type": "outbound",
             "id": new_code(length=20),
-            "message_id": message_id,
-            "receiver": recipient,
-            "sender": sender,
-            "message": text,
+            "message_id": sent.message_id,
+            "receiver": sent.recipient,
+            "sender": sent.sender,
+            "message": sent.text,
             "sent_at": now_text(),
             "cost": "2.5",
             "status": status,
-            "channel": channel,
+            "channel": sent.channel,
         }
         return msgspec.json.encode(reported)
-    form = {"id": message_id, "status": status, "phoneNumber": recipient, "networkCode": "62130", "retryCount": "0"}
+    form = {
+        "id": sent.message_id,
+        "status": status,
+        "phoneNumber": sent.recipient,
+        "networkCode": "62130",
+        "retryCount": "0",
+    }
     return urlencode(form | ({"failureReason": reason} if reason else {})).encode()

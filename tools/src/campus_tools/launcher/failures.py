@@ -1,6 +1,8 @@
 """Errors of a start."""
 
 import re
+from collections.abc import Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, wait
 
 _REMEDIES = (
     (
@@ -28,3 +30,10 @@ def with_remedy(text: str) -> str:
     """Return the output of a failed program, and below it what to do where the cause is a known one."""
     remedies = [remedy for cause, remedy in _REMEDIES if re.search(cause, text) and remedy not in text]
     return "\n".join([text, *remedies])
+
+
+def all_or_first_failure(futures: Sequence[Future[None]]) -> None:
+    """Wait for all. The first failure is raised at once, while the others still run."""
+    done, _ = wait(futures, return_when=FIRST_EXCEPTION)
+    for future in done:
+        future.result()

@@ -6,13 +6,16 @@ import os
 import random
 import socket
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
+from campus_tools.launcher.failures import StartFailed
+from campus_tools.servers import ServerPorts, Servers
 from operations.ports import SPAN
+from operations.processes import SANDBOX_MAIL_PORT, SystemPlan
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,35 @@ class OccupiedPort:
 def occupied_ports(needed: Iterable[tuple[str, int]]) -> list[OccupiedPort]:
     """Return the (name, port) pairs whose port is occupied."""
     return [OccupiedPort(port, name, _holder(port)) for name, port in needed if not _is_free(port)]
+
+
+def needed_ports(plan: SystemPlan, port_base: int, own_servers: Servers | None) -> Iterator[tuple[str, int]]:
+    """Yield each port of a system with the name of who needs it. `own_servers`: those that the system starts."""
+    for process in plan.processes:
+        for offset in sorted({process.port_offset, process.health_offset}):
+            yield process.name, port_base + offset
+        if process.service == "sandbox":
+            yield "the sandbox's mail server", port_base + SANDBOX_MAIL_PORT
+    if own_servers is not None:
+        ports = ServerPorts.above(port_base)
+        if own_servers.postgresql.private:
+            yield "PostgreSQL", ports.postgresql
+        if own_servers.rabbitmq.private:
+            for name in ("amqp", "management", "prometheus", "epmd", "distribution"):
+                yield f"RabbitMQ ({name})", getattr(ports, name)
+
+
+def reject_occupied(needed: Iterable[tuple[str, int]], port_base: int) -> None:
+    """Raise StartFailed with the holders of needed ports that are occupied."""
+    occupied = occupied_ports(needed)
+    if occupied:
+        lines = [f"  port {port.port}, for {port.needed_by}, is held by {port.holder}" for port in occupied]
+        raise StartFailed(
+            "These ports are occupied:\n"
+            + "\n".join(lines)
+            + f"\nStop those programs, or move everything with PORT_BASE (now {port_base}), for example "
+            f"`make run PORT_BASE={free_port_base()}`."
+        )
 
 
 def free_port_base() -> int:

@@ -82,3 +82,21 @@ class Checkout:
 
 
 CHECKOUT: Final = Checkout()
+
+READY_SECONDS_MAX = 90.0
+"""Seconds until all processes must be ready; twelve of them on two busy cores need a third."""
+
+
+@dataclass(frozen=True, slots=True)
+class Startup:
+    """How a system starts: the runtime of its programs, and the seconds until all of them must be ready.
+
+    Without a broker nothing is declared there, for processes that need none.
+    """
+
+    runtime: Runtime = CHECKOUT
+    ready_seconds: float = READY_SECONDS_MAX
+    with_broker: bool = True
+
+
+STARTUP: Final = Startup()

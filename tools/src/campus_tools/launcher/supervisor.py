@@ -5,6 +5,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from campus_tools.children import open_log, record_process, signal_group, spawn, wait_until
@@ -23,33 +24,36 @@ Report = Callable[[str, str], None]
 """Print a message (second) about a process (first) in the merged log."""
 
 
+@dataclass(frozen=True, slots=True)
+class Supervision:
+    """The folder of logs and process ids, the reports, and the runtime of all processes of a system.
+
+    `changed` is called after each start of a process.
+    """
+
+    state_dir: Path
+    report: Report
+    changed: Callable[[], None]
+    runtime: Runtime = CHECKOUT
+
+
 class SupervisedProcess:
     """One supervised process."""
 
     def __init__(
-        self,
-        program: Program,
-        environment: Mapping[str, str],
-        *,
-        port: int,
-        health_port: int,
-        state_dir: Path,
-        report: Report,
-        changed: Callable[[], None],
-        runtime: Runtime = CHECKOUT,
+        self, program: Program, environment: Mapping[str, str], supervision: Supervision, *, port: int, health_port: int
     ) -> None:
         self.name = name = program.name
         self.port = port
         self.health_port = health_port
-        self.log_path = state_dir / "logs" / f"{name}.log"
+        self.log_path = supervision.state_dir / "logs" / f"{name}.log"
         self.restarts = 0
         """How often it was restarted after it died."""
         self._program = program
-        self._runtime = runtime
+        self._runtime = supervision.runtime
         self._environment = environment
-        self._record = state_dir / "processes" / f"{name}.pid"
-        self._report = report
-        self._changed = changed
+        self._record = supervision.state_dir / "processes" / f"{name}.pid"
+        self._report, self._changed = supervision.report, supervision.changed
         self._child: subprocess.Popen[bytes] | None = None
         self._stopping = threading.Event()
         self._state = threading.Lock()

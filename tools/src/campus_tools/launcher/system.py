@@ -8,40 +8,32 @@ async with System(state_dir, port_base, {"PAYMENT_WINDOW_SECONDS": "2"}) as syst
 import asyncio
 import subprocess
 import threading
-import time
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import asyncpg
 
-from campus_tools.launcher.failures import StartFailed, with_remedy
+from campus_tools.launcher.failures import StartFailed, all_or_first_failure, with_remedy
 from campus_tools.launcher.one_shots import OneShots
-from campus_tools.launcher.ports import free_port_base, occupied_ports
-from campus_tools.launcher.runtimes import CHECKOUT, Program, Runtime
+from campus_tools.launcher.ports import free_port_base, needed_ports, reject_occupied
+from campus_tools.launcher.process_group import ProcessGroup
+from campus_tools.launcher.runtimes import STARTUP, Program, Runtime, Startup
 from campus_tools.launcher.state_directory import StateDirectory
-from campus_tools.launcher.supervisor import Report, SupervisedProcess, WatchedServer
+from campus_tools.launcher.supervisor import Report, SupervisedProcess, Supervision, WatchedServer
 from campus_tools.launcher.watched_subscribers import WatchedSubscribers
 from campus_tools.servers import ServerPorts, Servers, find_servers
 from common.messaging.declaring import DeclarationFailed
 from operations.environment import BROKER_ACCOUNTS, SHARED, Environments, callers_environment, machine_environment
-from operations.processes import CAMPUS, CONSOLE_PORT, SANDBOX_MAIL_PORT, SANDBOX_PORT, ProcessPlan, SystemPlan
+from operations.processes import CAMPUS, CONSOLE_PORT, SANDBOX_PORT, ProcessPlan, SystemPlan
 from operations.provision import ProvisioningFailed, audit_database_url, subscriber_broker_url
 from operations.secrets import load_secrets, read_secrets, write_secrets
 from operations.services import Service
 
-READY_SECONDS_MAX = 90.0
-"""Seconds until all processes must be ready; twelve of them on two busy cores need a third."""
-RESTARTS_BEFORE_READY_MAX = 3
-"""A process that dies this often before it is ready fails the start."""
-STOP_SECONDS = {0: 1.5, 1: 3.0, 2: 1.0}
-"""Seconds to stop the gateway, the services and the sandbox; with the servers' 4 s all end within 10 s."""
 COMMAND_SECONDS_MAX = 180.0
 """A command of a service takes a second, on a machine with forty busy processes a minute."""
-ROLL_STOP_SECONDS = 15.0
-"""A gateway accepts requests for 2 s more and a process drains within 8 s; the rest is for a busy machine."""
 
 
 class System:
@@ -56,15 +48,12 @@ class System:
         plan: SystemPlan = CAMPUS,
         servers: Servers | None = None,
         report: Report | None = None,
-        ready_seconds: float = READY_SECONDS_MAX,
-        with_broker: bool = True,
-        runtime: Runtime = CHECKOUT,
+        startup: Startup = STARTUP,
     ) -> None:
         """`environment` overrides that of this program. Without `port_base` a free one is chosen.
 
         Given `servers` are neither started nor stopped here. `report` receives messages as (process, text). A larger
-        plan may need more than `ready_seconds`. Without a broker nothing is declared there, for processes that need
-        none. `runtime` runs the programs of the plan.
+        plan may need more seconds of `startup`.
         """
         self._state = StateDirectory(state_dir)
         self.state_dir = self._state.path
@@ -73,15 +62,14 @@ class System:
         self.is_first_start = not (self.state_dir / "secrets.env").exists()
         self._caller = callers_environment(environment)
         self._report: Report = report or (lambda _who, _what: None)
-        self._ready_seconds = ready_seconds
-        self._with_broker = with_broker
+        self._startup = startup
         self._own_servers = servers is None
         self._servers = servers
         self._secrets: dict[str, str] = {}
-        self._processes: dict[str, SupervisedProcess] = {}
+        supervision = Supervision(self.state_dir, self._report, self._write_process_list, startup.runtime)
+        self._processes = ProcessGroup(plan, self.port_base, supervision, ready_seconds=startup.ready_seconds)
         self._watched: list[WatchedServer | WatchedSubscribers] = []
-        self._runtime = runtime
-        self._one_shots = OneShots(runtime)
+        self._one_shots = OneShots(startup.runtime)
         self._writing = threading.Lock()
         self._rolling = threading.Lock()
         self._stopped = False
@@ -111,7 +99,7 @@ class System:
     @property
     def runtime(self) -> Runtime:
         """Return the runtime of the plan's programs."""
-        return self._runtime
+        return self._startup.runtime
 
     @property
     def secrets(self) -> Mapping[str, str]:
@@ -121,11 +109,11 @@ class System:
     @property
     def processes(self) -> list[SupervisedProcess]:
         """All processes of the plan."""
-        return list(self._processes.values())
+        return self._processes.all
 
     def process(self, name: str) -> SupervisedProcess:
         """One process by its name in the plan, `orders-worker` for example."""
-        return self._processes[name]
+        return self._processes.named(name)
 
     def health_url(self, name: str) -> str:
         """Return the address of readiness and `/metrics` of this process."""
@@ -141,7 +129,7 @@ class System:
         service = next(service for service in self.plan.services if service.name == service_name)
         program = Program(f"{service.name}-{arguments[0]}", service.name, (service.import_name, *arguments))
         environments = self._environments if secrets is None else self._environments_of(secrets)
-        command, environment = self._runtime.command(program, environments.for_demo_data(service))
+        command, environment = self._startup.runtime.command(program, environments.for_demo_data(service))
         ended = subprocess.run(
             command,
             env=environment,
@@ -171,7 +159,9 @@ class System:
             **machine_environment(self._caller), "STATE_DIR": str(folder), "PORT_BASE": str(self.port_base),
             **(variables or {}),
         }  # fmt: skip
-        return (runtime or self._runtime).command(Program(name, "operations", module, state_dir=folder), environment)
+        return (runtime or self._startup.runtime).command(
+            Program(name, "operations", module, state_dir=folder), environment
+        )
 
     def start(self) -> None:
         """Start everything and return when all is ready. After a failure, stop everything again.
@@ -191,7 +181,8 @@ class System:
                     environment=self._caller,
                     report=lambda text: self._report("servers", text),
                 )
-            self._reject_occupied_ports()
+            own_servers = self._servers if self._own_servers else None
+            reject_occupied(needed_ports(self.plan, self.port_base, own_servers), self.port_base)
             self._start_parts(pool)
         except BaseException:
             self.stop()
@@ -218,20 +209,17 @@ class System:
         with self._rolling:
             self._secrets = read_secrets(self.state_dir / "secrets.env")
             self._environments = self._environments_of(self._secrets)
-            services = {service.name: service for service in self.plan.services}
             rolled: list[str] = []
             failure: str | None = None
             try:
                 for plan in self.plan.processes:
-                    environment = self._environments.for_process(plan, services.get(plan.service))
-                    process = self._processes[plan.name]
-                    is_needed = every or not process.has_environment(environment)
+                    is_needed = every or self._processes.needs_restart(plan, self._environments)
                     if self._stopped or plan.service == "sandbox" or not is_needed or not among(plan):
                         continue
                     if before_stop is not None:
                         before_stop(plan.name)
                     self._report(plan.name, "restarts with the current secrets.env")
-                    process.roll(environment, stop_within=ROLL_STOP_SECONDS, ready_within=self._ready_seconds)
+                    self._processes.restart(plan, self._environments)
                     rolled.append(plan.name)
             except TimeoutError as error:
                 failure = str(error)
@@ -261,12 +249,7 @@ class System:
         self._one_shots.stop()
         for watched in self._watched:
             watched.stop()
-        for process in self.processes:
-            process.signal_stop()
-        turns = {plan.name: plan.stop_turn for plan in self.plan.processes}
-        for turn in sorted(set(turns.values())):
-            ending = [process for process in self.processes if turns[process.name] == turn]
-            _at_once(ending, lambda process: process.stop(STOP_SECONDS.get(turn, 1.0)))  # noqa: B023 - awaited here
+        self._processes.stop()
         if self._own_servers and self._servers is not None:
             self._servers.stop()
         self._write_process_list()
@@ -274,10 +257,7 @@ class System:
 
     def abandon(self) -> None:
         """Kill everything at once; for the second Ctrl-C."""
-        for process in self.processes:
-            process.signal_stop()
-        for process in self.processes:
-            process.kill()
+        self._processes.kill()
         if self._own_servers and self._servers is not None:
             for server in self._servers.all:
                 if server.private:
@@ -304,31 +284,6 @@ class System:
         for name in [name for folder in folders for name in self._state.end_leftovers(folder)]:
             self._report(name, "was left running by an earlier run and is ended")
 
-    def _reject_occupied_ports(self) -> None:
-        occupied = occupied_ports(self._needed_ports())
-        if occupied:
-            lines = [f"  port {port.port}, for {port.needed_by}, is held by {port.holder}" for port in occupied]
-            raise StartFailed(
-                "These ports are occupied:\n"
-                + "\n".join(lines)
-                + f"\nStop those programs, or move everything with PORT_BASE (now {self.port_base}), for example "
-                f"`make run PORT_BASE={free_port_base()}`."
-            )
-
-    def _needed_ports(self) -> Iterable[tuple[str, int]]:
-        for plan in self.plan.processes:
-            for offset in sorted({plan.port_offset, plan.health_offset}):
-                yield plan.name, self.port_base + offset
-            if plan.service == "sandbox":
-                yield "the sandbox's mail server", self.port_base + SANDBOX_MAIL_PORT
-        if self._own_servers:
-            ports = ServerPorts.above(self.port_base)
-            if self.servers.postgresql.private:
-                yield "PostgreSQL", ports.postgresql
-            if self.servers.rabbitmq.private:
-                for name in ("amqp", "management", "prometheus", "epmd", "distribution"):
-                    yield f"RabbitMQ ({name})", getattr(ports, name)
-
     def _start_parts(self, pool: ThreadPoolExecutor) -> None:
         self._report("servers", self.servers.origin)
         # RabbitMQ boots for seconds: in the meantime the databases are created and migrated.
@@ -353,27 +308,25 @@ class System:
         if self.plan.services:
             try:
                 # In a thread: the caller may run an event loop.
-                pool.submit(self._runtime.provision_databases, self.servers, self._secrets).result()
+                pool.submit(self._startup.runtime.provision_databases, self.servers, self._secrets).result()
             except (ProvisioningFailed, asyncpg.PostgresError, OSError) as error:
                 raise StartFailed(with_remedy(f"The databases could not be created: {error}")) from error
         self._report("databases", "migrating")
         prepared = [pool.submit(self._prepare, service) for service in self.plan.services]
-        _all_or_first_failure([*prepared, broker, *([store] if store else [])])
-        if self.plan.services and self._with_broker:
+        all_or_first_failure([*prepared, broker, *([store] if store else [])])
+        if self.plan.services and self._startup.with_broker:
             self._provision_broker(pool)
         self._watched = [
             WatchedServer(server, report=self._report, changed=self._write_process_list)
             for server in (self.servers.all if self._own_servers else [])
         ]
-        if self.plan.services and self._with_broker and self._caller.get(BROKER_ACCOUNTS) != SHARED:
+        if self.plan.services and self._startup.with_broker and self._caller.get(BROKER_ACCOUNTS) != SHARED:
             limits = WatchedSubscribers(self.servers.management_url, self.servers.broker_url, report=self._report)
             self._watched.append(limits)
         for watched in self._watched:
             watched.start()
-        services = {service.name: service for service in self.plan.services}
-        for plan in self.plan.processes:
-            self._start_process(plan, services.get(plan.service))
-        self._wait_ready(pool)
+        self._processes.start(self._environments)
+        self._processes.wait_ready(pool)
 
     def _environments_of(self, secrets: Mapping[str, str]) -> Environments:
         return Environments(
@@ -386,7 +339,7 @@ class System:
 
     def _provision_broker(self, pool: ThreadPoolExecutor) -> None:
         try:
-            pool.submit(self._runtime.provision_broker, self.servers, self._secrets, self._caller).result()
+            pool.submit(self._startup.runtime.provision_broker, self.servers, self._secrets, self._caller).result()
         except DeclarationFailed as error:
             raise StartFailed(str(error)) from error
         except ProvisioningFailed as error:
@@ -411,36 +364,6 @@ class System:
         if not self._one_shots.run(service, "migrate", self._environments.for_migration(service)):
             raise StartFailed(f"`python -m {service.import_name}` has no command `migrate`")
 
-    def _start_process(self, plan: ProcessPlan, service: Service | None) -> None:
-        process = SupervisedProcess(
-            Program(plan.name, plan.service, plan.module),
-            self._environments.for_process(plan, service),
-            port=self.port_base + plan.port_offset,
-            health_port=self.port_base + plan.health_offset,
-            state_dir=self.state_dir,
-            report=self._report,
-            changed=self._write_process_list,
-            runtime=self._runtime,
-        )
-        self._processes[plan.name] = process
-        process.start()
-
-    def _wait_ready(self, pool: ThreadPoolExecutor) -> None:
-        _all_or_first_failure([pool.submit(self._wait_process_ready, plan) for plan in self.plan.processes])
-
-    def _wait_process_ready(self, plan: ProcessPlan) -> None:
-        process = self._processes[plan.name]
-        deadline = time.monotonic() + self._ready_seconds
-        while not process.is_ready():
-            if self._stopped:
-                return
-            if process.restarts >= RESTARTS_BEFORE_READY_MAX or time.monotonic() > deadline:
-                raise StartFailed(
-                    f"{plan.name} does not become ready. The end of {process.log_path}:\n"
-                    + with_remedy(process.last_lines())
-                )
-            time.sleep(0.1)
-
     def _write_process_list(self) -> None:
         with self._writing:
             rows = [
@@ -455,16 +378,3 @@ class System:
                     for name, pid, port in server.places
                 ]
             self._state.write("processes.json", rows)
-
-
-def _at_once(processes: list[SupervisedProcess], act: Callable[[SupervisedProcess], None]) -> None:
-    if processes:
-        with ThreadPoolExecutor(len(processes)) as pool:
-            list(pool.map(act, processes))
-
-
-def _all_or_first_failure(futures: list[Future[None]]) -> None:
-    """Wait for all. The first failure is raised at once, while the others still run."""
-    done, _ = wait(futures, return_when=FIRST_EXCEPTION)
-    for future in done:
-        future.result()

@@ -49,7 +49,9 @@ async def balance_with_gateway_part(market: Marketplace, given: Facts) -> End:
     async def end() -> None:
         assert (await order_of(market, order))["status"] == "paid"
         assert await _available_minor(market) == before - _PART_MINOR
-        charges = [line for line in await market.listed("transaction") if line["reference"] == order["reference"]]
+        charges = [
+            line for line in await market.sandbox.listed("transaction") if line["reference"] == order["reference"]
+        ]
         assert [line["amount"] for line in charges] == [PRICE_MINOR - _PART_MINOR]
 
     return end
@@ -82,24 +84,24 @@ async def withdrawal_failed(market: Marketplace, given: Facts) -> End:
 
 async def _withdraw(market: Marketplace, action: str, status: str) -> End:
     before, amount_minor = await _available_minor(market), unique_minor(20_000)
-    await market.name_account(ACCOUNT["bankCode"], ACCOUNT["accountNumber"], ACCOUNT["accountName"])
+    await market.sandbox.name_account(ACCOUNT["bankCode"], ACCOUNT["accountNumber"], ACCOUNT["accountName"])
     account = {name: ACCOUNT[name] for name in ("accountNumber", "bankCode")}
     made = await market.post("/api/balance/withdrawals", BUYER, {"amountMinor": amount_minor, **account})
     await market.run_until_idle()
     reference = f"wd-{UUID(made['id']).hex}"
     for _ in range(4):
-        if any(line["reference"] == reference for line in await market.listed("transfer")):
+        if any(line["reference"] == reference for line in await market.sandbox.listed("transfer")):
             break
         # A dead process leaves the transfer to a timer.
         await market.time_passes()
-    await market.act(f"transfers/{reference}/{action}")
+    await market.sandbox.act(f"transfers/{reference}/{action}")
     await market.run_until_idle()
 
     async def end() -> None:
         found = await market.get(f"/api/balance/withdrawals/{made['id']}", BUYER)
         assert found["status"] == status
         assert await _available_minor(market) == before - (amount_minor if status == "paid" else 0)
-        transfers = [line for line in await market.listed("transfer") if line["amount"] == amount_minor]
+        transfers = [line for line in await market.sandbox.listed("transfer") if line["amount"] == amount_minor]
         assert [line["reference"] for line in transfers] == [reference]
 
     return end

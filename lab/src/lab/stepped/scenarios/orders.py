@@ -77,7 +77,7 @@ async def cancel_against_charge(market: Marketplace, given: Facts) -> End:
     """Cancel as the buyer after paying, before the webhook arrives: the money pays the order."""
     stock, before = await _stock(market, await product(market)), await wallet(market)
     order = await placed_order(market)
-    await market.act(f"charges/{order['reference']}/pay")
+    await market.sandbox.act(f"charges/{order['reference']}/pay")
     await CANCEL_ORDER.run(market, BUYER, order)
     paid = _end(market, before, order, "paid_escrow", {"lockedMinor": NET_MINOR})
 
@@ -171,9 +171,9 @@ async def chargeback_before_delivery(market: Marketplace, order: Facts) -> End:
 
 
 async def _charge_back(market: Marketplace, order: Facts, outcome: str) -> None:
-    opened = await market.act(f"charges/{order['reference']}/dispute")
+    opened = await market.sandbox.act(f"charges/{order['reference']}/dispute")
     await market.run_until_idle()
-    await market.act(f"disputes/{opened['id']}/{outcome}")
+    await market.sandbox.act(f"disputes/{opened['id']}/{outcome}")
     await market.run_until_idle()
 
 

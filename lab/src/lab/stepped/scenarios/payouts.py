@@ -38,7 +38,7 @@ async def success(market: Marketplace, given: Facts) -> End:
 async def unknown(market: Marketplace, given: Facts) -> End:
     """Fail the call for the transfer after the gateway accepted it: a query finds it."""
     before = await wallet(market)
-    await market.faults(transfer_call={"error_after": True, "times": 1, "match": given["amountMinor"]})
+    await market.sandbox.set_faults(transfer_call={"error_after": True, "times": 1, "match": given["amountMinor"]})
     payout = await _submitted(market, given)
     await market.time_passes()
     await _bank(market, given, "succeed")
@@ -48,7 +48,7 @@ async def unknown(market: Marketplace, given: Facts) -> End:
 async def late_result(market: Marketplace, given: Facts) -> End:
     """Fail the call for the transfer, and the bank's result arrives before any query."""
     before = await wallet(market)
-    await market.faults(transfer_call={"error_after": True, "times": 1, "match": given["amountMinor"]})
+    await market.sandbox.set_faults(transfer_call={"error_after": True, "times": 1, "match": given["amountMinor"]})
     payout = await _request(market, given)
     await DISPATCH_PAYOUTS.post(market, MAKER, {}, payoutIds=[payout["id"]])
     await _bank(market, given, "succeed")
@@ -116,7 +116,7 @@ async def _submitted(market: Marketplace, given: Facts) -> Facts:
 
 async def _transfers(market: Marketplace, given: Facts) -> list[dict[str, Any]]:
     """Return the gateway's transfers of this payout, which alone has this amount."""
-    return [line for line in await market.listed("transfer") if line["amount"] == given["amountMinor"]]
+    return [line for line in await market.sandbox.listed("transfer") if line["amount"] == given["amountMinor"]]
 
 
 async def _bank(market: Marketplace, given: Facts, action: str) -> None:
@@ -129,7 +129,7 @@ async def _bank(market: Marketplace, given: Facts, action: str) -> None:
         # A dead dispatcher leaves the transfer to a timer.
         await market.time_passes()
     for transfer in transfers:
-        await market.act(f"transfers/{transfer['reference']}/{action}")
+        await market.sandbox.act(f"transfers/{transfer['reference']}/{action}")
     await market.run_until_idle()
 
 

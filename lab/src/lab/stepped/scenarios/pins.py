@@ -47,7 +47,7 @@ async def pins_of_one_payment(market: Marketplace, purchase: Facts) -> End:
     A worker that dies while it sends repeats the text once: a repeated PIN is harmless, a missing one is not. A PIN
     that arrives late has a text of its own.
     """
-    await market.act(f"charges/{purchase['reference']}/pay")
+    await market.sandbox.act(f"charges/{purchase['reference']}/pay")
     await market.run_until_idle()
     repeated = await _send(market)
     market.clock.advance(_CLAIM_ENDS)
@@ -92,5 +92,5 @@ async def _send(market: Marketplace) -> int:
 
 async def _messages(market: Marketplace, channel: str) -> list[str]:
     query = {"to": _PHONE, "channel": channel, "limit": "100"}
-    listed = (await market.sandbox.get("/control/messages", params=query)).raise_for_status().json()
+    listed = (await market.sandbox.client.get("/control/messages", params=query)).raise_for_status().json()
     return [message["text"] for message in listed]

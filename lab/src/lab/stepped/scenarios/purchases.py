@@ -59,7 +59,9 @@ async def purchase_of_two_vendors(market: Marketplace, given: Facts) -> End:
         assert shown["status"] == "paid"
         assert [order["status"] for order in shown["orders"]] == ["paid", "paid_escrow"]
         assert added(before, await wallet(market)) == {"availableMinor": NET_MINOR}
-        charges = [line for line in await market.listed("transaction") if line["reference"] == placed["reference"]]
+        charges = [
+            line for line in await market.sandbox.listed("transaction") if line["reference"] == placed["reference"]
+        ]
         assert [line["amount"] for line in charges] == [len(VENDORS) * PRICE_MINOR]
 
     return end
@@ -109,9 +111,9 @@ async def dispute_won(market: Marketplace, purchase: Facts) -> End:
 
 
 async def _dispute(market: Marketplace, purchase: Facts, outcome: str) -> None:
-    opened = await market.act(f"charges/{purchase['reference']}/dispute", {"amount": _DISPUTED_MINOR})
+    opened = await market.sandbox.act(f"charges/{purchase['reference']}/dispute", {"amount": _DISPUTED_MINOR})
     await market.run_until_idle()
-    await market.act(f"disputes/{opened['id']}/{outcome}")
+    await market.sandbox.act(f"disputes/{opened['id']}/{outcome}")
     await market.run_until_idle()
 
 

@@ -89,14 +89,16 @@ def added(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, int]
 
 async def refunds_of(market: Marketplace, order: Mapping[str, Any]) -> list[Facts]:
     """Return the gateway's refunds of an order's charge."""
-    return [line for line in await market.listed("refund") if line["transaction_reference"] == order["reference"]]
+    return [
+        line for line in await market.sandbox.listed("refund") if line["transaction_reference"] == order["reference"]
+    ]
 
 
 async def pay_out_refunds(market: Marketplace, order: Mapping[str, Any]) -> None:
     """Pay the pending refunds of a charge out, as the bank."""
     for refund in await refunds_of(market, order):
         if refund["status"] == "pending":
-            await market.act(f"refunds/{refund['id']}/process")
+            await market.sandbox.act(f"refunds/{refund['id']}/process")
     await market.run_until_idle()
 
 

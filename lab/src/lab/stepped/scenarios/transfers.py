@@ -89,7 +89,7 @@ async def _open_account(market: Marketplace, order: Facts) -> Facts:
 
 
 async def _transfer(market: Marketplace, order: Facts) -> None:
-    await market.act(f"charges/{order['reference']}/transfer")
+    await market.sandbox.act(f"charges/{order['reference']}/transfer")
     await market.run_until_idle()
 
 
