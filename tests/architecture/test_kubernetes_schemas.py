@@ -44,8 +44,10 @@ def is_of_an_operator(resource: Resource) -> bool:
     return ("." in group and not group.endswith(".k8s.io")) or group == "gateway.networking.k8s.io"
 
 
-def test_every_resource_matches_its_schema() -> None:
+def test_every_resource_matches_its_schema(monkeypatch: pytest.MonkeyPatch) -> None:
     """Most are the same in each overlay, and are compared once."""
+    # It parses a megabyte of definitions for each resource.
+    monkeypatch.setattr(kubernetes_validate.utils, "schema_contents", cache(kubernetes_validate.utils.schema_contents))
     resources = {json.dumps(it, sort_keys=True): it for overlay in OVERLAYS for it in manifests(overlay)}
     for resource in resources.values():
         if is_of_an_operator(resource):
