@@ -3,6 +3,7 @@
 A service's conftest derives its own world from it, with its users, its providers and its verbs.
 """
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from common.messaging.messages import Received
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
 from common.process.runtime import Runtime
+from common.process.service import background
 from contracts.event import Event
 from testkit.fixtures import DatabaseUrls
 from testkit.responses import data_of
@@ -105,6 +107,20 @@ class World:
     async def work(self, queue: str, **delivery: Any) -> int:
         """Process the work items in the outbox for a queue, once each; return their number."""
         return await self.app.work(queue, **delivery)
+
+    @asynccontextmanager
+    async def running(self, process: str) -> AsyncIterator[None]:
+        """Run the background tasks of the service's process `api` or `worker`, over the real broker."""
+        app = self.app
+        tasks = [
+            asyncio.ensure_future(task) for task in background(app.service, app.runtime, app.dependencies, process)
+        ]
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def published(self, event_type: str) -> list[dict[str, Any]]:
         """Return the data of the published events of this type, oldest first."""

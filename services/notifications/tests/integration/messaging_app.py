@@ -3,7 +3,8 @@
 import hmac
 import json
 
-from .conftest import MESSAGING_SECRET, Providers, Scenario
+from .conftest import MESSAGING_SECRET, Scenario
+from .providers import Providers
 
 QUEUE = "notifications.support"
 WEBHOOK = "/api/messaging/webhook"

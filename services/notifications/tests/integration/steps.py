@@ -2,18 +2,22 @@
 
 import asyncio
 import json
+import re
 from contextlib import asynccontextmanager
+from typing import Any
 
 import httpx
 
+from common.primitives.encryption import Encryptor
 from common.primitives.ids import new_id
 from common.process.service import http_app
+from contracts.identity import OneTimeCodeIssued
 from contracts.operations import AlertRaised
 from notifications.app import SERVICE
 from testkit.fixtures import WAIT_SECONDS_MAX
 from testkit.service_kit import served
 
-from .conftest import Scenario, running_tasks
+from .conftest import Scenario
 
 STREAM = "/api/notifications/stream"
 
@@ -27,6 +31,33 @@ def alert_raised(severity="SEV-2", dedup_key="balance:low"):
         runbook="gateway-balance",
         dedup_key=dedup_key,
         about="batch-1",
+    )
+
+
+# Ids, hashes, memory addresses, mail boundaries, fractions of seconds: random digits can equal a PIN.
+_RANDOM = re.compile(
+    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=[0-9]*[a-f])[0-9a-f]{16,}|0x[0-9a-f]+|={2,}[0-9]+|(?<=[0-9])\.[0-9]+",
+    re.IGNORECASE,
+)
+
+
+def without_random_values(text: str) -> str:
+    """Return the text without random and measured values, for a search for a short secret."""
+    return _RANDOM.sub("", text)
+
+
+def code_issued(
+    encryptor: Encryptor, channel: str, address: str, code: str = "770031", *, purpose: str = "sign_in", **more: Any
+) -> OneTimeCodeIssued:
+    """Return a one-time code to an address, both encrypted for this service."""
+    code_id = new_id()
+    return OneTimeCodeIssued(
+        code_id=code_id,
+        purpose=purpose,
+        channel=channel,
+        address_sealed=encryptor.encrypt(address, str(code_id)),
+        code_sealed=encryptor.encrypt(code, str(code_id)),
+        **more,
     )
 
 
@@ -63,7 +94,7 @@ async def listening(scenario: Scenario, *, send_buffer_bytes=None):
     app = scenario.app
     asgi_app = http_app(SERVICE, app.settings, app.runtime, app.dependencies)
     async with (
-        running_tasks(app, "api"),
+        scenario.running("api"),
         served(asgi_app, send_buffer_bytes=send_buffer_bytes) as url,
         httpx.AsyncClient(base_url=url, timeout=60, trust_env=False) as client,
     ):

@@ -12,14 +12,9 @@ from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
 from notifications.deliveries.templates.examples import example_of
 
-from .conftest import (
-    DELIVER_NOTIFICATION,
-    SERVICE_HEADERS,
-    Providers,
-    Scenario,
-    text_of,
-    without_random_values,
-)
+from .conftest import DELIVER_NOTIFICATION, SERVICE_HEADERS, Scenario
+from .providers import Providers, text_of
+from .steps import without_random_values
 
 CONFIRMED = example_of("order_confirmation")
 ROWS = "SELECT d::text || n::text AS row FROM notification_deliveries d, notifications n"

@@ -10,7 +10,8 @@ from contracts.identity import ErasureRefused, ProfileChanged, UserErased
 from notifications.deliveries.use_cases.deliveries.fail_delivery import fail_delivery
 from testkit.service_kit import OpenService
 
-from .conftest import Providers, Scenario, text_of
+from .conftest import Scenario
+from .providers import Providers, text_of
 
 
 async def test_an_older_event_does_not_restore_an_erased_user(scenario: Scenario, providers: Providers) -> None:

@@ -10,7 +10,9 @@ from contracts.orders import PIN_DELIVERY, DeliveryPinIssued
 from notifications.app import SERVICE
 from testkit.fixtures import DatabaseFactory
 
-from .conftest import OpenScenario, Providers, Scenario, code_issued
+from .conftest import OpenScenario, Scenario
+from .providers import Providers
+from .steps import code_issued
 
 OLD = {
     "message_key": "the old key of messages",

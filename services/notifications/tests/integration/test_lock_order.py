@@ -21,10 +21,12 @@ from notifications.deliveries.use_cases.deliveries.record_delivery_status import
 from notifications.deliveries.use_cases.pins.advance_pin import advance_pin
 from notifications.deliveries.use_cases.pins.close_pin_watches import close_pin_watches
 from notifications.deliveries.use_cases.pins.watch_pin import watch_pin
+from testkit.events import provisioned
 from testkit.lock_order import Transaction, assert_no_deadlock, handle_batch
 from testkit.service_kit import OpenService
 
-from .conftest import PHONE, OpenScenario, Providers, Scenario, provisioned
+from .conftest import PHONE, OpenScenario, Scenario
+from .providers import Providers
 
 PIN_COUNT = 25
 LOCKS = re.compile(r"\b(FOR UPDATE|UPDATE (pin_watches|notification_deliveries))\b")

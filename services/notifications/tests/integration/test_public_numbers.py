@@ -7,7 +7,8 @@ from common.primitives.ids import new_id
 from common.primitives.public_numbers import NumberKind, read_number
 from contracts.payouts import PayoutProcessed
 
-from .conftest import Providers, Scenario, text_of
+from .conftest import Scenario
+from .providers import Providers, text_of
 
 ORDER = "CM-R80T-M2NG"
 PAYOUT = "PO-7K3D-9QXW"

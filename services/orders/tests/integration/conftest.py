@@ -17,6 +17,7 @@ from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
 from contracts.payments import EscrowHeld, EscrowReleased
 from orders.app import SERVICE
+from testkit.events import EventT, vendor_event
 from testkit.fixtures import DatabaseFactory
 from testkit.responses import data_of
 from testkit.service_kit import OpenService, opened
@@ -54,6 +55,11 @@ class Market(World):
     def as_agent(self, order: dict[str, Any], **more: Any) -> dict[str, str]:
         """Return the headers of an agent of the order's hub."""
         return self.as_staff("hub_agent", self.campus_id, hub_id=UUID(order["hubId"]), **more)
+
+    def vendor_event(self, event: type[EventT], **changes: Any) -> EventT:
+        """Return an event with the profile of the market's vendor."""
+        owner_id = changes.pop("owner_user_id", self.merchant_id)
+        return vendor_event(event, self.vendor_id, owner_id, campus_id=self.campus_id, **changes)
 
     async def hub(self, fee_minor: int = 0) -> str:
         """Return the id of a new hub of the campus."""

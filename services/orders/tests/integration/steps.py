@@ -19,15 +19,7 @@ CANCEL_REASON = {"reason": "Sold out at the counter"}
 
 async def approve_vendor(market: Market) -> None:
     """Receive the approval of the market's vendor: from then on it may create products."""
-    await market.receive(
-        VendorApproved(
-            vendor_id=market.vendor_id,
-            owner_user_id=market.merchant_id,
-            business_name="Ada's Kitchen",
-            legal_name="Ada Obi Ventures",
-            campus_id=market.campus_id,
-        )
-    )
+    await market.receive(market.vendor_event(VendorApproved))
 
 
 async def put_in_cart(

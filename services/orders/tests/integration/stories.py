@@ -62,16 +62,7 @@ async def sale_story(market: Market) -> AsyncIterator[str]:
 
 
 async def name_vendor(market: Market, name: str, sequence: int = 1) -> None:
-    await market.receive(
-        VendorApproved(
-            vendor_id=market.vendor_id,
-            owner_user_id=market.merchant_id,
-            business_name=name,
-            legal_name=name,
-            campus_id=market.campus_id,
-        ),
-        sequence=sequence,
-    )
+    await market.receive(market.vendor_event(VendorApproved, business_name=name, legal_name=name), sequence=sequence)
 
 
 async def refund_status(market: Market, refund_id: str) -> str:

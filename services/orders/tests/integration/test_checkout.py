@@ -197,16 +197,7 @@ async def test_the_hubs_fee_and_the_vendors_own_commission_are_frozen(market: Ma
     hub, other_campus = new_id(), new_id()
     receive = market.receive
     await receive(HubChanged(hub_id=hub, campus_id=other_campus, name="Gate", delivery_fee_minor=30_000, active=True))
-    await receive(
-        VendorApproved(
-            vendor_id=market.vendor_id,
-            owner_user_id=market.merchant_id,
-            business_name="Ada",
-            legal_name="Ada Obi",
-            campus_id=market.campus_id,
-            commission_basis_points=750,
-        )
-    )
+    await receive(market.vendor_event(VendorApproved, commission_basis_points=750))
     product = await market.sell(price_minor=100_100)
     order = await market.ordered(product, hubId=str(hub), expectedTotalMinor=130_100)
     assert (order["subtotalMinor"], order["deliveryFeeMinor"], order["totalMinor"]) == (100_100, 30_000, 130_100)

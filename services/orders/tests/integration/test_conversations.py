@@ -25,15 +25,7 @@ POSTED = "orders.message_posted.v1"
 @pytest_asyncio.fixture(loop_scope="session")
 async def shop(market: Market) -> Market:
     """Return the market with a vendor whose owner is known."""
-    await market.receive(
-        VendorApproved(
-            vendor_id=market.vendor_id,
-            owner_user_id=market.merchant_id,
-            business_name="Ada's Kitchen",
-            legal_name="Ada Obi Ventures",
-            campus_id=market.campus_id,
-        )
-    )
+    await market.receive(market.vendor_event(VendorApproved))
     return market
 
 

@@ -39,10 +39,7 @@ async def shop(fresh_database: DatabaseFactory, broker_url: str, tmp_path: Path,
     settings = {"pin_key": PIN_KEY, "pin_delivery_key": PIN_DELIVERY_KEY, "media_folder": tmp_path / "media"}
     async with opened(SERVICE, await fresh_database("orders"), broker_url, clock=clock, **settings) as service:
         market = Market(service, clock)
-        vendor = {"business_name": "Ada's Kitchen", "legal_name": "Ada Obi Ventures", "campus_id": market.campus_id}
-        await market.receive(
-            VendorApproved(vendor_id=market.vendor_id, owner_user_id=market.merchant_id, **vendor)  # type: ignore[arg-type]
-        )
+        await market.receive(market.vendor_event(VendorApproved))
         yield market
 
 

@@ -5,14 +5,13 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from contracts.identity import (
-    ReferralOutcome,
     UserErased,
-    UserProvisioned,
     VendorApproved,
     VendorClosed,
 )
 from contracts.permissions import permissions_of
 from orders.queries.orders import ORDER_COLUMNS
+from testkit.events import provisioned
 from testkit.responses import data_of
 
 from .conftest import Market
@@ -25,15 +24,7 @@ OWNER = {"name": "Yetunde Bello", "phone": OWNER_PHONE}
 
 
 async def known_parties(market: Market):
-    await market.receive(
-        VendorApproved(
-            vendor_id=market.vendor_id,
-            owner_user_id=market.merchant_id,
-            business_name="Yetunde's Kitchen",
-            legal_name="Yetunde Bello",
-            campus_id=market.campus_id,
-        )
-    )
+    await market.receive(market.vendor_event(VendorApproved, business_name="Yetunde's Kitchen"))
     await change_profile(market, market.buyer_id, BUYER["name"], BUYER_PHONE)
     await change_profile(market, market.merchant_id, OWNER["name"], OWNER_PHONE)
 
@@ -87,14 +78,7 @@ async def test_staff_see_the_buyer_s_contact_of_a_disputed_order_only(market: Ma
 async def test_only_a_proven_number_is_shown_and_a_late_event_restores_none(market: Market) -> None:
     order = await market.paid()
     await market.receive(
-        UserProvisioned(
-            user_id=market.buyer_id,
-            email="ada@unilag.edu.ng",
-            role="buyer",
-            referral=ReferralOutcome(applied=False, reward_minor=0),
-            phone=BUYER_PHONE,
-            full_name="Ada Obi",
-        ),
+        provisioned(market.buyer_id, "ada@unilag.edu.ng", phone=BUYER_PHONE, full_name="Ada Obi"),
         sequence=1,
     )
     assert await contacts_of(market, order, market.as_merchant()) == [{"name": "Ada Obi", "phone": None}]

@@ -7,8 +7,9 @@ import pytest
 
 from common.auth.caller import Caller
 from common.primitives.ids import new_id
-from contracts.identity import ProfileChanged, ReferralOutcome, UserErased, UserProvisioned
+from contracts.identity import ProfileChanged, UserErased
 from contracts.permissions import permissions_of
+from testkit.events import provisioned
 from testkit.responses import data_of
 
 from .conftest import Market
@@ -17,9 +18,8 @@ EMAIL = "Ada.Obi@unilag.edu.ng"
 PHONE = "+2348031234567"
 
 
-def provisioned(market: Market, email=EMAIL, phone=PHONE):
-    referral = ReferralOutcome(applied=False, reward_minor=0)
-    return UserProvisioned(user_id=market.buyer_id, email=email, phone=phone, role="buyer", referral=referral)
+def provisioned_buyer(market: Market, email=EMAIL, phone=PHONE):
+    return provisioned(market.buyer_id, email, phone=phone)
 
 
 async def found(market: Market, q, headers=None, path="/api/campus-orders"):
@@ -105,7 +105,7 @@ async def test_the_database_refuses_a_number_that_exists(market: Market) -> None
     ],
 )
 async def test_support_finds_orders_by_the_buyers_exact_address(market: Market, typed) -> None:
-    await market.receive(provisioned(market))
+    await market.receive(provisioned_buyer(market))
     order = await market.ordered()
     await market.ordered(buyer_id=new_id())
     assert await found(market, typed) == [order["id"]]
@@ -113,14 +113,14 @@ async def test_support_finds_orders_by_the_buyers_exact_address(market: Market, 
 
 @pytest.mark.parametrize("typed", ["ada.obi", "unilag.edu.ng", "@unilag.edu.ng", "803123"])
 async def test_a_part_of_an_address_finds_nothing(market: Market, typed: str) -> None:
-    await market.receive(provisioned(market))
+    await market.receive(provisioned_buyer(market))
     await market.ordered()
     assert await found(market, typed) == []
 
 
 @pytest.mark.parametrize("typed", [EMAIL, PHONE])
 async def test_a_campus_admin_finds_orders_of_the_own_campus_by_the_buyers_address(market: Market, typed) -> None:
-    await market.receive(provisioned(market))
+    await market.receive(provisioned_buyer(market))
     order = await market.ordered()
     await market.ordered(buyer_id=new_id())
     assert await found(market, typed, market.as_staff("campus_admin", market.campus_id)) == [order["id"]]
@@ -129,14 +129,14 @@ async def test_a_campus_admin_finds_orders_of_the_own_campus_by_the_buyers_addre
 
 @pytest.mark.parametrize("typed", [EMAIL, PHONE])
 async def test_no_user_without_the_permission_finds_orders_by_an_address(market: Market, typed) -> None:
-    await market.receive(provisioned(market))
+    await market.receive(provisioned_buyer(market))
     await market.ordered()
     for headers in (market.as_buyer(), market.as_merchant()):
         assert await found(market, typed, headers, "/api/orders") == []
 
 
 async def test_the_database_shows_the_hashes_to_holders_of_the_permission_only(market: Market) -> None:
-    await market.receive(provisioned(market))
+    await market.receive(provisioned_buyer(market))
     await market.ordered()
     campuses = (("support_agent", None, 1), ("campus_admin", market.campus_id, 1), ("campus_admin", new_id(), 0))
     for role, campus_id, seen in (*campuses, ("buyer", market.campus_id, 0), ("merchant", market.campus_id, 0)):
@@ -146,18 +146,18 @@ async def test_the_database_shows_the_hashes_to_holders_of_the_permission_only(m
 
 
 async def test_a_changed_address_replaces_the_one_before(market: Market) -> None:
-    first = await market.receive(provisioned(market))
+    first = await market.receive(provisioned_buyer(market))
     order = await market.ordered()
     await market.receive(ProfileChanged(user_id=market.buyer_id, email="new@unilag.edu.ng"))
     assert await found(market, EMAIL) == []
     assert await found(market, PHONE) == []
     assert await found(market, "new@unilag.edu.ng") == [order["id"]]
-    await market.receive(provisioned(market), event_id=uuid4(), sequence=first.sequence)
+    await market.receive(provisioned_buyer(market), event_id=uuid4(), sequence=first.sequence)
     assert await found(market, EMAIL) == []
 
 
 async def test_an_address_is_stored_as_a_hmac_only(market: Market) -> None:
-    await market.receive(provisioned(market))
+    await market.receive(provisioned_buyer(market))
     ((email_hash, phone_hash),) = await stored_hashes(market)
     assert (len(email_hash), len(phone_hash)) == (32, 32)
     for table in ("buyer_addresses", "inbox", "dead_letters"):
@@ -166,19 +166,19 @@ async def test_an_address_is_stored_as_a_hmac_only(market: Market) -> None:
 
 
 async def test_erasure_removes_the_hashes_for_good(market: Market) -> None:
-    late = await market.receive(provisioned(market))
+    late = await market.receive(provisioned_buyer(market))
     await market.ordered()
     await market.receive(UserErased(user_id=market.buyer_id))
     assert await stored_hashes(market) == [(None, None)]
     # An event from before the erasure arrives late.
-    await market.receive(provisioned(market), event_id=uuid4(), sequence=late.sequence)
+    await market.receive(provisioned_buyer(market), event_id=uuid4(), sequence=late.sequence)
     assert await stored_hashes(market) == [(None, None)]
     assert await found(market, EMAIL) == []
 
 
 async def test_an_erasure_that_arrives_first_keeps_later_deliveries_out(market: Market) -> None:
     erased = await market.receive(UserErased(user_id=market.buyer_id), sequence=10)
-    await market.receive(provisioned(market), sequence=erased.sequence - 1)
+    await market.receive(provisioned_buyer(market), sequence=erased.sequence - 1)
     assert await stored_hashes(market) == [(None, None)]
 
 

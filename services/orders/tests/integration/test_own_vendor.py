@@ -14,21 +14,10 @@ from contracts.permissions import permissions_of
 from testkit.responses import FORBIDDEN, error_of
 
 
-def _vendor(market: Any, **more: Any) -> dict[str, Any]:
-    return {
-        "vendor_id": market.vendor_id,
-        "owner_user_id": market.merchant_id,
-        "business_name": "Ada's Kitchen",
-        "legal_name": "Ada Obi Ventures",
-        "campus_id": market.campus_id,
-        **more,
-    }
-
-
 @pytest_asyncio.fixture(loop_scope="session")
 async def shop(market: Any) -> Any:
     """Return the market, whose vendor is known with its owner."""
-    await market.receive(VendorApproved(**_vendor(market)), sequence=1)
+    await market.receive(market.vendor_event(VendorApproved), sequence=1)
     return market
 
 
@@ -73,13 +62,13 @@ async def test_no_user_reviews_their_own_vendor(shop: Any) -> None:
     product_id = order["items"][0]["productId"]
     review = {"orderId": order["id"], "rating": 5, "text": "The best"}
     # As if the order was from before the buyer became the owner.
-    await shop.receive(VendorChanged(**_vendor(shop, owner_user_id=shop.buyer_id)), sequence=2)
+    await shop.receive(shop.vendor_event(VendorChanged, owner_user_id=shop.buyer_id), sequence=2)
     owner, seller = shop.as_buyer(), shop.as_buyer(vendor_id=shop.vendor_id)
     for headers in (owner, seller):
         for path in (f"/api/vendors/{shop.vendor_id}/reviews", f"/api/products/{product_id}/reviews"):
             assert error_of(await shop.client.post(path, json=review, headers=headers)) == FORBIDDEN, path
     assert await shop.fetch("SELECT id FROM reviews") == []
-    await shop.receive(VendorChanged(**_vendor(shop)), sequence=3)
+    await shop.receive(shop.vendor_event(VendorChanged), sequence=3)
     path = f"/api/vendors/{shop.vendor_id}/reviews"
     assert (await shop.client.post(path, json=review, headers=shop.as_buyer())).status_code == 201
 

@@ -79,17 +79,11 @@ async def test_every_event_delivered_twice_is_applied_once(market: Market) -> No
     order, refund_id = await refunding(market)
     amount = order["totalMinor"]
     second, third = await market.ordered(), await market.paid()
-    vendor = {
-        "vendor_id": market.vendor_id,
-        "owner_user_id": market.merchant_id,
-        "legal_name": "Ada",
-        "campus_id": market.campus_id,
-    }
     hub = HubChanged(hub_id=new_id(), campus_id=market.campus_id, name="Gate", delivery_fee_minor=1, active=True)
     failed = refund_failed(order, refund_id, amount)
     deliveries = [
-        lambda **twice: market.receive(VendorApproved(business_name="Ada", **vendor), **twice),
-        lambda **twice: market.receive(VendorChanged(business_name="Ada II", **vendor), **twice),
+        lambda **twice: market.receive(market.vendor_event(VendorApproved, business_name="Ada"), **twice),
+        lambda **twice: market.receive(market.vendor_event(VendorChanged, business_name="Ada II"), **twice),
         lambda **twice: market.receive(CampusChanged(campus_id=new_id(), name="Lagos", active=True), **twice),
         lambda **twice: market.receive(hub, **twice),
         lambda **twice: market.pay(second, **twice),
@@ -301,15 +295,9 @@ async def orders_and_refunds(market: Market):
 
 async def test_the_highest_sequence_of_identity_is_kept_in_any_order(market: Market) -> None:
     product, hub = await market.sell(), new_id()
-    vendor = {
-        "vendor_id": market.vendor_id,
-        "owner_user_id": market.merchant_id,
-        "legal_name": "Ada",
-        "campus_id": market.campus_id,
-    }
-    newer = VendorChanged(business_name="Ada's New Kitchen", commission_basis_points=300, **vendor)
+    newer = market.vendor_event(VendorChanged, business_name="Ada's New Kitchen", commission_basis_points=300)
     await market.receive(newer, sequence=2)
-    await market.receive(VendorApproved(business_name="Ada's Old Kitchen", **vendor), sequence=1)
+    await market.receive(market.vendor_event(VendorApproved, business_name="Ada's Old Kitchen"), sequence=1)
     rows = await market.fetch("SELECT business_name, commission_basis_points FROM vendors")
     assert [tuple(row) for row in rows] == [("Ada's New Kitchen", 300)]
     shown = await market.client.get(f"/api/products/{product}")

@@ -34,15 +34,7 @@ async def create(market: Market, **fields: Any) -> str:
 @pytest_asyncio.fixture(loop_scope="session")
 async def shop(market: Market) -> Market:
     """Return the market with a vendor that may create products."""
-    await market.receive(
-        VendorApproved(
-            vendor_id=market.vendor_id,
-            owner_user_id=market.merchant_id,
-            business_name="Ada's Kitchen",
-            legal_name="Ada Obi Ventures",
-            campus_id=market.campus_id,
-        )
-    )
+    await market.receive(market.vendor_event(VendorApproved))
     return market
 
 

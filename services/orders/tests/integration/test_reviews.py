@@ -10,27 +10,11 @@ import pytest
 
 from common.auth.caller import Caller
 from common.primitives.ids import new_id
-from contracts.identity import VendorApproved
 from contracts.permissions import permissions_of
 from testkit.responses import CONFLICT, FORBIDDEN, data_of, error_of
 
 from .conftest import Market
-
-
-@pytest.fixture
-def known_vendor(market: Market):
-    async def approve():
-        await market.receive(
-            VendorApproved(
-                vendor_id=market.vendor_id,
-                owner_user_id=market.merchant_id,
-                business_name="Ada's Kitchen",
-                legal_name="Ada Obi Ventures",
-                campus_id=market.campus_id,
-            )
-        )
-
-    return approve
+from .steps import approve_vendor
 
 
 async def delivered(market: Any, product_id: UUID | None = None) -> dict[str, Any]:
@@ -54,10 +38,8 @@ async def product_rating(market: Any, product_id: UUID) -> tuple[Any, int]:
     return product["rating"], product["ratingCount"]
 
 
-async def test_the_buyer_of_a_delivered_order_reviews_its_vendor_and_its_product_once_each(
-    market: Market, known_vendor
-) -> None:
-    await known_vendor()
+async def test_the_buyer_of_a_delivered_order_reviews_its_vendor_and_its_product_once_each(market: Market) -> None:
+    await approve_vendor(market)
     product_id = await market.sell()
     order = await delivered(market, product_id)
     of_vendor, of_product = f"vendors/{market.vendor_id}", f"products/{product_id}"
@@ -77,8 +59,8 @@ async def test_the_buyer_of_a_delivered_order_reviews_its_vendor_and_its_product
     assert [(event["rating"], event.get("productId")) for event in events] == [(4, str(product_id)), (2, None)]
 
 
-async def test_no_user_reviews_what_they_did_not_receive(market: Market, known_vendor) -> None:
-    await known_vendor()
+async def test_no_user_reviews_what_they_did_not_receive(market: Market) -> None:
+    await approve_vendor(market)
     product_id = await market.sell()
     waiting = await market.paid(product_id=product_id)
     order = await delivered(market, product_id)
@@ -108,10 +90,8 @@ async def test_no_user_reviews_what_they_did_not_receive(market: Market, known_v
     assert await product_rating(market, product_id) == (None, 0)
 
 
-async def test_of_twenty_reviews_at_once_one_is_kept_and_the_rating_counts_each_kept_one(
-    market: Market, known_vendor
-) -> None:
-    await known_vendor()
+async def test_of_twenty_reviews_at_once_one_is_kept_and_the_rating_counts_each_kept_one(market: Market) -> None:
+    await approve_vendor(market)
     product_id = await market.sell(stock=50)
     order = await delivered(market, product_id)
     responses = await asyncio.gather(*(post(market, f"products/{product_id}", order) for _ in range(20)))
@@ -128,10 +108,8 @@ async def test_of_twenty_reviews_at_once_one_is_kept_and_the_rating_counts_each_
     assert await product_rating(market, product_id) == (round((5 + sum(ratings)) / 7, 2), 7)
 
 
-async def test_a_hidden_review_has_no_reader_and_does_not_count_until_it_is_restored(
-    market: Market, known_vendor
-) -> None:
-    await known_vendor()
+async def test_a_hidden_review_has_no_reader_and_does_not_count_until_it_is_restored(market: Market) -> None:
+    await approve_vendor(market)
     product_id = await market.sell()
     order = await delivered(market, product_id)
     review = (await post(market, f"products/{product_id}", order, rating=1)).json()["data"]
@@ -154,8 +132,8 @@ async def test_a_hidden_review_has_no_reader_and_does_not_count_until_it_is_rest
     assert (await client.post(f"/api/reviews/{new_id()}/hide", json={"reason": "x"}, headers=staff)).status_code == 404
 
 
-async def test_a_walk_by_cursor_gives_each_review_once_while_others_are_written(market: Market, known_vendor) -> None:
-    await known_vendor()
+async def test_a_walk_by_cursor_gives_each_review_once_while_others_are_written(market: Market) -> None:
+    await approve_vendor(market)
     product_id = await market.sell(stock=50)
     subject = f"products/{product_id}"
     before = []
@@ -182,8 +160,8 @@ async def test_reviews_of_what_does_not_exist_are_404(market: Market) -> None:
         assert (await read(market, subject)).status_code == 404
 
 
-async def test_the_database_rejects_reviews_of_foreign_and_of_undelivered_orders(market: Market, known_vendor) -> None:
-    await known_vendor()
+async def test_the_database_rejects_reviews_of_foreign_and_of_undelivered_orders(market: Market) -> None:
+    await approve_vendor(market)
     product_id = await market.sell()
     order, waiting = await delivered(market, product_id), await market.paid(product_id=product_id)
     statement = (
@@ -209,8 +187,8 @@ async def test_the_database_rejects_reviews_of_foreign_and_of_undelivered_orders
         )
 
 
-async def test_a_review_needs_a_proven_mail_address(market: Market, known_vendor) -> None:
-    await known_vendor()
+async def test_a_review_needs_a_proven_mail_address(market: Market) -> None:
+    await approve_vendor(market)
     product_id = await market.sell()
     order = await delivered(market, product_id)
     for subject in (f"vendors/{market.vendor_id}", f"products/{product_id}"):
@@ -225,8 +203,8 @@ async def reply(market: Market, review_id: str, text: str = "Thank you", headers
     return await market.client.post(f"/api/reviews/{review_id}/reply", json={"text": text}, headers=sent)
 
 
-async def test_the_reviewed_vendor_replies_once_in_public(market: Market, known_vendor) -> None:
-    await known_vendor()
+async def test_the_reviewed_vendor_replies_once_in_public(market: Market) -> None:
+    await approve_vendor(market)
     subject = f"vendors/{market.vendor_id}"
     review = data_of(await post(market, subject, await delivered(market)), 201)
     assert review["reply"] is None
@@ -238,8 +216,8 @@ async def test_the_reviewed_vendor_replies_once_in_public(market: Market, known_
     assert data_of(await read(market, subject)) == [shown]
 
 
-async def test_only_the_reviewed_vendor_replies_and_to_shown_reviews_only(market: Market, known_vendor) -> None:
-    await known_vendor()
+async def test_only_the_reviewed_vendor_replies_and_to_shown_reviews_only(market: Market) -> None:
+    await approve_vendor(market)
     review = data_of(await post(market, f"vendors/{market.vendor_id}", await delivered(market)), 201)
     for headers in (market.as_merchant(new_id()), market.as_buyer()):
         assert error_of(await reply(market, review["id"], headers=headers)) == FORBIDDEN

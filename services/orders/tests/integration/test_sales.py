@@ -144,8 +144,7 @@ async def test_an_event_before_its_order_is_redelivered(market: Market) -> None:
 async def test_every_grouping_sums_to_the_same_figures(market: Market) -> None:
     other_campus, other_vendor = new_id(), new_id()
     await market.receive(CampusChanged(campus_id=market.campus_id, name="Akoka", active=True))
-    vendor = {"owner_user_id": new_id(), "legal_name": "Ada", "campus_id": market.campus_id}
-    await market.receive(VendorApproved(vendor_id=market.vendor_id, business_name="Ada's Kitchen", **vendor))
+    await market.receive(market.vendor_event(VendorApproved))
     first = await paid_sale(market, (33_333, 3), (10_001, 1), category="meals")
     await state_escrow(market, first, net=90_000, commission=5_000)
     market.clock.advance(timedelta(days=2))
@@ -174,7 +173,7 @@ async def test_every_grouping_sums_to_the_same_figures(market: Market) -> None:
     products = {item["productId"]: "Jollof Rice" for item in first["items"]}
     assert await labels("product", vendor_id=market.vendor_id) == products
     await market.receive(
-        VendorClosed(vendor_id=market.vendor_id, owner_user_id=vendor["owner_user_id"], campus_id=market.campus_id)
+        VendorClosed(vendor_id=market.vendor_id, owner_user_id=market.merchant_id, campus_id=market.campus_id)
     )
     assert (await labels("vendor"))[str(market.vendor_id)] == str(market.vendor_id)
 
@@ -253,8 +252,7 @@ async def test_a_file_of_sales_has_each_of_ten_thousand_groups_and_more_are_422(
 
 
 async def test_each_reader_sees_the_sales_of_their_part(market: Market) -> None:
-    vendor = {"owner_user_id": market.merchant_id, "legal_name": "Ada", "campus_id": market.campus_id}
-    await market.receive(VendorApproved(vendor_id=market.vendor_id, business_name="Ada's Kitchen", **vendor))
+    await market.receive(market.vendor_event(VendorApproved))
     other_vendor, other_campus = new_id(), new_id()
     await paid_sale(market, (100, 1))
     await paid_sale(market, (1_000, 1), vendor_id=other_vendor, campus_id=other_campus)

@@ -31,17 +31,6 @@ async def changes(market: Market):
     return [(each["kind"], each["priceMinor"], each["buyerIds"]) for each in await market.published(CHANGED)]
 
 
-def vendor_event(event, market: Market, **more):
-    return event(
-        vendor_id=market.vendor_id,
-        owner_user_id=market.merchant_id,
-        business_name="Ada's Kitchen",
-        legal_name="Ada Obi Ventures",
-        campus_id=market.campus_id,
-        **more,
-    )
-
-
 async def test_a_saved_product_is_listed_once_until_it_is_removed(market: Market) -> None:
     first, second = await market.sell(name="Beans"), await market.sell()
     for product_id in (first, second, second):
@@ -137,7 +126,7 @@ async def test_a_change_reaches_every_saver_once_in_batches(market: Market, monk
 async def test_a_followed_vendor_is_listed_until_it_is_unfollowed(market: Market) -> None:
     path = f"/api/followed-vendors/{market.vendor_id}"
     assert error_of(await market.client.put(path, headers=market.as_buyer())) == NOT_FOUND
-    await market.receive(vendor_event(VendorApproved, market), sequence=1)
+    await market.receive(market.vendor_event(VendorApproved), sequence=1)
     for _ in range(2):
         assert data_of(await market.client.put(path, headers=market.as_buyer()))["businessName"] == "Ada's Kitchen"
     [entry] = data_of(await market.client.get("/api/followed-vendors", headers=market.as_buyer()))
@@ -145,13 +134,13 @@ async def test_a_followed_vendor_is_listed_until_it_is_unfollowed(market: Market
     assert data_of(await market.client.get("/api/followed-vendors", headers=market.as_buyer(new_id()))) == []
     assert (await market.client.delete(path, headers=market.as_buyer())).status_code == 204
     assert data_of(await market.client.get("/api/followed-vendors", headers=market.as_buyer())) == []
-    await market.receive(vendor_event(VendorSuspended, market, reason="Complaints"), sequence=2)
+    await market.receive(market.vendor_event(VendorSuspended, reason="Complaints"), sequence=2)
     assert error_of(await market.client.put(path, headers=market.as_buyer())) == NOT_FOUND
 
 
 async def test_an_erasure_empties_both_lists(market: Market) -> None:
     product_id = await market.sell()
-    await market.receive(vendor_event(VendorApproved, market))
+    await market.receive(market.vendor_event(VendorApproved))
     await save(market, product_id)
     await market.client.put(f"/api/followed-vendors/{market.vendor_id}", headers=market.as_buyer())
     await market.receive(UserErased(user_id=market.buyer_id))

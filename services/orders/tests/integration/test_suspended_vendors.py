@@ -16,23 +16,12 @@ from testkit.responses import CONFLICT, error_of
 from .conftest import Market
 
 
-def charge_events(event, market: Market, **more):
-    return event(
-        vendor_id=market.vendor_id,
-        owner_user_id=market.merchant_id,
-        business_name="Ada's Kitchen",
-        legal_name="Ada Obi Ventures",
-        campus_id=market.campus_id,
-        **more,
-    )
-
-
 async def suspend(market: Market, **delivery):
-    return await market.receive(charge_events(VendorSuspended, market, reason="Complaints"), **delivery)
+    return await market.receive(market.vendor_event(VendorSuspended, reason="Complaints"), **delivery)
 
 
 async def reinstate(market: Market, **delivery):
-    return await market.receive(charge_events(VendorReinstated, market), **delivery)
+    return await market.receive(market.vendor_event(VendorReinstated), **delivery)
 
 
 async def is_suspended(market: Market):
@@ -91,9 +80,9 @@ async def test_the_highest_sequence_of_a_suspension_is_kept_in_any_order(market:
 
 
 async def test_a_changed_name_neither_ends_a_suspension_nor_makes_it_stale(market: Market) -> None:
-    await market.receive(charge_events(VendorChanged, market, commission_basis_points=250), sequence=3)
+    await market.receive(market.vendor_event(VendorChanged, commission_basis_points=250), sequence=3)
     await suspend(market, sequence=2)
-    await market.receive(charge_events(VendorApproved, market), sequence=1)
+    await market.receive(market.vendor_event(VendorApproved), sequence=1)
     [row] = await market.fetch("SELECT suspended, commission_basis_points FROM vendors")
     assert (row["suspended"], row["commission_basis_points"]) == (True, 250)
 

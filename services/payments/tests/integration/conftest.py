@@ -15,187 +15,48 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import httpx
-import msgspec
 import pytest
 import pytest_asyncio
 
 from common.primitives.clock import ManualClock, iso
 from common.primitives.ids import new_id
-from common.primitives.tls import client_tls
-from contracts.identity import ReferralOutcome, UserProvisioned
 from contracts.orders import OrderDelivered, OrderPlaced, RefundRequested
-from contracts.payments import ChargeDisputed, EscrowRefunded, EscrowReleased
 from payments.app import SERVICE, compose
 from payments.clients.gateway import PaymentGateway
 from payments.timers import query_revised_webhooks_once
 from providers.gateways import PAYSTACK
 from sandbox.app import create_app
 from sandbox.settings import read_settings
+from testkit.events import provisioned
 from testkit.fixtures import WAIT_SECONDS_MAX, DatabaseFactory, DatabaseUrls, eventually
-from testkit.providers.exchanges import CheckedExchanges
-from testkit.providers.paystack import checking as paystack
-from testkit.providers.paystack.events import EVENTS
-from testkit.service_kit import opened, served
-from testkit.world import World
+from testkit.sandbox import FLUTTERWAVE_HASH, FLUTTERWAVE_KEY, GATEWAY_KEY, WEBHOOK, Sandbox, sandbox_gateway
+from testkit.service_kit import opened
 
-SECRET = "sk_test_current"
+from .ledger_checks import LedgerChecks
+
 PREVIOUS_SECRET = "sk_test_previous"
 # Any 32 bytes are a private key.
 RELEASE_SIGNING_KEY = base64.urlsafe_b64encode(bytes(range(32))).decode()
 ORIGIN = "https://shop.example"
-WEBHOOK = "/functions/v1/gateway-webhook"
-
-
 # The gateway shares the event loop of the tests: on a busy machine a connection takes longer than the limit in
 # production.
 PATIENT_SERVICE = replace(SERVICE, compose=partial(compose, gateway_connect_seconds_max=WAIT_SECONDS_MAX))
 
 
-FLUTTERWAVE_KEY, WEBHOOK_HASH = "FLWSECK_TEST-payments", "webhook-hash-of-payments"
-
-
-class ForwardingApp:
-    """An ASGI application that is set after its address is known; it records the calls of the gateway, and checks their
-    shapes.
-    """
-
-    def __init__(self) -> None:
-        self.app: Any = None
-        self.calls: list[str] = []
-        self.checked = CheckedExchanges(
-            "/gateway", ("/transaction", "/charge", "/refund"), paystack.check_request, paystack.check_response
-        )
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["path"].startswith("/gateway/"):
-            self.calls.append(f"{scope['method']} {scope['path'].removeprefix('/gateway')}")
-        self.checked.app = self.app
-        await self.checked(scope, receive, send)
-
-
-@dataclass
-class Gateway:
-    """The sandbox's payment gateway. It sends no webhooks and settles nothing by itself: the tests do both."""
-
-    address: str
-    client: httpx.AsyncClient
-    calls: list[str]
-    service: ForwardingApp
-
-    @property
-    def url(self) -> str:
-        return f"{self.address}/gateway"
-
-    async def control(self, method: str, path: str, body: Any = None) -> Any:
-        response = await self.client.request(method, f"/control/{path}", json=body)
-        assert response.status_code < 300, response.text
-        return response.json()
-
-    async def faults(self, **rules: Any) -> None:
-        await self.control("PUT", "faults", rules)
-
-    async def transactions(self) -> list[dict[str, Any]]:
-        """All transactions, oldest first."""
-        return await self._listed("transaction")
-
-    async def refunds(self) -> list[dict[str, Any]]:
-        """All refunds, oldest first."""
-        return await self._listed("refund")
-
-    async def transfers(self) -> list[dict[str, Any]]:
-        """All transfers, oldest first."""
-        return await self._listed("transfer")
-
-    async def _listed(self, path: str) -> list[dict[str, Any]]:
-        response = await self.client.get(f"/gateway/{path}", params={"perPage": 1000})
-        assert response.status_code == 200, response.text
-        return list(reversed(response.json()["data"]))
-
-    async def transaction(self, reference: str) -> dict[str, Any]:
-        response = await self.client.get(f"/gateway/transaction/verify/{reference}")
-        assert response.status_code == 200, response.text
-        return dict(response.json()["data"])
-
-    async def webhook(self, event: str, reference: str) -> dict[str, Any]:
-        """Return the body of the newest webhook about a transaction or transfer."""
-        query = {"event": event, "reference": reference, "limit": 1}
-        [webhook] = (await self.client.get("/control/webhooks", params=query)).json()
-        body = dict(json.loads(webhook["body"]))
-        if event in EVENTS:
-            paystack.check_event(body)
-        return body
-
-    async def pay(self, reference: str, **fields: Any) -> dict[str, Any]:
-        """Pay a transaction, with another `amount`, `currency` or `channel` if given; the body of its webhook."""
-        await self.control("POST", f"charges/{reference}/pay", fields)
-        return await self.webhook("charge.success", reference)
-
-    async def transfer(self, reference: str, amount_minor: int | None = None) -> dict[str, Any]:
-        """Transfer into the account of a charge, its amount by default; the body of its webhook."""
-        body = {} if amount_minor is None else {"amount": amount_minor}
-        await self.control("POST", f"charges/{reference}/transfer", body)
-        return await self.webhook("charge.success", reference)
-
-    async def decline(self, reference: str, reason: str) -> dict[str, Any]:
-        """Decline a transaction; the body of its webhook."""
-        await self.control("POST", f"charges/{reference}/decline", {"reason": reason})
-        return await self.webhook("charge.failed", reference)
-
-    async def settle_refund(self, refund: dict[str, Any], outcome: str, reason: str = "") -> None:
-        """Process or fail (`processed`, `failed`) a pending refund."""
-        action = {"processed": "process", "failed": "fail"}[outcome]
-        await self.control("POST", f"refunds/{refund['id']}/{action}", {"reason": reason})
-
-    async def move_transfer(self, reference: str, action: str) -> dict[str, Any]:
-        """`succeed`, `fail` or `reverse` a transfer; the body of its webhook."""
-        moved = await self.control("POST", f"transfers/{reference}/{action}", {"reason": f"bank: {action}"})
-        return await self.webhook(f"transfer.{moved['status']}", reference)
-
-    async def name_account(self, account_number: str, account_name: str) -> None:
-        body = {"bank_code": "058", "account_number": account_number, "account_name": account_name}
-        await self.control("PUT", "accounts", body)
-
-
 @pytest_asyncio.fixture(loop_scope="session")
-async def gateway(tmp_path: Path, held_port: Callable[[], int]) -> AsyncIterator[Gateway]:
-    front, service = ForwardingApp(), ForwardingApp()
-    async with served(front) as address, served(service) as service_address:
-        settings = read_settings(
-            {
-                "PORT": "1",
-                "SMTP_PORT": str(held_port()),
-                "STATE_DIR": str(tmp_path / "sandbox"),
-                "GATEWAY_SECRET_KEY": SECRET,
-                "WEBHOOK_URL": f"{service_address}{WEBHOOK}",
-                "FLUTTERWAVE_SECRET_KEY": FLUTTERWAVE_KEY,
-                "FLUTTERWAVE_WEBHOOK_URL": f"{service_address}/api/webhooks/flutterwave",
-                "FLUTTERWAVE_WEBHOOK_HASH": WEBHOOK_HASH,
-                "MESSAGING_WEBHOOK_URL": "http://127.0.0.1:9/messaging",
-                "MESSAGING_APP_SECRET": "secret",
-                "BASE_URL": address,
-            }
-        )
-        front.app = create_app(settings)
-        headers = {"Authorization": f"Bearer {SECRET}"}
-        async with (
-            front.app.router.lifespan_context(front.app),
-            httpx.AsyncClient(base_url=address, headers=headers, timeout=60, verify=client_tls()) as client,
-        ):
-            gateway = Gateway(address, client, front.calls, service)
-            kinds = ("charge_webhook", "refund_webhook", "transfer_webhook", "dispute_webhook")
-            await gateway.faults(**{kind: {"drop": True} for kind in kinds})
-            await gateway.control("PUT", "settings", {"refund_settlement": "manual", "transfer_settlement": "manual"})
-            for account_number in ("0123456789", "9876543210"):
-                await gateway.name_account(account_number, "OKAFOR CHIDI")
-            yield gateway
-        assert front.checked.found == [], "calls and answers have the shapes of the provider's specification"
+async def gateway(tmp_path: Path) -> AsyncIterator[Sandbox]:
+    areas = ("/transaction", "/charge", "/refund")
+    async with sandbox_gateway(lambda given: create_app(read_settings(given)), tmp_path, areas=areas) as gateway:
+        for account_number in ("0123456789", "9876543210"):
+            await gateway.name_account("058", account_number, "OKAFOR CHIDI")
+        yield gateway
 
 
 @dataclass(kw_only=True)
-class PaymentsApp(World):
+class PaymentsApp(LedgerChecks):
     """The running service, and the actions of a test."""
 
-    gateway: Gateway
+    gateway: Sandbox
     buyer: UUID = field(default_factory=uuid4)
     vendor: UUID = field(default_factory=uuid4)
     # Above the ids that the sandbox gives.
@@ -227,15 +88,9 @@ class PaymentsApp(World):
         }
         placed = OrderPlaced(**fields)
         if not await self.fetch("SELECT 1 FROM buyers WHERE user_id = $1", placed.buyer_id):
-            await self.receive(self.provisioned(placed.buyer_id))
+            await self.receive(provisioned(placed.buyer_id))
         await self.receive(placed)
         return placed
-
-    @staticmethod
-    def provisioned(buyer_id: UUID, email: str = "buyer@unilag.edu.ng") -> UserProvisioned:
-        """Return a profile without a referral."""
-        referral = ReferralOutcome(applied=False, reward_minor=0)
-        return UserProvisioned(user_id=buyer_id, email=email, role="buyer", referral=referral)
 
     @staticmethod
     def parties(placed: OrderPlaced) -> dict[str, UUID]:
@@ -274,9 +129,7 @@ class PaymentsApp(World):
         return {**body, "data": body["data"] | changes}
 
     async def two_transactions(self) -> tuple[OrderPlaced, list[str]]:
-        """Return an order with two transactions at the gateway, of which the response to the first was lost: their
-        references.
-        """
+        """Return an order and its two transactions at the gateway; the response to the first was lost."""
         placed = await self.place_order()
         await self.gateway.faults(initialize_call={"error_after": True, "times": 1})
         assert (await self.request_intent(placed.order_id)).status_code == 503
@@ -298,7 +151,7 @@ class PaymentsApp(World):
         }
         return {"event": "charge.success", "data": data}
 
-    async def send(self, body: Any, *, secret: str = SECRET, signature: str | None = None) -> httpx.Response:
+    async def send(self, body: Any, *, secret: str = GATEWAY_KEY, signature: str | None = None) -> httpx.Response:
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         signed = signature if signature is not None else sign(raw, secret)
         return await self.client.post(WEBHOOK, content=raw, headers={"x-gateway-signature": signed})
@@ -389,68 +242,23 @@ class PaymentsApp(World):
         [row] = await self.fetch("SELECT status FROM payable_orders WHERE id = $1", order_id)
         return str(row["status"])
 
-    async def check_ledger(self) -> None:
-        """Transactions sum to zero, balances equal entries, and escrow equals the locked amounts of the orders."""
-        unbalanced = await self.fetch(
-            "SELECT transaction_id FROM ledger_entries GROUP BY transaction_id HAVING sum(amount_minor) <> 0"
-        )
-        assert not unbalanced
-        drifted = await self.fetch(
-            """
-            SELECT b.account FROM ledger_balances b LEFT JOIN ledger_entries e ON e.account = b.account
-            GROUP BY b.account, b.balance_minor, b.side
-            HAVING b.balance_minor <> coalesce(sum(e.amount_minor), 0) * CASE b.side WHEN 'debit' THEN 1 ELSE -1 END
-                OR b.balance_minor < 0
-            """
-        )
-        assert not drifted
-        drifted_escrows = await self.fetch(
-            """
-            SELECT e.order_id FROM escrows e LEFT JOIN ledger_balances b ON b.account = 'escrow:' || e.order_id
-            WHERE coalesce(b.balance_minor, 0)
-                <> e.locked_vendor_minor + e.locked_commission_minor + e.locked_delivery_fee_minor
-            """
-        )
-        assert not drifted_escrows
-
-    async def check_stated_escrows(self) -> None:
-        """Check that the last event of each order states its escrow, kobo for kobo."""
-        rows = await self.fetch(
-            """
-            SELECT DISTINCT ON (o.subject) o.payload, e.* FROM outbox o JOIN escrows e ON e.order_id::text = o.subject
-            WHERE o.type = ANY ($1) ORDER BY o.subject, o.sequence DESC
-            """,
-            [event.TYPE for event in (EscrowReleased, EscrowRefunded, ChargeDisputed)],
-        )
-        for row in rows:
-            locked = row["locked_vendor_minor"] + row["locked_commission_minor"] + row["locked_delivery_fee_minor"]
-            assert msgspec.json.decode(bytes(row["payload"]))["escrow"] == {
-                "heldAt": iso(row["held_at"]),
-                "heldMinor": row["held_minor"],
-                "lockedMinor": locked,
-                "netMinor": row["released_vendor_minor"],
-                "commissionMinor": row["released_commission_minor"],
-                "deliveryFeeMinor": row["released_delivery_fee_minor"],
-            }
-
 
 OpenApp = Callable[..., AbstractAsyncContextManager[PaymentsApp]]
-Signer = Callable[..., str]
 
 
-def sign(raw: bytes, secret: str = SECRET) -> str:
+def sign(raw: bytes, secret: str = GATEWAY_KEY) -> str:
     return hmac.new(secret.encode(), raw, hashlib.sha512).hexdigest()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def open_app(gateway: Gateway, clock: ManualClock) -> OpenApp:
+async def open_app(gateway: Sandbox, clock: ManualClock) -> OpenApp:
     """`async with open_app(urls, broker_url, **settings)`: a service on the test's own database."""
 
     @asynccontextmanager
     async def opened_app(urls: DatabaseUrls, broker_url: str, **changes: Any) -> AsyncIterator[PaymentsApp]:
         settings: dict[str, Any] = {
             "gateway_api_url": gateway.url,
-            "gateway_secret_key": SECRET,
+            "gateway_secret_key": GATEWAY_KEY,
             "gateway_secret_key_previous": PREVIOUS_SECRET,
             "allowed_origins": (ORIGIN,),
             "release_signing_key": RELEASE_SIGNING_KEY,
@@ -463,13 +271,13 @@ async def open_app(gateway: Gateway, clock: ManualClock) -> OpenApp:
 
 
 @pytest.fixture
-def flutterwave_settings(gateway: Gateway) -> dict[str, Any]:
+def flutterwave_settings(gateway: Sandbox) -> dict[str, Any]:
     """Return the settings of a service that opens new payments at the second gateway."""
     return {
         "gateway_provider": "flutterwave",
         "flutterwave_api_url": f"{gateway.address}/flutterwave/v3",
         "flutterwave_secret_key": FLUTTERWAVE_KEY,
-        "flutterwave_webhook_hash": WEBHOOK_HASH,
+        "flutterwave_webhook_hash": FLUTTERWAVE_HASH,
         "flutterwave_return_url": f"{ORIGIN}/paid",
     }
 
@@ -480,16 +288,11 @@ async def app(fresh_database: DatabaseFactory, broker_url: str, open_app: OpenAp
         yield data
 
 
-@pytest.fixture
-def signer() -> Signer:
-    return sign
-
-
 @pytest_asyncio.fixture(loop_scope="session")
 async def sandbox_app(app: PaymentsApp) -> tuple[PaymentsApp, httpx.AsyncClient]:
     """Return a service that the sandbox sends its webhooks to, and a client of the sandbox, which settles by itself."""
     gateway, service = app.gateway, app.app
     gateway.service.app = service.app
     await gateway.control("DELETE", "faults")
-    await gateway.control("PUT", "settings", {"refund_settlement": "auto", "transfer_settlement": "auto"})
+    await gateway.configure(refund_settlement="auto", transfer_settlement="auto")
     return app, gateway.client

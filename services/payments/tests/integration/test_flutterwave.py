@@ -20,9 +20,9 @@ from payments.timers import (
 from payments.use_cases.reconciliation.reconcile import reconcile
 from payments.use_cases.reconciliation.reconcile_settlements import reconcile_settlements
 from providers.gateways import FLUTTERWAVE
+from testkit.sandbox import FLUTTERWAVE_HASH as HASH
 
 WEBHOOK = "/api/webhooks/flutterwave"
-HASH = "webhook-hash-of-payments"
 # The fee of 1.4 % of 5,000 naira, and 7.5 % of it as tax.
 COST_MINOR = 7_000 + 525
 

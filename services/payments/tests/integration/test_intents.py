@@ -12,6 +12,7 @@ from common.primitives.ids import new_id
 from contracts.orders import OrderCancelled, OrderExpired
 from payments.use_cases.intents import start_payment
 from payments.use_cases.intents.prepare_intent import PaymentRequest, prepare_intent
+from testkit.events import provisioned
 from testkit.fixtures import WAIT_SECONDS_MAX, eventually
 
 from .conftest import PaymentsApp
@@ -20,7 +21,7 @@ _WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'
 
 
 async def test_an_intent_has_the_orders_amount_and_the_gateways_url(app: PaymentsApp) -> None:
-    await app.receive(app.provisioned(app.buyer, "ada@unilag.edu.ng"))
+    await app.receive(provisioned(app.buyer, "ada@unilag.edu.ng"))
     placed = await app.place_order()
     response = await app.request_intent(placed.order_id, channel="card", callbackUrl="https://shop.example/paid")
 
@@ -200,7 +201,7 @@ async def test_a_payment_continues_when_its_order_arrives_in_this_process(
     app: PaymentsApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(start_payment, "WAITS_SECONDS", (WAIT_SECONDS_MAX,))
-    await app.receive(app.provisioned(app.buyer))
+    await app.receive(provisioned(app.buyer))
     order_id = new_id()
     early = asyncio.create_task(app.request_intent(order_id))
 
@@ -223,7 +224,7 @@ async def test_no_payment_is_opened_under_an_invented_address(
     early = await app.request_intent(placed.order_id)
     assert (early.status_code, early.headers["retry-after"]) == (409, "3")
     assert await app.gateway.transactions() == []
-    await app.receive(app.provisioned(app.buyer))
+    await app.receive(provisioned(app.buyer))
     assert (await app.request_intent(placed.order_id)).status_code == 201
 
 

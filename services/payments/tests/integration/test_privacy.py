@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 
 from common.primitives.ids import new_id
-from contracts.identity import ErasureRequested, UserErased, UserProvisioned, VendorClosed
-from contracts.identity import ReferralOutcome as Referral
+from contracts.identity import ErasureRequested, UserErased, VendorClosed
+from testkit.events import provisioned
 
 from .conftest import PaymentsApp
 
@@ -32,10 +32,8 @@ async def test_open_obligations_block_the_erasure_of_their_buyer_and_vendor_only
 async def test_a_refund_names_its_buyer_until_it_is_settled(
     app: PaymentsApp,
 ) -> None:
-    provisioned = UserProvisioned(
-        user_id=app.buyer, email="chidi@unilag.edu.ng", role="buyer", referral=Referral(applied=False, reward_minor=0)
-    )
-    await app.receive(provisioned)
+    profile = provisioned(app.buyer, "chidi@unilag.edu.ng")
+    await app.receive(profile)
     refund_id = await app.failed_refund()
     assert await _check_erasure(app, app.buyer) == ["unsettled_refunds"]
     body = {"action": "other_destination", "destination": ACCOUNT, "reason": "Chidi Okafor wrote to us"}
@@ -45,7 +43,7 @@ async def test_a_refund_names_its_buyer_until_it_is_settled(
     assert {table for table, rows in snapshot.items() if "Okafor" in str(rows)} == {"refund_decisions"}
     ended = await app.receive(UserErased(user_id=app.buyer))
     await app.receive(UserErased(user_id=app.buyer), event_id=ended.event_id)
-    await app.receive(provisioned)
+    await app.receive(profile)
     left = await app.snapshot()
     named = {table for table, rows in left.items() if "Okafor" in str(rows) or "chidi@" in str(rows)}
     assert named == {"processed_webhook_events"}, "the gateway's raw bodies stay for their retention (docs/privacy.md)"

@@ -17,10 +17,10 @@ from contracts.orders import RefundRequested
 from payments.domain.errors import RefundOutcomeUnknown
 from payments.timers import settle_refunds_once
 from testkit.fixtures import eventually
+from testkit.sandbox import GATEWAY_KEY
 
 from .conftest import PaymentsApp
 
-SECRET = "sk_test_current"
 PROCESS = Path(__file__).with_name("refund_process.py")
 
 
@@ -46,7 +46,7 @@ async def _sending(app: PaymentsApp, gateway_url: str, refund_id: str) -> AsyncI
         app.urls.api,
         app.urls.service,
         gateway_url,
-        SECRET,
+        GATEWAY_KEY,
         app.clock.now().isoformat(),
         refund_id,
     )

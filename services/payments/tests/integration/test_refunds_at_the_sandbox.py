@@ -14,10 +14,9 @@ from payments.clients.paystack import PaystackGateway
 from payments.domain.errors import RefundOutcomeUnknown, UnrecordedRefund
 from payments.timers import settle_refunds_once
 from payments.use_cases.refunds.submit_refund import submit_refund
+from testkit.sandbox import GATEWAY_KEY
 
 from .conftest import PaymentsApp
-
-SECRET = "sk_test_current"
 
 
 async def _paid(app: PaymentsApp, sandbox: httpx.AsyncClient, **changes: Any) -> tuple[Any, str]:
@@ -56,7 +55,7 @@ async def _drop_the_response(
     """Send the refund without a response; the timeout is short where none ever arrives."""
     await sandbox.put("/control/faults", json={"refund_call": {"times": 1, **fault}})
     service = app.app
-    sender = PaystackGateway(service.settings.gateway_api_url, SECRET, seconds_max=1 if "timeout" in fault else 60)
+    sender = PaystackGateway(service.settings.gateway_api_url, GATEWAY_KEY, seconds_max=1 if "timeout" in fault else 60)
     while True:
         with pytest.raises(GatewayUnavailable):
             await submit_refund(

@@ -4,8 +4,9 @@ from datetime import timedelta
 from typing import Any
 
 from payments.timers import recheck_rejected_keys_once, settle_refunds_once
+from testkit.sandbox import GATEWAY_KEY
 
-from .conftest import SECRET, PaymentsApp
+from .conftest import PaymentsApp
 
 
 async def use_keys(app: PaymentsApp, *keys: str) -> None:
@@ -29,7 +30,7 @@ async def test_a_rejected_key_is_503_with_one_alert_until_the_gateway_accepts_it
     assert (alert["severity"], alert["runbook"]) == ("SEV-1", "gateway-key-rejected")
     assert await recheck_rejected_keys_once(app.dependencies) == 0
     assert await alerts(app, "cleared") == []
-    await use_keys(app, SECRET)
+    await use_keys(app, GATEWAY_KEY)
     assert await recheck_rejected_keys_once(app.dependencies) == 1
     assert await recheck_rejected_keys_once(app.dependencies) == 0
     assert (len(await alerts(app)), len(await alerts(app, "cleared"))) == (1, 1)
@@ -44,7 +45,7 @@ async def test_verify_and_refund_report_a_rejected_key_too(app: PaymentsApp) -> 
     assert await settle_refunds_once(app.dependencies) == 0
     assert len(await alerts(app)) == 1
     # A second fault after the first was fixed is a new alert.
-    await use_keys(app, SECRET)
+    await use_keys(app, GATEWAY_KEY)
     await recheck_rejected_keys_once(app.dependencies)
     await use_keys(app, "sk_another")
     app.clock.advance(timedelta(minutes=5))

@@ -8,13 +8,13 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from common.observability.telemetry import PREVIOUS_KEY_ACCEPTED
-from common.process.service import background
 from common.process.settings import SignatureHeader
 from payments.app import SERVICE
 from testkit.fixtures import DatabaseFactory, eventually
+from testkit.sandbox import Sandbox
 from testkit.service_kit import opened
 
-from .conftest import RELEASE_SIGNING_KEY, Gateway, OpenApp, PaymentsApp, Signer
+from .conftest import RELEASE_SIGNING_KEY, OpenApp, PaymentsApp, sign
 from .steps import make_read_only
 
 WEBHOOK = "/functions/v1/gateway-webhook"
@@ -120,13 +120,13 @@ def _refused_signatures(good: str) -> dict[str, str | None]:
     }
 
 
-async def test_a_bad_signature_is_401_with_the_bare_body_and_records_nothing(app: PaymentsApp, signer: Signer) -> None:
+async def test_a_bad_signature_is_401_with_the_bare_body_and_records_nothing(app: PaymentsApp) -> None:
     raw = b'{"event":"charge.success","data":{"id":1}}'
-    for name, signature in _refused_signatures(signer(raw)).items():
+    for name, signature in _refused_signatures(sign(raw)).items():
         headers = {} if signature is None else {"x-gateway-signature": signature}
         response = await app.client.post(WEBHOOK, content=raw, headers=headers)
         assert (response.status_code, response.json()) == (401, {"error": "Invalid signature"}), name
-    changed = await app.client.post(WEBHOOK, content=raw + b" ", headers={"x-gateway-signature": signer(raw)})
+    changed = await app.client.post(WEBHOOK, content=raw + b" ", headers={"x-gateway-signature": sign(raw)})
     assert changed.status_code == 401
     assert await app.outcomes() == []
 
@@ -140,7 +140,7 @@ async def test_the_previous_secret_holds_during_a_rotation(app: PaymentsApp) -> 
 
 
 async def test_without_a_secret_every_webhook_is_rejected(
-    fresh_database: DatabaseFactory, broker_url: str, gateway: Gateway, signer: Signer
+    fresh_database: DatabaseFactory, broker_url: str, gateway: Sandbox
 ) -> None:
     urls = await fresh_database("payments")
     async with opened(
@@ -148,19 +148,19 @@ async def test_without_a_secret_every_webhook_is_rejected(
     ) as service:
         for secret in ("", "sk_test_current"):
             response = await service.client.post(
-                WEBHOOK, content=b"{}", headers={"x-gateway-signature": signer(b"{}", secret)}
+                WEBHOOK, content=b"{}", headers={"x-gateway-signature": sign(b"{}", secret)}
             )
             assert (response.status_code, response.json()) == (401, {"error": "Invalid signature"})
 
 
 async def test_a_setting_names_the_header_of_the_signature(
-    fresh_database: DatabaseFactory, broker_url: str, open_app: OpenApp, signer: Signer
+    fresh_database: DatabaseFactory, broker_url: str, open_app: OpenApp
 ) -> None:
     raw = b'{"event":"charge.success","data":{"id":1}}'
     header = "x-paystack-signature"
     async with open_app(await fresh_database("payments"), broker_url, gateway_signature_header=header) as app:
         for name, status in ((header, 200), ("X-Paystack-Signature", 200), ("x-gateway-signature", 401)):
-            response = await app.client.post(WEBHOOK, content=raw, headers={name: signer(raw)})
+            response = await app.client.post(WEBHOOK, content=raw, headers={name: sign(raw)})
             assert response.status_code == status, name
 
 
@@ -170,9 +170,9 @@ def test_no_other_header_can_be_named_for_the_signature(name: str) -> None:
         TypeAdapter(SignatureHeader).validate_python(name)
 
 
-async def test_no_other_header_of_the_gateway_matters(app: PaymentsApp, signer: Signer) -> None:
+async def test_no_other_header_of_the_gateway_matters(app: PaymentsApp) -> None:
     raw = b'{"event":"charge.success","data":{"id":1}}'
-    headers = {"x-gateway-signature": signer(raw), "authorization": "nonsense", "content-type": "text/plain"}
+    headers = {"x-gateway-signature": sign(raw), "authorization": "nonsense", "content-type": "text/plain"}
     assert (await app.client.post(WEBHOOK, content=raw, headers=headers)).status_code == 200
 
 
@@ -207,26 +207,22 @@ async def test_a_database_that_cannot_be_written_is_503_with_retry_after(app: Pa
     assert all(response.headers["retry-after"] for response in responses)
 
 
-async def test_the_trace_of_the_request_travels_with_the_work(app: PaymentsApp, signer: Signer) -> None:
+async def test_the_trace_of_the_request_travels_with_the_work(app: PaymentsApp) -> None:
     raw = b'{"event":"charge.success","data":{"id":1}}'
-    headers = {"x-gateway-signature": signer(raw), "traceparent": TRACE}
+    headers = {"x-gateway-signature": sign(raw), "traceparent": TRACE}
     assert (await app.client.post(WEBHOOK, content=raw, headers=headers)).status_code == 200
     [work] = await app.fetch("SELECT trace FROM outbox")
     assert work["trace"]["traceparent"].split("-")[1] == TRACE.split("-")[1]
 
 
 async def test_the_worker_settles_and_quarantines_over_the_broker(
-    fresh_database: DatabaseFactory, broker_url: str, gateway: Gateway, open_app: OpenApp
+    fresh_database: DatabaseFactory, broker_url: str, gateway: Sandbox, open_app: OpenApp
 ) -> None:
     urls = await fresh_database("payments")
     async with open_app(urls, broker_url, retry_delays_seconds=(0.05, 0.1)) as app:
         placed = await app.place_order()
         intent = await app.open_intent(placed.order_id)
-        service = app.app
-        running = [
-            asyncio.ensure_future(loop) for loop in background(SERVICE, service.runtime, service.dependencies, "worker")
-        ]
-        try:
+        async with app.running("worker"):
             await app.send(app.charge(intent["reference"], 500_000))
             await app.send(app.charge("ch-" + "0" * 32, 700))
 
@@ -234,10 +230,6 @@ async def test_the_worker_settles_and_quarantines_over_the_broker(
                 return sorted(await app.outcomes()) == ["done", "done"]
 
             await eventually(settled)
-        finally:
-            for task in running:
-                task.cancel()
-            await asyncio.gather(*running, return_exceptions=True)
         assert await app.order_status(placed.order_id) == "paid_escrow"
-        [unknown] = await service.published("payments.charge_quarantined.v1")
+        [unknown] = await app.published("payments.charge_quarantined.v1")
         assert (unknown["reason"], unknown["amountMinor"]) == ("unknown_reference", 700)

@@ -1,7 +1,5 @@
 """Fixtures: the service on real servers, with the sandbox's payment gateway on a real socket."""
 
-import base64
-import itertools
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -10,112 +8,40 @@ from typing import Any
 from uuid import UUID
 
 import httpx
-import msgspec
 import pytest
 
-from campus_tools.servers import held_ports
-from common.messaging.messages import Received
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
-from common.primitives.signatures import SigningKey
-from common.primitives.tls import client_tls
-from contracts.event import Event
 from contracts.identity import VendorApproved
 from contracts.payments import (
-    ChargeDisputed,
     EscrowHeld,
-    EscrowRefunded,
     EscrowReleased,
-    ReleaseStatement,
-    statement_message,
 )
 from payouts.app import SERVICE
 from sandbox.app import create_app
 from sandbox.settings import read_settings
+from testkit.events import vendor_event
 from testkit.fixtures import DatabaseFactory, DatabaseUrls
 from testkit.responses import data_of
-from testkit.service_kit import OpenService, opened, served
+from testkit.sandbox import GATEWAY_KEY, Sandbox, sandbox_gateway
+from testkit.service_kit import OpenService, opened
 from testkit.world import World
 
-KEY = "sk_test_payouts"
+from .signed_events import RELEASE_KEY, SignedEvents
+
 ACCOUNT_NUMBER_KEY = "a key of account numbers for these tests"
-RELEASE_KEY = SigningKey(base64.urlsafe_b64encode(bytes(range(32))).decode())
 # As long as possible: the gateway shares its event loop with the tests, and no call may be late by itself.
 GATEWAY_SECONDS_MAX = 20
-
-
-_ACCOUNTS = itertools.count(5_000_000_000)
-
-
-@dataclass
-class Sandbox:
-    """The external gateway with its own ledger."""
-
-    address: str
-    client: httpx.AsyncClient
-
-    async def faults(self, **rules: Any) -> None:
-        response = await self.client.put("/control/faults", json=rules)
-        assert response.status_code == 200, response.text
-
-    async def configure(self, **changes: Any) -> None:
-        response = await self.client.put("/control/settings", json=changes)
-        assert response.status_code == 200, response.text
-
-    async def transfers(self) -> list[dict[str, Any]]:
-        return list((await self.client.get("/gateway/transfer")).json()["data"])
-
-    async def balance_minor(self) -> int:
-        listed = (await self.client.get("/gateway/balance")).json()["data"]
-        return int({line["currency"]: line["balance"] for line in listed}["NGN"])
-
-    async def new_account(self, legal_name: str = "Ada Obi Ventures") -> tuple[str, str]:
-        """Return another account of this holder each time, and its bank."""
-        account = f"{next(_ACCOUNTS):010d}", "058"
-        await self.name_account(account[1], account[0], legal_name)
-        return account
-
-    async def name_account(self, bank_code: str, account_number: str, account_name: str) -> None:
-        body = {"bank_code": bank_code, "account_number": account_number, "account_name": account_name}
-        response = await self.client.put("/control/accounts", json=body)
-        assert response.status_code == 200, response.text
-
-
 OPENING_BALANCE_MINOR = 1_000_000_000
-FLUTTERWAVE_KEY = "FLWSECK_TEST-payouts"
 
 
 @asynccontextmanager
 async def sandbox_in(folder: Path) -> AsyncIterator[Sandbox]:
-    """Open the sandbox's payment gateway. It sends no webhooks: the tests deliver them."""
-    with held_ports(2) as [port, mail_port]:
-        settings = read_settings(
-            {
-                "PORT": str(port),
-                "SMTP_PORT": str(mail_port),
-                "STATE_DIR": str(folder / "sandbox"),
-                "GATEWAY_SECRET_KEY": KEY,
-                "WEBHOOK_URL": "http://127.0.0.1:9/webhook",
-                "FLUTTERWAVE_SECRET_KEY": FLUTTERWAVE_KEY,
-                "FLUTTERWAVE_WEBHOOK_URL": "http://127.0.0.1:9/flutterwave",
-                "MESSAGING_WEBHOOK_URL": "http://127.0.0.1:9/messaging",
-                "MESSAGING_APP_SECRET": "secret",
-                "BASE_URL": f"http://127.0.0.1:{port}",
-                "OPENING_BALANCE_MINOR": str(OPENING_BALANCE_MINOR),
-            }
-        )
-        app = create_app(settings)
-        headers = {"Authorization": f"Bearer {KEY}"}
-        async with (
-            app.router.lifespan_context(app),
-            served(app, port=port),
-            httpx.AsyncClient(base_url=settings.base_url, headers=headers, timeout=60, verify=client_tls()) as client,
-        ):
-            running = Sandbox(settings.base_url, client)
-            await running.faults(transfer_webhook={"drop": True})
-            # Small amounts keep sums simple.
-            await running.configure(transfer_settlement="manual", transfer_minimum_minor=1)
-            yield running
+    """Yield the payment gateway. Small amounts keep sums simple."""
+    balance = {"OPENING_BALANCE_MINOR": str(OPENING_BALANCE_MINOR)}
+    async with sandbox_gateway(lambda given: create_app(read_settings(given)), folder, **balance) as sandbox:
+        await sandbox.configure(transfer_minimum_minor=1)
+        yield sandbox
 
 
 @pytest.fixture
@@ -143,63 +69,6 @@ class Vendor:
         return {"roles": ("buyer", "merchant"), "vendor_id": self.id, "stepped_up": stepped_up}
 
 
-class Payments:
-    """Payments' signer: it counts and sums each vendor's movements, as payments' `sign_movement` does."""
-
-    def __init__(self, key: SigningKey = RELEASE_KEY) -> None:
-        self.key = key
-        self._stated: dict[UUID, tuple[int, int]] = {}
-
-    def statement(self, vendor_id: UUID, source: str, amount_minor: int) -> ReleaseStatement:
-        sequence, net_minor = self._stated.get(vendor_id, (0, 0))
-        sequence, net_minor = sequence + 1, net_minor + amount_minor
-        self._stated[vendor_id] = (sequence, net_minor)
-        message = statement_message(vendor_id, source, amount_minor, sequence, net_minor)
-        return ReleaseStatement(
-            sequence=sequence, net_minor=net_minor, key_id=self.key.id, signature=self.key.sign(message)
-        )
-
-    def signed(self, event: Event) -> Event:
-        """Return the event with its statement, when it moves money of a vendor and has none."""
-        source, amount_minor = movement_of(event)
-        if not amount_minor or getattr(event, "statement", None) is not None:
-            return event
-        statement = self.statement(event.vendor_id, source, amount_minor)
-        return msgspec.structs.replace(event, statement=statement)
-
-
-def movement_of(event: Event) -> tuple[str, int]:
-    """Return the source and the amount of an event's movement to or from a vendor."""
-    if isinstance(event, EscrowReleased):
-        return f"release:{event.release_id}", event.net_minor
-    if isinstance(event, EscrowRefunded):
-        return f"refund:{event.refund_id}", -event.from_vendor_minor
-    if isinstance(event, ChargeDisputed):
-        return f"chargeback:{event.chargeback_id}:{event.outcome}", event.to_vendor_minor - event.from_vendor_minor
-    return "", 0
-
-
-class SignedEvents:
-    """The service with signed events: every movement is signed, the same event with the same statement each time."""
-
-    def __init__(self, app: OpenService) -> None:
-        self._app = app
-        self.payments = Payments()
-        self._signed: dict[Event, Event] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._app, name)
-
-    async def deliver(self, event: Event, **how: Any) -> Received:
-        if event not in self._signed:
-            self._signed[event] = self.payments.signed(event)
-        return await self._app.deliver(self._signed[event], **how)
-
-    async def deliver_unsigned(self, event: Event, **how: Any) -> Received:
-        """Delivers an event without a signature, or with one of the test."""
-        return await self._app.deliver(event, **how)
-
-
 class Scenario(World):
     """Actions and reads that many tests share."""
 
@@ -213,15 +82,7 @@ class Scenario(World):
 
     async def vendor(self, *, legal_name: str = "Ada Obi Ventures") -> Vendor:
         vendor = Vendor(new_id(), new_id(), legal_name)
-        await self.receive(
-            VendorApproved(
-                vendor_id=vendor.id,
-                owner_user_id=vendor.owner,
-                business_name="A shop",
-                legal_name=legal_name,
-                campus_id=new_id(),
-            )
-        )
+        await self.receive(vendor_event(VendorApproved, vendor.id, vendor.owner, legal_name=legal_name))
         return vendor
 
     async def release(self, vendor: Vendor, net_minor: int, **changes: Any) -> EscrowReleased:
@@ -321,21 +182,28 @@ async def urls(fresh_database: DatabaseFactory) -> DatabaseUrls:
     return await fresh_database("payouts")
 
 
+@asynccontextmanager
+async def opened_payouts(
+    urls: DatabaseUrls, broker_url: str, sandbox: Sandbox, clock: ManualClock, **changes: Any
+) -> AsyncIterator[OpenService]:
+    """Yield the service with this gateway; keyword arguments replace settings."""
+    settings = {
+        "gateway_api_url": sandbox.url,
+        "gateway_secret_key": GATEWAY_KEY,
+        "account_number_key": ACCOUNT_NUMBER_KEY,
+        "release_verify_keys": (RELEASE_KEY.public_text,),
+        "gateway_timeout_seconds": GATEWAY_SECONDS_MAX,
+        # Small amounts keep sums simple.
+        "payout_transfer_minimum_minor": 1,
+        **changes,
+    }
+    async with opened(SERVICE, urls, broker_url, clock=clock, **settings) as running:
+        yield running
+
+
 @pytest.fixture
 async def app(urls: DatabaseUrls, broker_url: str, sandbox: Sandbox, clock: ManualClock) -> AsyncIterator[OpenService]:
-    async with opened(
-        SERVICE,
-        urls,
-        broker_url,
-        clock=clock,
-        gateway_api_url=f"{sandbox.address}/gateway",
-        gateway_secret_key=KEY,
-        account_number_key=ACCOUNT_NUMBER_KEY,
-        release_verify_keys=(RELEASE_KEY.public_text,),
-        gateway_timeout_seconds=GATEWAY_SECONDS_MAX,
-        # Small amounts keep sums simple.
-        payout_transfer_minimum_minor=1,
-    ) as running:
+    async with opened_payouts(urls, broker_url, sandbox, clock) as running:
         yield running
 
 
@@ -368,17 +236,5 @@ async def shared_scenario(
 ) -> AsyncIterator[Scenario]:
     """One opened service for a module whose tests each have vendors and payouts of their own."""
     clock = ManualClock()
-    async with opened(
-        SERVICE,
-        await module_database("payouts"),
-        broker_url,
-        clock=clock,
-        gateway_api_url=f"{shared_sandbox.address}/gateway",
-        gateway_secret_key=KEY,
-        account_number_key=ACCOUNT_NUMBER_KEY,
-        release_verify_keys=(RELEASE_KEY.public_text,),
-        gateway_timeout_seconds=GATEWAY_SECONDS_MAX,
-        # Small amounts keep sums simple.
-        payout_transfer_minimum_minor=1,
-    ) as running:
+    async with opened_payouts(await module_database("payouts"), broker_url, shared_sandbox, clock) as running:
         yield Scenario(running, clock)

@@ -18,8 +18,9 @@ from payouts.timers import process_due_transfers_once
 from payouts.use_cases.transfers.dispatch_payouts import Alone, DispatchOrder, dispatch_payouts
 from providers.paystack import PaystackApi
 from testkit.responses import data_of
+from testkit.sandbox import Sandbox
 
-from .conftest import OPENING_BALANCE_MINOR, Sandbox, Scenario
+from .conftest import OPENING_BALANCE_MINOR, Scenario
 from .staff import Staff
 
 KEY = UUID("6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")

@@ -11,8 +11,9 @@ from contracts.payments import TransferFailed, TransferReversed, TransferSucceed
 from operations.audit.invariants import INVARIANTS
 from payouts.timers import process_due_transfers_once
 from testkit.responses import data_of
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario, Vendor
+from .conftest import Scenario, Vendor
 
 AMOUNT = 40_000
 

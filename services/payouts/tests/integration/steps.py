@@ -9,9 +9,11 @@ from contracts.payments import ChargeDisputed, EscrowRefunded, TransferFailed
 from payouts.domain.transfer_updates import TransferUpdate
 from payouts.timers import process_due_transfers_once, request_scheduled_payouts_once
 from payouts.use_cases.transfers.record_transfer_update import record_transfer_update
+from testkit.events import vendor_event as profile_event
 from testkit.responses import data_of
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario, Vendor
+from .conftest import Scenario, Vendor
 from .staff import AMOUNT
 
 QUARANTINE_REASON = "The bank says that the name is another"
@@ -169,14 +171,7 @@ async def scheduled_payouts(scenario: Scenario, vendor):
 
 
 def vendor_event(event, vendor, **more):
-    return event(
-        vendor_id=vendor.id,
-        owner_user_id=vendor.owner,
-        business_name="A shop",
-        legal_name=vendor.legal_name,
-        campus_id=new_id(),
-        **more,
-    )
+    return profile_event(event, vendor.id, vendor.owner, legal_name=vendor.legal_name, **more)
 
 
 def transfer_event(event, reference, **changes):

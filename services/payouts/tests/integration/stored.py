@@ -6,8 +6,9 @@ from uuid import UUID, uuid4
 
 from payouts.domain.transfer_updates import TransferUpdate
 from payouts.store import transfers
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario, Vendor
+from .conftest import Scenario, Vendor
 from .staff import AMOUNT, Staff
 
 

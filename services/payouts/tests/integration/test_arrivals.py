@@ -7,8 +7,9 @@ import pytest
 
 from common.primitives.clock import ManualClock
 from testkit.responses import data_of
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario
+from .conftest import Scenario
 from .staff import Staff
 from .steps import DAILY, put_schedule
 

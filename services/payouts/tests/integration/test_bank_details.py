@@ -16,8 +16,9 @@ from contracts.permissions import permissions_of
 from payouts.app import SERVICE
 from payouts.use_cases.bank_details.encrypt_account_numbers import encrypt_account_numbers
 from testkit.responses import FORBIDDEN, NOT_FOUND, STEP_UP_REQUIRED, UNAUTHORIZED, data_of, error_of, invalid_field_of
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario, Vendor
+from .conftest import Scenario, Vendor
 
 CHANGED = BankDetailsChanged.TYPE
 DAY = timedelta(days=1)

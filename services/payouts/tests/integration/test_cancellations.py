@@ -8,8 +8,9 @@ import pytest
 from common.primitives.ids import new_id
 from payouts.use_cases.payouts.cancel_payout import cancel_payout
 from testkit.responses import CONFLICT, FORBIDDEN, error_of
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario
+from .conftest import Scenario
 from .staff import AMOUNT, Case, Staff
 
 

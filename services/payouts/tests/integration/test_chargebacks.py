@@ -8,8 +8,9 @@ from uuid import uuid4
 from common.primitives.ids import new_id
 from contracts.payments import EscrowRefunded, EscrowState, OutsideRefundRecorded
 from payouts.domain.errors import ChargebackLossNotReceived
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario, released
+from .conftest import Scenario, released
 from .steps import charge_disputed, skip_reason
 
 

@@ -9,8 +9,9 @@ import pytest
 from common.auth.caller import THE_SERVICE
 from payouts.use_cases.payouts.steps import restitute_payout
 from testkit.fixtures import eventually
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario
+from .conftest import Scenario
 from .staff import AMOUNT, Case, Staff
 
 ROUNDS = 12

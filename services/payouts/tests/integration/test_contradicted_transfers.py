@@ -10,8 +10,9 @@ import pytest
 
 from contracts.payments import TransferFailed, TransferSucceeded
 from testkit.responses import CONFLICT, data_of, error_of
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario
+from .conftest import Scenario
 from .staff import AMOUNT, Case, Staff
 from .steps import (
     DAILY,

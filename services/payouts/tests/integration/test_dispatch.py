@@ -7,8 +7,9 @@ from uuid import UUID, uuid4
 from common.primitives.ids import new_id
 from contracts.payments import TransferSucceeded
 from testkit.responses import FORBIDDEN, INVALID, STEP_UP_REQUIRED, error_of
+from testkit.sandbox import Sandbox
 
-from .conftest import OPENING_BALANCE_MINOR, Sandbox, Scenario
+from .conftest import OPENING_BALANCE_MINOR, Scenario
 from .dispatch_steps import KEY, OTHER_KEY, hold
 from .staff import Staff
 

@@ -8,8 +8,9 @@ from common.primitives.ids import new_id
 from payouts.domain.dispatch import LEASE, PlanLine
 from payouts.store import payouts, wallets
 from payouts.store.payouts import Batch
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario, Vendor, released
+from .conftest import Scenario, Vendor, released
 from .dispatch_steps import hold
 from .staff import Staff
 from .steps import charge_disputed, skip_reason

@@ -4,8 +4,9 @@ from datetime import timedelta
 
 from common.primitives.ids import new_id
 from contracts.identity import ErasureRequested, VendorChanged, VendorClosed
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario
+from .conftest import Scenario
 
 
 async def evaluate_update(scenario: Scenario, vendor, user_id=None):

@@ -15,8 +15,9 @@ from contracts.permissions import permissions_of
 from payouts.use_cases.exceptions.close_exception import close_exception
 from payouts.use_cases.exceptions.query_exception import QUERIED
 from testkit.responses import CONFLICT, data_of, error_of
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario
+from .conftest import Scenario
 from .staff import AMOUNT
 from .steps import FINDING, act_on_exception, list_exceptions, new_id_v4, receive_update, sent_payouts
 

@@ -6,8 +6,9 @@ import pytest
 
 from contracts.payments import TransferSucceeded
 from payouts.timers import process_due_transfers_once
+from testkit.sandbox import Sandbox
 
-from .conftest import OPENING_BALANCE_MINOR, Sandbox, Scenario
+from .conftest import OPENING_BALANCE_MINOR, Scenario
 
 KEY = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
 OTHER_KEY = "7a1c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"

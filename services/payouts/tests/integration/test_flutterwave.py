@@ -8,7 +8,6 @@ import pytest
 
 from common.primitives.clock import ManualClock
 from contracts.payments import TransferFailed, TransferSucceeded
-from payouts.app import SERVICE
 from payouts.domain.gateway_results import Absent, Reported, Unclear
 from payouts.metrics import GATEWAY_BALANCE_TIME
 from payouts.timers import (
@@ -20,9 +19,9 @@ from payouts.timers import (
 from payouts.use_cases.transfers.pause_payouts import pause_payouts
 from testkit.fixtures import DatabaseUrls
 from testkit.responses import data_of
-from testkit.service_kit import opened
+from testkit.sandbox import FLUTTERWAVE_KEY, Sandbox
 
-from .conftest import ACCOUNT_NUMBER_KEY, FLUTTERWAVE_KEY, GATEWAY_SECONDS_MAX, KEY, RELEASE_KEY, Sandbox, Scenario
+from .conftest import Scenario, opened_payouts
 from .staff import AMOUNT, Staff
 
 CALLS = {"authorization": f"Bearer {FLUTTERWAVE_KEY}"}
@@ -36,16 +35,10 @@ def open_with(urls: DatabaseUrls, broker_url: str, sandbox: Sandbox, clock: Manu
     async def opened_with(provider, **changes):
         settings = {
             "gateway_provider": provider,
-            "gateway_api_url": f"{sandbox.address}/gateway",
-            "gateway_secret_key": KEY,
             "flutterwave_api_url": f"{sandbox.address}/flutterwave/v3",
             "flutterwave_secret_key": FLUTTERWAVE_KEY,
-            "account_number_key": ACCOUNT_NUMBER_KEY,
-            "release_verify_keys": (RELEASE_KEY.public_text,),
-            "gateway_timeout_seconds": GATEWAY_SECONDS_MAX,
-            "payout_transfer_minimum_minor": 1,
-        } | changes
-        async with opened(SERVICE, urls, broker_url, clock=clock, **settings) as running:
+        }
+        async with opened_payouts(urls, broker_url, sandbox, clock, **settings | changes) as running:
             yield Staff(Scenario(running, clock), sandbox)
 
     return opened_with

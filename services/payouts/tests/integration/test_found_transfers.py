@@ -14,8 +14,9 @@ from payouts.domain.errors import GatewayUnavailable
 from payouts.timers import compare_transfers_once, process_due_transfers_once
 from payouts.use_cases.transfers.compare_transfers import compare_transfers
 from testkit.responses import error_of
+from testkit.sandbox import Sandbox
 
-from .conftest import OPENING_BALANCE_MINOR, Sandbox, Scenario
+from .conftest import OPENING_BALANCE_MINOR, Scenario
 
 KEY = UUID("6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
 OTHER_KEY = UUID("7a1c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")

@@ -8,8 +8,9 @@ from uuid import UUID
 from common.primitives.ids import new_id
 from payouts.domain.found_transfers import Candidate, ListedTransfer
 from payouts.store import found_transfers
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario
+from .conftest import Scenario
 from .staff import Staff
 from .stored import sent_pair
 

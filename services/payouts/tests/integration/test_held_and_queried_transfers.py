@@ -7,8 +7,9 @@ import pytest
 
 from payouts.domain.dispatch import LEASE
 from payouts.timers import process_due_transfers_once
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario
+from .conftest import Scenario
 from .dispatch_steps import (
     KEY,
     OTHER_KEY,

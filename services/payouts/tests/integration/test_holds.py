@@ -6,8 +6,9 @@ import pytest
 
 from common.primitives.ids import new_id
 from testkit.responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, STEP_UP_REQUIRED, data_of, error_of
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario
+from .conftest import Scenario
 from .staff import Staff
 
 REASON = {"reason": "the bank asked for a document"}

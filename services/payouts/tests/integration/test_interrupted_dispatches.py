@@ -3,7 +3,9 @@
 import httpx
 import pytest
 
-from .conftest import Sandbox, Scenario
+from testkit.sandbox import Sandbox
+
+from .conftest import Scenario
 from .dispatch_steps import (
     MortalDatabase,
     MortalTransport,

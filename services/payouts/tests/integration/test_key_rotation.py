@@ -11,9 +11,9 @@ from common.primitives.encryption import DecryptionFailed, Encryptor
 from common.process.runtime import running
 from payouts.app import SERVICE
 from testkit.fixtures import DatabaseUrls
-from testkit.service_kit import opened
+from testkit.sandbox import Sandbox
 
-from .conftest import GATEWAY_SECONDS_MAX, KEY, RELEASE_KEY, Sandbox, Scenario
+from .conftest import Scenario, opened_payouts
 
 OLD, NEW = "the old key of account numbers", "the new key of account numbers"
 BEFORE_THE_SWITCH = {"account_number_key": OLD, "account_number_key_previous": NEW}
@@ -25,12 +25,7 @@ SHARED = "the key that all services shared"
 async def open_story(urls: DatabaseUrls, broker_url: str, sandbox: Sandbox, clock: ManualClock):
     @asynccontextmanager
     async def open_one(**keys):
-        gateway = {"gateway_api_url": f"{sandbox.address}/gateway", "gateway_secret_key": KEY}
-        limits = {"gateway_timeout_seconds": GATEWAY_SECONDS_MAX, "payout_transfer_minimum_minor": 1}
-        more = {**gateway, **limits, **keys}
-        async with opened(
-            SERVICE, urls, broker_url, clock=clock, release_verify_keys=(RELEASE_KEY.public_text,), **more
-        ) as service:
+        async with opened_payouts(urls, broker_url, sandbox, clock, **keys) as service:
             yield Scenario(service, clock)
 
     return open_one

@@ -25,10 +25,11 @@ from common.primitives.clock import ManualClock
 from payouts.domain.dispatch import LEASE
 from payouts.timers import process_due_transfers_once
 from testkit.fixtures import DatabaseUrls, eventually
+from testkit.sandbox import GATEWAY_KEY, Sandbox
 from testkit.service_kit import BASE_URL, CURSOR_KEY, SERVICE_ROLE_KEY, issuing, served
 
-from .conftest import ACCOUNT_NUMBER_KEY, OPENING_BALANCE_MINOR, RELEASE_KEY, Sandbox, Scenario
-from .conftest import KEY as GATEWAY_KEY
+from .conftest import ACCOUNT_NUMBER_KEY, OPENING_BALANCE_MINOR, Scenario
+from .signed_events import RELEASE_KEY
 
 KEY = UUID("6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
 _WAITS_FOR_A_LOCK = """

@@ -9,8 +9,9 @@ import pytest
 
 from common.primitives.ids import new_id
 from testkit.responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, STEP_UP_REQUIRED, data_of, error_of
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario
+from .conftest import Scenario
 from .dispatch_steps import KEY, OTHER_KEY
 from .staff import Staff
 from .steps import quarantine_account

@@ -23,8 +23,9 @@ from payouts.store import (
     wallets,
 )
 from testkit.locks import Locks, assert_locks, waits_for
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario, released
+from .conftest import Scenario, released
 from .dispatch_steps import prepare_run
 from .staff import Staff
 from .steps import DAILY, prepared_release, put_schedule, skip_reason

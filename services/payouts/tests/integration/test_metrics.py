@@ -4,8 +4,9 @@ from datetime import timedelta
 
 from payouts.metrics import GATEWAY_BALANCE_MINOR, GATEWAY_BALANCE_TIME
 from payouts.timers import observe_balance_once
+from testkit.sandbox import Sandbox
 
-from .conftest import OPENING_BALANCE_MINOR, Sandbox, Scenario
+from .conftest import OPENING_BALANCE_MINOR, Scenario
 
 
 def published(name):

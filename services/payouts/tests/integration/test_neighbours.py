@@ -10,8 +10,9 @@ from common.primitives.ids import new_id
 from contracts.payments import EscrowRefunded, TransferFailed, TransferReversed, TransferSucceeded
 from testkit.neighbours import Story, assert_isolated
 from testkit.responses import data_of
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario, Vendor
+from .conftest import Scenario, Vendor
 from .staff import AMOUNT, Case, Staff
 from .steps import FINDING, act_on_exception, charge_disputed, list_exceptions, quarantined_account
 

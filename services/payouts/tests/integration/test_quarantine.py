@@ -15,8 +15,9 @@ from contracts.permissions import permissions_of
 from payouts.domain.dispatch import LEASE, LOST_CALL
 from payouts.timers import process_due_transfers_once
 from testkit.responses import CONFLICT, FORBIDDEN, NOT_FOUND, STEP_UP_REQUIRED, UNAUTHORIZED, data_of, error_of
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario, released
+from .conftest import Scenario, released
 from .steps import QUARANTINE_REASON, escrow_refunded, quarantine_account, quarantined_account, transfer_event
 
 QUARANTINED = "payouts.bank_details_quarantined.v1"

@@ -18,10 +18,11 @@ from payouts.domain.transfer_updates import TransferUpdate, evaluate_update, has
 from payouts.domain.transitions import REPORTS, STATES, TRANSFER
 from payouts.store import transfers
 from payouts.use_cases.transfers.record_transfer_update import record_transfer_update
+from testkit.sandbox import Sandbox
 from testkit.state_changes import StateChanges
 from testkit.walks import SEEDS, walk
 
-from .conftest import Sandbox, Scenario
+from .conftest import Scenario
 from .staff import AMOUNT, Case, Staff
 from .steps import FINDING, act_on_exception
 

@@ -11,8 +11,9 @@ from common.primitives.ids import new_id
 from contracts.payments import EscrowRefunded, TransferFailed, TransferReversed
 from contracts.permissions import permissions_of
 from testkit.responses import CONFLICT, FORBIDDEN, data_of, error_of
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario
+from .conftest import Scenario
 from .staff import AMOUNT, Staff
 
 

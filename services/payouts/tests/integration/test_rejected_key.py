@@ -7,8 +7,9 @@ import pytest
 from payouts.domain.dispatch import LEASE
 from payouts.timers import observe_balance_once, process_due_transfers_once
 from testkit.responses import error_of
+from testkit.sandbox import GATEWAY_KEY, Sandbox
 
-from .conftest import KEY, OPENING_BALANCE_MINOR, Sandbox, Scenario
+from .conftest import OPENING_BALANCE_MINOR, Scenario
 
 DISPATCH_KEY = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
 OTHER_KEY = "7a1c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
@@ -65,7 +66,7 @@ async def test_payouts_pause_until_the_gateway_accepts_the_key(scenario: Scenari
     await observe(scenario)
     assert await alerts(scenario, "cleared") == []
 
-    await use_keys(sandbox, KEY)
+    await use_keys(sandbox, GATEWAY_KEY)
     await observe(scenario)
     await observe(scenario)
     assert len(await alerts(scenario, "cleared")) == 1
@@ -84,7 +85,7 @@ async def test_a_dispatch_with_a_response_ends_the_pause(scenario: Scenario, rej
     vendor = await scenario.vendor()
     await scenario.put_bank_details(vendor)
     assert len(await alerts(scenario)) == 1
-    await use_keys(rejected, KEY)
+    await use_keys(rejected, GATEWAY_KEY)
     assert (await scenario.put_bank_details(vendor)).json()["data"]["verified"] is True
     await scenario.release(vendor, 100_000)
     await scenario.payout(vendor, 10_000)

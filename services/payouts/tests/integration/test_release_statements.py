@@ -20,7 +20,8 @@ from payouts.domain.release_statements import LATE_AFTER
 from payouts.timers import check_releases_once
 from payouts.use_cases.releases.correct_wallet import correct_wallet
 
-from .conftest import RELEASE_KEY, Payments, Scenario, released
+from .conftest import Scenario, released
+from .signed_events import RELEASE_KEY, Payments
 from .steps import escrow_refunded, skip_reason
 
 OTHER_KEY = SigningKey("AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=")

@@ -16,8 +16,9 @@ from payouts.domain.severity import ExceptionContext
 from payouts.store import exceptions, release_statements
 from payouts.store.exceptions import OpeningException
 from payouts.store.release_statements import VendorLedger
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario, Vendor, released
+from .conftest import Scenario, Vendor, released
 from .staff import Staff
 from .steps import escrow_refunded, skip_reason
 from .stored import sent_payout

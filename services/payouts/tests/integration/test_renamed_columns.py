@@ -10,8 +10,9 @@ from alembic.config import Config
 from common.migrations.runner import migrations_folder
 from payouts.store import transfers
 from testkit.fixtures import DatabaseFactory
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario
+from .conftest import Scenario
 from .stored import Sent, observe, sent_payout
 
 

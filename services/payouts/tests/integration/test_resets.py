@@ -10,8 +10,9 @@ from contracts.identity import VendorReinstated, VendorSuspended
 from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
 from payouts.domain.dispatch import LEASE
 from testkit.responses import CONFLICT, INVALID, data_of, error_of
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario
+from .conftest import Scenario
 from .dispatch_steps import approve_run, prepare_run
 from .staff import AMOUNT, Staff
 from .steps import FIRST_WAIT

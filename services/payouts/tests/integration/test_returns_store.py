@@ -16,8 +16,9 @@ from payouts.domain.severity import ExceptionContext
 from payouts.store import exceptions, reconciliations, returns
 from payouts.store.exceptions import REJECTIONS_COUNT_FOR, OpeningException
 from payouts.store.reconciliations import Reconciliation
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario
+from .conftest import Scenario
 from .staff import AMOUNT
 from .stored import Sent, append_line, observe, sent_pair
 

@@ -7,8 +7,9 @@ import pytest
 
 from common.primitives.clock import iso
 from testkit.responses import CONFLICT, FORBIDDEN, INVALID, STEP_UP_REQUIRED, data_of, error_of
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario
+from .conftest import Scenario
 from .staff import Staff
 
 STOP = "/api/stops/dispatch"

@@ -7,8 +7,9 @@ import pytest
 from common.primitives.ids import new_id
 from contracts.identity import VendorApproved, VendorChanged, VendorReinstated, VendorSuspended
 from testkit.responses import CONFLICT, error_of
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario
+from .conftest import Scenario
 from .steps import vendor_event
 
 KEYS = [UUID(f"6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f{number:02x}") for number in range(4)]

@@ -4,8 +4,9 @@ import pytest
 
 from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
 from payouts.domain.errors import TransferNotRecorded
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario
+from .conftest import Scenario
 from .staff import AMOUNT
 from .steps import transfer_event
 

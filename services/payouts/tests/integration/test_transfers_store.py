@@ -11,8 +11,9 @@ from payouts.domain.attempts import AttemptUpdate
 from payouts.domain.dispatch import LEASE
 from payouts.domain.transfer_updates import TransferUpdate
 from payouts.store import transfers
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario
+from .conftest import Scenario
 from .staff import AMOUNT
 from .stored import Sent, append_line, observe, sent_pair
 

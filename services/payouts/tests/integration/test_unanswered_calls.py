@@ -13,8 +13,9 @@ from common.primitives.ids import new_id
 from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
 from payouts.domain.dispatch import LOST_CALL
 from payouts.use_cases.transfers.dispatch_payouts import Alone, DispatchOrder, dispatch_payouts
+from testkit.sandbox import Sandbox
 
-from .conftest import GATEWAY_SECONDS_MAX, OPENING_BALANCE_MINOR, Sandbox, Scenario
+from .conftest import GATEWAY_SECONDS_MAX, OPENING_BALANCE_MINOR, Scenario
 from .dispatch_steps import (
     EVERYTHING,
     KEY,

@@ -19,8 +19,9 @@ from payouts.domain.wallet import WalletLine, with_balances
 from payouts.store import bank_details, chargebacks, schedules, wallets
 from payouts.store.bank_details import BankDetails
 from testkit.locks import waits_for
+from testkit.sandbox import Sandbox
 
-from .conftest import Sandbox, Scenario, Vendor
+from .conftest import Scenario, Vendor
 from .stored import sent_pair
 
 NUMBERS = ("0123456785", "1234567890")

@@ -6,9 +6,10 @@ from uuid import UUID, uuid4
 import pytest
 
 from common.primitives.ids import new_id
+from testkit.sandbox import Sandbox
 from testkit.work import own_actions_of, work_of
 
-from .conftest import Sandbox, Scenario
+from .conftest import Scenario
 from .dispatch_steps import approve_run, prepare_run
 from .staff import AMOUNT, Staff
 from .steps import decide_release, prepare_release, quarantine_account

@@ -10,7 +10,8 @@ from common.primitives.ids import new_id
 from contracts.operations import AlertCleared, AlertRaised
 from notifications.deliveries.timers import escalate_alerts_once
 
-from ..conftest import OpenScenario, Providers, Scenario
+from ..conftest import OpenScenario, Scenario
+from ..providers import Providers
 
 
 def alert_raised() -> AlertRaised:

@@ -17,7 +17,8 @@ from notifications.deliveries.domain.errors import AlertNotRaisedYet, ProviderUn
 from notifications.deliveries.timers import escalate_alerts_once, repeat_open_alerts_once
 from testkit.service_kit import served
 
-from ..conftest import OpenScenario, Providers, Scenario
+from ..conftest import OpenScenario, Scenario
+from ..providers import Providers
 from ..steps import alert_raised
 
 QUEUE = "notifications.deliveries"

@@ -3,7 +3,8 @@
 from common.primitives.ids import new_id
 from contracts.orders import OrderLineCancelled
 
-from ..conftest import Providers, Scenario, text_of
+from ..conftest import Scenario
+from ..providers import Providers, text_of
 
 
 async def test_the_buyer_reads_which_item_is_cancelled_and_why(scenario: Scenario, providers: Providers) -> None:

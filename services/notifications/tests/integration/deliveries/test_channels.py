@@ -20,7 +20,9 @@ from notifications.deliveries.use_cases.deliveries.record_delivery_status import
 from testkit.fixtures import eventually
 from testkit.work import own_actions_of
 
-from ..conftest import OpenScenario, Providers, Scenario, without_random_values
+from ..conftest import OpenScenario, Scenario
+from ..providers import Providers
+from ..steps import without_random_values
 
 RECEIPT_KEY = "a receipt key for these tests"
 PIN_RECEIPT = timedelta(seconds=91)

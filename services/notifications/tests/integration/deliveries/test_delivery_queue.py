@@ -28,7 +28,9 @@ from notifications.deliveries.use_cases.deliveries.notify_user import notify_use
 from notifications.deliveries.use_cases.deliveries.receive_receipt import receive_receipt
 from testkit.fixtures import eventually
 
-from ..conftest import DELIVERIES, OpenScenario, Providers, Scenario, code_issued, text_of
+from ..conftest import DELIVERIES, OpenScenario, Scenario
+from ..providers import Providers, text_of
+from ..steps import code_issued
 
 SHOWN = "notifications.notification_shown.v1"
 RECEIVED = Received(new_id(), "", "", "", 1, "", 1, False)

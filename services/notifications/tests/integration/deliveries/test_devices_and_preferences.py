@@ -11,7 +11,8 @@ from common.primitives.ids import new_id
 from contracts.identity import CredentialsChanged, EmailConfirmed
 from contracts.payouts import PayoutProcessed
 
-from ..conftest import OpenScenario, Providers, Scenario
+from ..conftest import OpenScenario, Scenario
+from ..providers import Providers
 
 ALL_ON = {"push": True, "messaging": True, "sms": True, "email": True}
 

@@ -15,7 +15,9 @@ from notifications.deliveries.timers import resolve_abandoned_once
 from testkit.fixtures import DatabaseFactory, eventually
 from testkit.service_kit import OpenService
 
-from ..conftest import OpenScenario, Providers, Scenario, running_tasks, without_random_values
+from ..conftest import OpenScenario, Scenario
+from ..providers import Providers
+from ..steps import without_random_values
 
 
 async def resolve_abandoned(scenario: Scenario):
@@ -31,7 +33,7 @@ async def test_a_message_is_retried_until_its_provider_recovers(
 ) -> None:
     async with (
         open_scenario(clock=SystemClock(), retry_delays_seconds=(0.1, 0.3, 0.5, 60)) as scenario,
-        running_tasks(scenario.app, "worker"),
+        scenario.running("worker"),
     ):
         await scenario.receive(scenario.buyer())
         providers.sms_faults += [JSONResponse({"message": "down for maintenance"}, 503) for _ in range(2)]
@@ -50,7 +52,7 @@ async def test_a_message_fails_with_an_alert_after_the_last_retry(
 ) -> None:
     async with (
         open_scenario(clock=SystemClock(), retry_delays_seconds=(0.05, 0.1)) as scenario,
-        running_tasks(scenario.app, "worker"),
+        scenario.running("worker"),
     ):
         providers.sms_down = True
         # Called directly: over the broker the PIN could arrive first and use up its short retry ladder.
@@ -259,7 +261,7 @@ async def test_an_event_before_its_contact_is_processed_later(
 ) -> None:
     async with (
         open_scenario(retry_delays_seconds=(0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6)) as scenario,
-        running_tasks(scenario.app, "worker"),
+        scenario.running("worker"),
     ):
         await scenario.publish(scenario.pin())
 

@@ -25,7 +25,8 @@ from notifications.deliveries.use_cases.deliveries.record_delivery_status import
 from testkit.fixtures import DatabaseFactory, eventually
 from testkit.service_kit import BASE_URL, CURSOR_KEY
 
-from ..conftest import KEYS, SERVICE_ROLE_KEY, OpenScenario, Providers, Scenario
+from ..conftest import KEYS, SERVICE_ROLE_KEY, OpenScenario, Scenario
+from ..providers import Providers
 
 CLAIMED = [
     ("email", "order_dispatched"), ("sms", "order_dispatched"), ("messaging", "order_dispatched"),

@@ -10,7 +10,8 @@ from notifications.deliveries.domain.alerts import MESSAGES_REMOVED
 from notifications.deliveries.timers import close_removed_once
 from testkit.work import own_actions_of
 
-from ..conftest import Providers, Scenario
+from ..conftest import Scenario
+from ..providers import Providers
 from ..steps import alert_raised
 
 

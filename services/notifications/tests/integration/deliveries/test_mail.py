@@ -14,7 +14,8 @@ from notifications.deliveries.domain.errors import AccountFault, ProviderRejecte
 from notifications.deliveries.routes.unsubscribe import PATH
 from notifications.settings import Settings
 
-from ..conftest import KEYS, Providers, Scenario
+from ..conftest import KEYS, Scenario
+from ..providers import Providers
 
 WORDS = Message(
     text="Hi Ọlá,\n\n.\n--=_\n" + "₦1,500.00 for Àṣẹ's jollof, " * 20 + "\n",

@@ -8,7 +8,9 @@ from contracts.orders import ReturnDecided, ReturnRequested
 from contracts.payouts import BankDetailsChanged, BankDetailsQuarantined, PayoutDelayed, PayoutProcessed
 from notifications.deliveries.domain.errors import ContactUnknown, OrderUnknown
 
-from ..conftest import PHONE, Providers, Scenario, code_issued, html_of, text_of, without_random_values
+from ..conftest import PHONE, Scenario
+from ..providers import Providers, html_of, text_of
+from ..steps import code_issued, without_random_values
 
 
 def mails_to(providers: Providers, address):

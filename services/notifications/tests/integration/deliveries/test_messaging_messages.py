@@ -12,8 +12,9 @@ from contracts.identity import UserErased
 from notifications.support.use_cases.messaging.process_messaging_item import process_messaging_item
 from testkit.service_kit import OpenService
 
-from ..conftest import OpenScenario, Providers, Scenario
+from ..conftest import OpenScenario, Scenario
 from ..messaging_app import BUYER, QUEUE, body_of, messages, outcomes, post, process, text, tickets
+from ..providers import Providers
 
 
 @pytest_asyncio.fixture(loop_scope="session")

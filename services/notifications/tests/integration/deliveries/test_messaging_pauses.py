@@ -14,8 +14,9 @@ from notifications.deliveries.timers import advance_pins_once
 from notifications.deliveries.use_cases.deliveries.pause_provider import PROBE_EVERY
 from testkit.service_kit import OpenService
 
-from ..conftest import OpenScenario, Providers, Scenario
+from ..conftest import OpenScenario, Scenario
 from ..messaging_app import process, queue_confirmation, status
+from ..providers import Providers
 
 PAYMENT = {"code": 131042, "title": "Payment issue", "error_data": {"details": "No payment method"}}
 ACCOUNT_ALERT = "Provider rejects our account: messaging-app"

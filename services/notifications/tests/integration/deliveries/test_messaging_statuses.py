@@ -12,8 +12,9 @@ from notifications.deliveries.domain.errors import MessageUnknown
 from notifications.deliveries.use_cases.deliveries.retry_reported_failure import THROTTLED_FOR
 from testkit.service_kit import OpenService
 
-from ..conftest import OpenScenario, Providers, Scenario
+from ..conftest import OpenScenario, Scenario
 from ..messaging_app import QUEUE, body_of, outcomes, post, process, queue_confirmation, status, text, tickets
+from ..providers import Providers
 
 
 @pytest_asyncio.fixture(loop_scope="session")

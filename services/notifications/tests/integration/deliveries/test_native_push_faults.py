@@ -7,7 +7,8 @@ from starlette.responses import JSONResponse
 
 from contracts.operations import AlertRaised
 
-from ..conftest import Providers, Scenario
+from ..conftest import Scenario
+from ..providers import Providers
 
 FCM_ERROR = "type.googleapis.com/google.firebase.fcm.v1.FcmError"
 

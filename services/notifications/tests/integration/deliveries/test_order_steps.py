@@ -18,8 +18,10 @@ from contracts.payments import (
 )
 from contracts.payouts import PayoutFailed, PayoutReversed
 from notifications.deliveries.domain.errors import OrderUnknown, VendorUnknown
+from testkit.events import provisioned
 
-from ..conftest import Providers, Scenario, html_of, provisioned, text_of
+from ..conftest import Scenario
+from ..providers import Providers, html_of, text_of
 
 BUYER, VENDOR = "chidi@unilag.edu.ng", "ada@unilag.edu.ng"
 

@@ -3,8 +3,10 @@
 from common.primitives.ids import new_id
 from contracts.opening_hours import OpeningPeriod
 from contracts.orders import OrderArrived, OrderDispatched
+from testkit.events import provisioned
 
-from ..conftest import Providers, Scenario, provisioned, text_of
+from ..conftest import Scenario
+from ..providers import Providers, text_of
 
 HUB_ID = new_id()
 

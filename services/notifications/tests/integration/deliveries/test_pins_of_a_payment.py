@@ -14,7 +14,8 @@ from notifications.deliveries.domain.pin_texts import PIN_TEXT_ORDERS_MAX, PIN_T
 from notifications.deliveries.timers import advance_pins_once
 from testkit.service_kit import OpenService
 
-from ..conftest import Providers, Scenario
+from ..conftest import Scenario
+from ..providers import Providers
 
 NUMBERS = ("CM-R80T-M2NG", "CM-7K3D-9QXW", "CM-4H2V-0BZE")
 PINS = ("042917", "583016", "690244")

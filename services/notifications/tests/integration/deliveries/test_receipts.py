@@ -7,7 +7,8 @@ import pytest
 from notifications.deliveries.domain.sms_receipts import SmsReceipt
 from notifications.deliveries.use_cases.deliveries.receive_receipt import receive_receipt
 
-from ..conftest import OpenScenario, Providers, Scenario
+from ..conftest import OpenScenario, Scenario
+from ..providers import Providers
 
 ORDERS_OF_STATUSES = {
     "arrived": (["delivered"], "delivered", "delivered"),

@@ -12,7 +12,9 @@ from common.primitives.ids import new_id
 from contracts.orders import DeliveryPinIssued
 from testkit.fixtures import eventually
 
-from ..conftest import OpenScenario, Providers, Scenario, code_issued, running_tasks, without_random_values
+from ..conftest import OpenScenario, Scenario
+from ..providers import Providers
+from ..steps import code_issued, without_random_values
 
 PINS = ("042917", "583016", "690244", "318842")
 CODE = "770031"
@@ -63,7 +65,7 @@ async def test_no_pin_and_no_code_is_readable_anywhere(
     limits = {"provider_failures_max": 1000, "pin_receipt_seconds": 3600, "retry_delays_seconds": delays}
     async with open_scenario(**every_channel, **limits) as scenario:
         app = scenario.app
-        async with running_tasks(app, "worker"), captured_messages(broker_url) as captured:
+        async with scenario.running("worker"), captured_messages(broker_url) as captured:
             await eventually(lambda: app.runtime.bus.is_connected)
             # The first PIN arrives. The provider rejects the second and repeats its text. The third meets an outage.
             # The PIN of an unknown buyer ends as a dead letter.

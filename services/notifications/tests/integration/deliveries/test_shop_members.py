@@ -11,8 +11,10 @@ from contracts.identity import ShopMemberChanged, UserErased
 from contracts.orders import OrderDisputed, ProductDelisted, ReturnRequested
 from notifications.deliveries.domain.shop_notices import MEMBER_NOTICES, SHOP_NOTICES, notices_of
 from notifications.deliveries.domain.templates import CATALOG
+from testkit.events import provisioned
 
-from ..conftest import Providers, Scenario, html_of, provisioned, text_of
+from ..conftest import Scenario
+from ..providers import Providers, html_of, text_of
 
 AN_AMOUNT = re.compile("\N{NAIRA SIGN}|NGN|naira|kobo|Minor|530|500,?000")
 # An id, or a token in a link, may have the digits of an amount.

@@ -16,7 +16,9 @@ from contracts.operations import AlertRaised
 from notifications.deliveries.consumers.encrypted_events import CODE_DELIVERY
 from notifications.deliveries.domain.deliveries import ATTEMPTS_MAX
 
-from ..conftest import KEYS, PHONE, OpenScenario, Providers, Scenario, code_issued
+from ..conftest import KEYS, PHONE, OpenScenario, Scenario
+from ..providers import Providers
+from ..steps import code_issued
 
 RECEIPTS = "/functions/v1/sms-receipts/twilio"
 

@@ -10,7 +10,8 @@ from contracts.identity import VendorApplicationDecided
 from contracts.orders import OrderDispatched, ReturnDecided, ReturnRequested
 from contracts.payments import PaymentFailed
 
-from ..conftest import DELIVER_NOTIFICATION, OpenScenario, Providers, Scenario
+from ..conftest import DELIVER_NOTIFICATION, OpenScenario, Scenario
+from ..providers import Providers
 from ..steps import following, listening
 
 

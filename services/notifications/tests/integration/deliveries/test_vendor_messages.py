@@ -8,7 +8,8 @@ from contracts.orders import ProductDelisted, ProductRelisted
 from contracts.payouts import PayoutDelayed
 from notifications.deliveries.domain.errors import ContactUnknown
 
-from ..conftest import Providers, Scenario, html_of, text_of
+from ..conftest import Scenario
+from ..providers import Providers, html_of, text_of
 
 
 def vendor_of(scenario: Scenario, **more):

@@ -9,8 +9,9 @@ import pytest_asyncio
 from common.primitives.ids import new_id
 from notifications.support.domain.cart_replies import cart_links
 
-from ..conftest import OpenScenario, Providers, Scenario
+from ..conftest import OpenScenario, Scenario
 from ..messaging_app import BUYER, messages, process, text, tickets
+from ..providers import Providers
 
 CART = "notifications.cart_received.v1"
 STOREFRONT = "https://shop.campus.example"

@@ -9,9 +9,10 @@ import pytest_asyncio
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
 from contracts.identity import ProfileChanged
+from testkit.events import provisioned
 from testkit.service_kit import OpenService
 
-from ..conftest import PHONE, OpenScenario, Scenario, provisioned
+from ..conftest import PHONE, OpenScenario, Scenario
 from ..messaging_app import process, text, tickets
 
 

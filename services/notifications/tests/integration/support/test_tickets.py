@@ -20,10 +20,12 @@ from common.primitives.ids import new_id
 from contracts.identity import ProfileChanged, UserErased
 from contracts.permissions import permissions_of
 from notifications.support.store.tickets import MEDIA
+from testkit.events import provisioned
 from testkit.service_kit import OpenService
 
-from ..conftest import OpenScenario, Providers, Scenario, provisioned
+from ..conftest import OpenScenario, Scenario
 from ..messaging_app import post, process, text
+from ..providers import Providers
 
 QUEUE = "notifications.support"
 DELIVERIES = "notifications.deliveries"

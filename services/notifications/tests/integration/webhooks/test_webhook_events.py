@@ -14,7 +14,7 @@ from contracts.payouts import PayoutProcessed
 from contracts.webhook_types import EVENT_TYPES, VENDOR_TYPES
 from testkit.fixtures import eventually
 
-from ..conftest import Scenario, running_tasks
+from ..conftest import Scenario
 from .webhook_receiver import Receiver
 from .webhook_steps import COMPLETED, DISPATCHED, admin, create, deliveries, patch, send, send_after, send_test, vendor
 
@@ -168,6 +168,6 @@ async def test_an_event_that_is_consumed_twice_is_sent_once(scenario: Scenario, 
 
 async def test_the_worker_sends_in_the_background(scenario: Scenario, receiver: Receiver) -> None:
     await create(scenario, receiver.url)
-    async with running_tasks(scenario.app, "worker"):
+    async with scenario.running("worker"):
         await scenario.publish(scenario.dispatched())
         await eventually(lambda: len(receiver.webhooks) == 1)
