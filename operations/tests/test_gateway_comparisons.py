@@ -1,144 +1,24 @@
-"""Each object of the payment gateway is compared with ours in both directions, and its lists are read page by page."""
+"""Each object of the payment gateway is compared with ours in both directions."""
 
-import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Final
-from uuid import UUID
 
 import asyncpg
 import pytest
 import pytest_asyncio
-from starlette.responses import JSONResponse
 
-from operations.audit import statement as statements
-from operations.audit.comparisons import COMPARISONS, OFFENCES_MAX
-from operations.audit.findings import Offence
-from operations.audit.gateway import FlutterwaveAccount, Gateway, GatewayNotCompared
-from operations.audit.statement import Statement, statement_of
+from operations.audit.comparisons import OFFENCES_MAX
 from testkit.fixtures import DatabaseFactory
-from testkit.service_kit import served
 
-from .as_audit import as_audit
-from .gateway_double import KEY, GatewayDouble
+from .comparison_world import ID, LONG_AGO, NOW, REPLACED_ID, World, charge
+from .gateway_double import GatewayDouble
 
 CHARGES: Final = "every charge is recorded as the payment gateway reports it"
 REFUNDS: Final = "every refund moved the amount that the payment gateway reports"
 TRANSFERS: Final = "every transfer at the payment gateway is ours, with its state, amount and fee"
 DISPUTES: Final = "every dispute has the outcome that the payment gateway reports"
 SETTLEMENTS: Final = "every settlement is posted as the payment gateway reports it"
-ID: Final = UUID("0a000000-0000-7000-8000-000000000001")
-REPLACED_ID: Final = UUID("0a000000-0000-7000-8000-000000000002")
-LONG_AGO: Final = "2026-01-01T00:00:00.000Z"
-
-
-# In a row of the gateway: the time at which a test runs, not that at which it was collected.
-NOW: Final = "now"
-
-
-def at_present(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: datetime.now(UTC).isoformat() if value == NOW else value for name, value in row.items()}
-
-
-@dataclass
-class World:
-    """The databases of payments and payouts, past every guard, and the gateway."""
-
-    databases: dict[str, asyncpg.Connection]
-    gateway: GatewayDouble
-    has_second: bool = False
-
-    async def use_second(self) -> None:
-        """Everything of ours is at Flutterwave."""
-        self.has_second = True
-        await self.databases["payments"].execute("UPDATE charges SET gateway = 'flutterwave'")
-        await self.databases["payouts"].execute("UPDATE payout_transfers SET gateway = 'flutterwave'")
-
-    async def offences(self, rule: str) -> list[Offence]:
-        [comparison] = [line for line in COMPARISONS if line.rule == rule]
-        for path, rows in self.gateway.lists.items():
-            self.gateway.lists[path] = [at_present(row) for row in rows]
-        self.gateway.queried = {path: at_present(row) for path, row in self.gateway.queried.items()}
-        async with served(self.gateway.app()) as url:
-            second = FlutterwaveAccount(f"{url}/v3", KEY) if self.has_second else None
-            gateway = Gateway(url, KEY, flutterwave=second)
-            async with statement_of(gateway) as statement:
-                await statement.refresh()
-                async with as_audit(self.databases):
-                    return await comparison.offences(self.databases, statement, gateway)
-
-    async def kinds(self, rule: str) -> list[str]:
-        return [offence.kind for offence in await self.offences(rule)]
-
-    async def posted(self, type_: str, key: str, account: str, amount_minor: int) -> None:
-        transaction_id = await self.databases["payments"].fetchval(
-            "INSERT INTO ledger_transactions (id, type, posting_key, currency, content_hash) "
-            "VALUES (gen_random_uuid(), $1, $2, 'NGN', 'x') RETURNING id",
-            type_, key,
-        )  # fmt: skip
-        await self.databases["payments"].execute(
-            "INSERT INTO ledger_entries (transaction_id, account, amount_minor, currency) VALUES ($1, $2, $3, 'NGN')",
-            transaction_id, account, amount_minor,
-        )  # fmt: skip
-
-    async def charged(self, gateway_id: str | None = "7", reference: str = "pay-7", amount_minor: int = 900) -> None:
-        await self.databases["payments"].execute(
-            "INSERT INTO charges (id, identity, reference, gateway_id, webhook_id, amount_minor, currency, "
-            "verdict, settled_at) "
-            "VALUES ($1, $2, $3, $4, 'x', $5, 'NGN', 'covered', now())",
-            ID, f"{reference}/{gateway_id}" if gateway_id else reference, reference, gateway_id, amount_minor,
-        )  # fmt: skip
-
-    async def case(self, kind: str, subject: str) -> None:
-        await self.databases["payments"].execute(
-            "INSERT INTO reconciliation_cases (id, kind, subject, ours_minor, theirs_minor, unexplained_minor, "
-            "currency, detail, "
-            "status, opened_at, seen_at) VALUES (gen_random_uuid(), $1, $2, 0, 5, 5, 'NGN', 'x', 'open', now(), now())",
-            kind, subject,
-        )  # fmt: skip
-
-    async def refunded(self, amount_minor: int, gateway_refund_id: str | None = "8") -> None:
-        await self.charged()
-        await self.databases["payments"].execute(
-            "INSERT INTO refunds (id, kind, charge_id, amount_minor, currency, status, reason, created_at, attempt_id, "
-            "gateway_refund_id) VALUES ($1, 'order', $1, 5, 'NGN', 'settled', 'x', now(), $1, $2)",
-            ID, gateway_refund_id,
-        )  # fmt: skip
-        if amount_minor:
-            await self.posted("refund_settled", f"refund_settled:{ID}", "gateway_cash", -amount_minor)
-
-    async def refunded_by_transfer(self, status: str) -> None:
-        """Insert a refund to a bank account, whose first attempt failed."""
-        await self.charged()
-        await self.databases["payments"].execute(
-            "INSERT INTO refunds (id, kind, charge_id, amount_minor, currency, status, reason, created_at, attempt_id, "
-            "recipient_code) VALUES ($1, 'order', $1, 5, 'NGN', $2, 'x', now(), $1, 'RCP_2')",
-            ID, status,
-        )  # fmt: skip
-        await self.databases["payments"].execute(
-            "INSERT INTO failed_refund_attempts (id, refund_id, recipient_code, replaced_at) "
-            "VALUES ($1, $2, 'RCP_1', now())",
-            REPLACED_ID, ID,
-        )  # fmt: skip
-
-    async def transferred(self, status: str, fee: int | None = None) -> None:
-        await self.databases["payouts"].execute(
-            "INSERT INTO payout_transfers (id, payout_id, vendor_id, attempt, reference, status, amount, currency, "
-            "bank_details_version_id, created_at, updated_at, fee) VALUES ($1, $1, $1, 1, $2, $3, 700, 'NGN', "
-            "$1, now(), now(), $4)",
-            ID, f"po-{ID.hex}", status, fee,
-        )  # fmt: skip
-
-    async def disputed(self, status: str, amount_minor: int = 5, identity: str = "7") -> None:
-        await self.charged()
-        await self.databases["payments"].execute(
-            "INSERT INTO chargebacks (id, identity, charge_id, amount_minor, currency, status, opened_at, decided_at) "
-            "VALUES ($1, $4, $1, $2, 'NGN', $3, now(), CASE WHEN $3 <> 'opened' THEN now() END)",
-            ID, amount_minor, status, identity,
-        )  # fmt: skip
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -161,11 +41,6 @@ async def world(opened: dict[str, asyncpg.Connection]) -> AsyncIterator[World]:
             await undone.start()
             stack.push_async_callback(undone.rollback)
         yield World(opened, GatewayDouble())
-
-
-def charge(**changes: Any) -> dict[str, Any]:
-    row = {"id": 7, "reference": "pay-7", "amount": 900, "fees": 10, "currency": "NGN", "status": "success"}
-    return row | {"paid_at": LONG_AGO} | changes
 
 
 def refund(**changes: Any) -> dict[str, Any]:
@@ -514,106 +389,3 @@ async def test_a_list_of_differences_without_end_is_cut_and_named(world: World) 
     offences = await world.offences(CHARGES)
     assert len(offences) == OFFENCES_MAX + 1
     assert "not listed" in offences[-1].text
-
-
-async def refreshed(gateway: Gateway) -> list[str]:
-    async with statement_of(gateway) as statement:
-        await statement.refresh()
-        return [row.key async for row in statement.rows("charge")]
-
-
-async def test_an_interrupted_reading_continues_with_the_page_that_it_lacked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(statements, "PAGE_LENGTH", 2)
-    double = GatewayDouble(lists={"transaction": [charge(id=number) for number in range(5)]})
-    async with served(double.app()) as url:
-        gateway = Gateway(url, KEY, work_dir=tmp_path)
-        page = statements.Paystack.page
-
-        async def interrupted(self: Any, kind: Any, position: str, since: Any) -> Any:
-            if position == "4":
-                raise KeyboardInterrupt
-            return await page(self, kind, position, since)
-
-        monkeypatch.setattr(statements.Paystack, "page", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            await refreshed(gateway)
-        monkeypatch.setattr(statements.Paystack, "page", page)
-        double.requests.clear()
-        assert await refreshed(gateway) == ["0", "1", "2", "3", "4"]
-        assert {path.stat().st_mode & 0o777 for path in tmp_path.glob("gateway-lists.sqlite*")} == {0o600}
-        assert double.requests[0] == "transaction?perPage=2&use_cursor=true&next=4"
-        # A finished reading starts again.
-        double.lists["transaction"] = [charge(id=5)]
-        assert await refreshed(gateway) == ["5"]
-
-
-async def test_a_concurrent_audit_keeps_the_lists_of_the_first_one(tmp_path: Path) -> None:
-    double = GatewayDouble(lists={"transaction": [charge()]})
-    async with served(double.app()) as url:
-        gateway = Gateway(url, KEY, work_dir=tmp_path)
-        async with statement_of(gateway) as first:
-            await first.refresh()
-            double.lists["transaction"] = []
-            assert await refreshed(gateway) == []
-            assert [row.key async for row in first.rows("charge")] == ["7"]
-
-
-async def test_a_reading_of_yesterday_is_not_continued(tmp_path: Path) -> None:
-    double = GatewayDouble(lists={"transaction": [charge()]})
-    async with served(double.app()) as url:
-        gateway = Gateway(url, KEY, work_dir=tmp_path)
-        assert await refreshed(gateway) == ["7"]
-        with sqlite3.connect(tmp_path / "gateway-lists.sqlite") as file:
-            file.execute("INSERT INTO progress VALUES ('paystack charge', '', 1)")
-            file.execute("UPDATE run SET started_at = started_at - 7 * 3600")
-        file.close()
-        double.lists["transaction"] = []
-        assert await refreshed(gateway) == []
-
-
-async def test_a_long_reading_is_followed_by_one_of_the_newer_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    double = GatewayDouble(lists={"transaction": [charge()]})
-    async with served(double.app()) as url:
-        started: list[float] = []
-        start = Statement._start
-
-        def was_long(self: Statement) -> Any:
-            started_at, since = start(self)
-            started.append(started_at)
-            return (started_at - 3600 if len(started) == 1 else started_at), since
-
-        monkeypatch.setattr(Statement, "_start", was_long)
-        assert await refreshed(Gateway(url, KEY, work_dir=tmp_path)) == ["7"]
-    assert len(started) == 2
-    assert [request for request in double.requests if "transaction" in request and "from=" in request]
-
-
-async def test_a_rate_limited_call_is_repeated_after_the_seconds_that_the_gateway_names(world: World) -> None:
-    limited = JSONResponse({"status": False}, 429, headers={"x-ratelimit-reset": "0"})
-    world.gateway.responses = [limited, limited]
-    assert await world.kinds(CHARGES) == []
-    assert [request.partition("?")[0] for request in world.gateway.requests[:3]] == ["transaction"] * 3
-
-
-async def test_a_server_error_during_the_reading_is_repeated_and_a_wrong_key_is_not(world: World) -> None:
-    ok = JSONResponse({"status": True, "data": [], "meta": {}})
-    world.gateway.responses = [ok, JSONResponse({}, 502)]
-    assert await world.kinds(CHARGES) == []
-    world.gateway.responses = [JSONResponse({}, 403)]
-    with pytest.raises(GatewayNotCompared, match="403"):
-        await world.kinds(CHARGES)
-
-
-@pytest.mark.parametrize(
-    "body", [b"", b"[]", b'{"data": 5}', b'{"data": [{"id": 7}]}', b'{"data": [{"status": "success"}]}']
-)
-async def test_an_unreadable_list_is_no_comparison(world: World, body: bytes) -> None:
-    world.gateway.responses = [JSONResponse(None)]
-    world.gateway.responses[0].body = body
-    world.gateway.responses[0].headers["content-length"] = str(len(body))
-    with pytest.raises(GatewayNotCompared):
-        await world.kinds(CHARGES)
