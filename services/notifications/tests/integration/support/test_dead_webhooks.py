@@ -6,7 +6,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-import pytest_asyncio
 
 from common.database.unit_of_work import UnitOfWork
 from common.messaging.faults import PermanentFault
@@ -22,19 +21,13 @@ from notifications.support.use_cases.messaging.replay_webhook import replay_webh
 from testkit.locks import waits_for
 from testkit.work import own_actions_of, work_of
 
-from ..conftest import OpenScenario, Scenario
+from ..conftest import Scenario
 from ..messaging_app import BUYER, QUEUE, body_of, messages, outcomes, post, process, text
 
 PATH = "/api/dead-letter-webhooks"
 LAST = Received(new_id(), QUEUE, "/services/notifications", "x", 1, "", 6, is_last_attempt=True)
 ITEM = "message:wamid.1"
 RAISED = "operations.alert_raised.v1"
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def scenario(open_scenario: OpenScenario, messaging_settings: dict[str, Any]):
-    async with open_scenario(**messaging_settings) as scenario:
-        yield scenario
 
 
 async def dead_item(

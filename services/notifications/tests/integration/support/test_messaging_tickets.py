@@ -1,10 +1,8 @@
 """Tickets of customers who write in the messaging app: whose they are, and how long they continue."""
 
 from datetime import timedelta
-from typing import Any
 
 import httpx
-import pytest_asyncio
 
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
@@ -12,14 +10,8 @@ from contracts.identity import ProfileChanged
 from testkit.events import provisioned
 from testkit.service_kit import OpenService
 
-from ..conftest import PHONE, OpenScenario, Scenario
+from ..conftest import PHONE, Scenario
 from ..messaging_app import process, text, tickets
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def scenario(open_scenario: OpenScenario, messaging_settings: dict[str, Any]):
-    async with open_scenario(**messaging_settings) as scenario:
-        yield scenario
 
 
 async def test_a_customers_ticket_continues_until_a_week_after_closing(

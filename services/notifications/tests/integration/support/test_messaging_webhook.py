@@ -2,12 +2,10 @@
 
 import hashlib
 import json
-from typing import Any
 
 import asyncpg
 import httpx
 import pytest
-import pytest_asyncio
 
 from testkit.service_kit import OpenService
 
@@ -15,12 +13,6 @@ from ..conftest import MESSAGING_SECRET as SECRET
 from ..conftest import MESSAGING_VERIFY_TOKEN as VERIFY_TOKEN
 from ..conftest import OpenScenario, Scenario
 from ..messaging_app import QUEUE, WEBHOOK, body_of, post, process, signature, text, tickets
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def scenario(open_scenario: OpenScenario, messaging_settings: dict[str, Any]):
-    async with open_scenario(**messaging_settings) as scenario:
-        yield scenario
 
 
 async def test_the_handshake_returns_the_challenge_for_a_valid_token(client: httpx.AsyncClient) -> None:

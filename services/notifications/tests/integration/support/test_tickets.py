@@ -1,83 +1,37 @@
-"""Support tickets: permissions, replies, notifications to customers, attachments and erasure."""
+"""Support tickets: permissions, replies, notes and lists."""
 
 import asyncio
-import io
-import json
 from datetime import timedelta
-from typing import Any
 from uuid import uuid4
 
 import asyncpg
 import httpx
 import pytest
-import pytest_asyncio
-from PIL import Image
 
 from common.auth.caller import Caller
-from common.media.cleanup import remove_images_once
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
-from contracts.identity import ProfileChanged, UserErased
+from contracts.identity import ProfileChanged
 from contracts.permissions import permissions_of
-from notifications.support.store.tickets import MEDIA
-from testkit.events import provisioned
 from testkit.service_kit import OpenService
 
-from ..conftest import OpenScenario, Scenario
-from ..messaging_app import post, process, text
+from ..conftest import Scenario
 from ..providers import Providers
+from .ticket_steps import (
+    AUDITOR,
+    OTHER_USER,
+    QUEUE,
+    STAFF,
+    TICKETS,
+    headers_by_role,
+    note,
+    open_ticket,
+    png_image,
+    request,
+    write,
+)
 
-QUEUE = "notifications.support"
-DELIVERIES = "notifications.deliveries"
-TICKETS = "/api/support-tickets"
-STAFF = new_id()
-AUDITOR = new_id()
-OTHER_USER = new_id()
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def scenario(open_scenario: OpenScenario, messaging_settings: dict[str, Any]):
-    """Yield the service with its users and one order projected."""
-    async with open_scenario(**messaging_settings) as scenario:
-        await scenario.project_users()
-        await scenario.project_order()
-        yield scenario
-
-
-def headers_by_role(scenario: Scenario):
-    headers = scenario.headers
-    return {
-        "owner": headers(scenario.buyer_id),
-        "staff": headers(STAFF, roles=["support_agent"]),
-        "auditor": headers(AUDITOR, roles=["auditor"]),
-        "stranger": headers(OTHER_USER, roles=["buyer"]),
-        "ops": headers(new_id(), roles=["ops_oncall"]),
-    }
-
-
-async def request(scenario: Scenario, method, path, who="owner", **more):
-    return await scenario.client.request(method, path, headers=headers_by_role(scenario)[who], **more)
-
-
-async def open_ticket(scenario: Scenario, who="owner", **more):
-    body = {"subject": "Late", "message": "Where is my rice?", **more}
-    response = await request(scenario, "POST", TICKETS, who, json=body)
-    assert response.status_code == 201, response.text
-    return response.json()["data"]
-
-
-async def write(scenario: Scenario, ticket, who, words="Hello"):
-    return await request(scenario, "POST", f"{TICKETS}/{ticket['id']}/messages", who, json={"text": words})
-
-
-async def texts_of(scenario: Scenario, ticket, who):
-    return (await request(scenario, "GET", f"{TICKETS}/{ticket['id']}/messages", who)).json()["data"]
-
-
-def png_image(form="PNG"):
-    out = io.BytesIO()
-    Image.new("RGB", (40, 30), (120, 0, 0)).save(out, form)
-    return out.getvalue()
+pytestmark = pytest.mark.usefixtures("known_order")
 
 
 async def test_replies_change_status_and_unread_counts(
@@ -175,10 +129,6 @@ async def try_actions(scenario: Scenario, who):
         assert await scenario.fetch("SELECT * FROM support_tickets") == before
         assert len(await scenario.fetch("SELECT 1 FROM support_messages")) == 1
         assert len(await scenario.fetch("SELECT 1 FROM support_attachments")) == 1
-
-
-async def note(scenario: Scenario, ticket, who, words="Calls often."):
-    return await request(scenario, "POST", f"{TICKETS}/{ticket['id']}/notes", who, json={"text": words})
 
 
 async def test_notes_are_for_staff_only(scenario: Scenario) -> None:
@@ -408,184 +358,3 @@ async def test_concurrent_messages_are_all_stored_and_counted(scenario: Scenario
     assert {response.status_code for response in responses} == {201}
     shown = (await request(scenario, "GET", f"{TICKETS}/{ticket['id']}", "staff")).json()["data"]
     assert (shown["unread"], len(await scenario.fetch("SELECT 1 FROM support_messages"))) == (13, 13)
-
-
-@pytest.mark.parametrize("hours", [23, 24])
-async def test_a_reply_after_a_day_is_an_approved_template(
-    scenario: Scenario, providers: Providers, hours: int, clock: ManualClock, app: OpenService
-) -> None:
-    await process(scenario, {"messages": [text("wamid.in", "Where is it?", timestamp="1767225600")]})
-    [ticket] = (await request(scenario, "GET", TICKETS)).json()["data"]
-    clock.advance(timedelta(hours=hours))
-    await write(scenario, ticket, "staff", "It comes at five.")
-    await app.work(QUEUE)
-    await scenario.send_queued()
-    await scenario.fetch("UPDATE outbox SET published_at = NULL WHERE queue IS NOT NULL RETURNING 1")
-    await app.work(QUEUE)
-    await scenario.send_queued()
-    [message] = providers.approved
-    assert message["to"] == "2348030000001"
-    if hours < 24:
-        assert message["text"]["body"] == "It comes at five."
-        assert message["type"] == "text"
-    else:
-        assert (message["type"], message["template"]["name"]) == ("template", "ticket_reply")
-        assert "five" not in json.dumps(message)
-    logs = await scenario.fetch("SELECT channel, status, recipient FROM notification_delivery_logs ORDER BY channel")
-    assert [tuple(row) for row in logs] == [
-        ("email", "sent", "c***@unilag.edu.ng"),
-        ("messaging", "sent", "+234******0001"),
-    ]
-
-
-async def test_an_unknown_customer_gets_replies_by_the_messaging_app(
-    scenario: Scenario, providers: Providers, app: OpenService
-) -> None:
-    await process(scenario, {"messages": [text("wamid.in", "Do you deliver to Yaba?", sender="2348099999999")]})
-    [ticket] = (await request(scenario, "GET", TICKETS, "staff")).json()["data"]
-    await write(scenario, ticket, "staff", "Yes.")
-    await app.work(QUEUE)
-    await scenario.send_queued()
-    [message] = providers.approved
-    assert (message["to"], message["text"]["body"]) == ("2348099999999", "Yes.")
-    rows = await scenario.fetch("SELECT * FROM notification_deliveries")
-    assert "8099999999" not in str([dict(row) for row in rows])
-
-
-async def test_all_digits_of_a_ticket_are_masked_alike(scenario: Scenario, client: httpx.AsyncClient) -> None:
-    """The response to a vendor's digits reveals nothing about the PIN of the order."""
-    await scenario.receive(scenario.pin("042917"))
-    merchant = scenario.headers(scenario.owner_id, roles=["merchant"], vendor_id=scenario.vendor_id)
-    body = {"subject": "Buyer away", "message": "Nobody there", "orderId": str(scenario.order_id)}
-    ticket = (await client.post(TICKETS, json=body, headers=merchant)).json()["data"]
-    shown = set()
-    for digits in ("042917", "042918", "0 4 2 9 1 7", "0 4 2 9 1 8", "000000 042917", "1042917", "42917"):
-        url = f"{TICKETS}/{ticket['id']}/messages"
-        response = await client.post(url, json={"text": f"Is it {digits}?"}, headers=merchant)
-        shown.add(response.json()["data"]["text"])
-    assert shown == {"Is it ••••?"}
-
-
-async def test_every_text_of_a_ticket_masks_digits(scenario: Scenario, providers: Providers, app: OpenService) -> None:
-    text_with_pin = "My PIN is 042917, or \uff10\uff14\uff12-\uff19\uff11\uff17, and I bought 2 plates."
-    hidden = "My PIN is ••••, or ••••, and I bought 2 plates."
-    ticket = await open_ticket(scenario, subject="PIN 042917", message=text_with_pin)
-    replies = [(await write(scenario, ticket, who, text_with_pin)).json()["data"]["text"] for who in ("owner", "staff")]
-    assert replies == [hidden, hidden]
-    await process(scenario, {"messages": [text("wamid.1", text_with_pin)]})
-    document = {"type": "document", "document": {"filename": "042917.pdf", "caption": text_with_pin}}
-    await process(scenario, {"messages": [text("wamid.2", "", sender="2348099999999", **document)]})
-    listed = (await request(scenario, "GET", TICKETS, "staff")).json()["data"]
-    bodies = [one["text"] for item in listed for one in await texts_of(scenario, item, "staff")]
-    assert sorted(bodies) == sorted([hidden] * 4 + [f"[document] ••••.pdf {hidden}"])
-    assert {item["subject"] for item in listed} == {"PIN ••••", f"[document] ••••.pdf {hidden}"}
-    # The messaging app receives the masked text of the ticket.
-    await write(scenario, ticket, "staff", text_with_pin)
-    await app.work(QUEUE)
-    await scenario.send_queued()
-    assert {message["text"]["body"] for message in providers.approved} == {hidden}
-
-
-async def test_an_image_is_re_encoded_and_served_by_its_ticket_only(scenario: Scenario, app: OpenService) -> None:
-    ticket = await open_ticket(scenario)
-    url = f"{TICKETS}/{ticket['id']}/attachments"
-    made = await request(scenario, "POST", url, files={"file": ("../x.svg", png_image("JPEG"), "image/svg+xml")})
-    assert made.status_code == 201, made.text
-    shown = await request(scenario, "GET", made.json()["data"]["url"], "staff")
-    assert (shown.headers["content-type"], shown.headers["cache-control"]) == ("image/webp", "private, no-store")
-    assert Image.open(io.BytesIO(shown.content)).format == "WEBP"
-    assert len(shown.content) == made.json()["data"]["byteCount"]
-    other = await open_ticket(scenario, "stranger")
-    stolen = f"{TICKETS}/{other['id']}/attachments/{made.json()['data']['id']}"
-    assert (await request(scenario, "GET", stolen, "stranger")).status_code == 404
-    for content, status in ((b"%PDF-1.7", 422), (b"", 422), (png_image() + b"x" * 5 * 1024 * 1024, 413)):
-        rejected = await request(scenario, "POST", url, files={"file": ("x.png", content, "image/png")})
-        assert rejected.status_code == status
-    assert (await request(scenario, "POST", url, json={})).status_code == 415
-    assert len(await scenario.fetch("SELECT 1 FROM support_attachments")) == 1
-    folder = app.settings.media_folder
-    assert [path.name for path in (folder / "support").iterdir()] == [f"{made.json()['data']['id']}.webp"]
-
-
-async def test_a_ticket_has_at_most_twenty_images(scenario: Scenario) -> None:
-    ticket = await open_ticket(scenario)
-    url, content = f"{TICKETS}/{ticket['id']}/attachments", png_image()
-
-    async def attach():
-        return (await request(scenario, "POST", url, files={"file": ("x.png", content, "image/png")})).status_code
-
-    found = [await attach() for _ in range(17)]
-    found += await asyncio.gather(*(attach() for _ in range(6)))
-    assert (found.count(201), found.count(409)) == (20, 3)
-
-
-async def test_images_of_rejected_uploads_are_removed_after_a_day(
-    scenario: Scenario, clock: ManualClock, app: OpenService
-) -> None:
-    ticket = await open_ticket(scenario)
-    url, file = f"{TICKETS}/{ticket['id']}/attachments", {"files": {"file": ("x.png", png_image(), "image/png")}}
-    kept = (await request(scenario, "POST", url, **file)).json()["data"]["id"]
-    assert (await request(scenario, "POST", f"{TICKETS}/{ticket['id']}/close")).status_code == 200
-    assert (await request(scenario, "POST", url, **file)).status_code == 409
-    folder, service = app.settings.media_folder / "support", app.dependencies
-    assert len(list(folder.iterdir())) == 2
-    clock.advance(timedelta(days=1))
-    assert await remove_images_once(service.database, service.media, MEDIA, clock) == 1
-    assert [path.name for path in folder.iterdir()] == [f"{kept}.webp"]
-
-
-async def test_an_erasure_empties_tickets(scenario: Scenario, clock: ManualClock, app: OpenService) -> None:
-    await process(scenario, {"messages": [text("wamid.1", "My name is Chidi")]})
-    [ticket] = (await request(scenario, "GET", TICKETS)).json()["data"]
-    await write(scenario, ticket, "staff", "Hello Chidi")
-    await note(scenario, ticket, "staff", "Chidi called")
-    await app.work(QUEUE)
-    file = {"files": {"file": ("photo.png", png_image(), "image/png")}}
-    await request(scenario, "POST", f"{TICKETS}/{ticket['id']}/attachments", "owner", **file)
-    await post(scenario, b"{}")
-    await scenario.receive_twice(UserErased(user_id=scenario.buyer_id), sequence=9)
-    await app.work(QUEUE)
-    [row] = await scenario.fetch("SELECT * FROM support_tickets")
-    assert (row["status"], row["subject"], row["phone_sealed"], row["phone_key"]) == ("closed", "", None, None)
-    assert {one["body"] for one in await scenario.fetch("SELECT body FROM support_messages")} == {""}
-    clock.advance(timedelta(minutes=1))
-    service = app.dependencies
-    assert await remove_images_once(service.database, service.media, MEDIA, clock) == 1
-    assert list((app.settings.media_folder / "support").iterdir()) == []
-    rows = await scenario.fetch(
-        "SELECT status, recipient, sealed FROM notification_deliveries WHERE template <> 'account_erased'"
-    )
-    assert [(one["status"], one["recipient"][:7], one["sealed"]) for one in rows] == [("failed", "erased:", {})] * 2
-    tables = (
-        "support_tickets",
-        "support_messages",
-        "support_notes",
-        "messaging_items",
-        "processed_webhook_events",
-        "outbox",
-    )
-    for table in (*tables, "notification_deliveries", "notifications"):
-        stored = str([dict(one) for one in await scenario.fetch(f"SELECT * FROM {table}")])
-        assert "Chidi" not in stored
-        assert "8030000001" not in stored
-    assert await scenario.published("notifications.delivery_settled.v1") == []
-
-
-async def test_an_erasure_includes_tickets_from_before_the_number_was_proven(
-    scenario: Scenario, app: OpenService
-) -> None:
-    other = {"sender": "2348099999999"}
-    await process(scenario, {"messages": [text("wamid.1", "Hello from Yaba", **other)]})
-    [ticket] = (await request(scenario, "GET", TICKETS, "staff")).json()["data"]
-    await write(scenario, ticket, "staff", "Hello Yaba")
-    await app.work(QUEUE)
-    user = provisioned(new_id(), "yaba@unilag.edu.ng", phone="+2348099999999")
-    await scenario.receive(user)
-    await scenario.receive(UserErased(user_id=user.user_id))
-    await app.work(QUEUE)
-    for table in ("support_tickets", "support_messages", "messaging_items", "processed_webhook_events"):
-        assert "Yaba" not in str([dict(one) for one in await scenario.fetch(f"SELECT * FROM {table}")])
-    [delivery] = await scenario.fetch(
-        "SELECT status, sealed FROM notification_deliveries WHERE template <> 'account_erased'"
-    )
-    assert tuple(delivery) == ("failed", {})

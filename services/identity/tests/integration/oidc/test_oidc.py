@@ -1,121 +1,18 @@
 """Sign-in by an institution's identity provider (contract section 10.6)."""
 
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
-from uuid import UUID, uuid4
+from uuid import uuid4
 
-import httpx
-import jwt
 import pytest
-import pytest_asyncio
 
 from common.primitives.clock import ManualClock
-from common.primitives.tls import client_tls
-from identity.credentials.oidc_tokens import challenge_of
-from testkit.oidc_provider import OidcProvider, SigningKey, oidc_provider
+from testkit.oidc_provider import SigningKey
 from testkit.responses import INVALID, NOT_FOUND, UNAUTHORIZED, data_of, error_of, invalid_field_of
-from testkit.service_kit import BASE_URL
 
-from .conftest import IdentityApp
-
-EMAIL = "amina@school.example"
-RETURN_TO = "https://console.example/sign-in/provider?flow=abc"
-START = "/api/auth/oidc/school/start"
-CALLBACK = "/api/auth/oidc/school/callback"
-EXCHANGE = "/api/auth/oidc/exchange"
-LOGOUT = "/api/auth/oidc/school/backchannel-logout"
-
-
-@pytest_asyncio.fixture
-async def provider(clock: ManualClock) -> AsyncIterator[OidcProvider]:
-    async with oidc_provider(clock) as opened:
-        opened.redirect_uri = f"{BASE_URL}{CALLBACK}"
-        opened.user = {"sub": "248289761001", "email": EMAIL, "email_verified": True}
-        yield opened
-
-
-@pytest.fixture
-def more_settings(provider: OidcProvider) -> dict[str, Any]:
-    entry = {
-        "issuer": provider.issuer,
-        "clientId": provider.client_id,
-        "clientSecret": provider.client_secret,
-        "emailDomains": ["School.example"],
-        "aal2Acr": ["https://refeds.org/profile/mfa", "otp"],
-    }
-    return {
-        "oidc_allow_loopback": True,
-        "oidc_providers": [{"name": "school", **entry}, {"name": "other", **entry}],
-        "allowed_origins": "https://console.example,http://localhost:*",
-    }
-
-
-@dataclass
-class Browser:
-    """A browser between the service and the provider."""
-
-    app: IdentityApp
-    provider: OidcProvider
-
-    async def start(self, return_to: str = RETURN_TO) -> str:
-        """Return the address at the provider."""
-        response = await self.app.get(START, returnTo=return_to)
-        assert response.status_code == 303, response.text
-        return response.headers["location"]
-
-    async def authorize(self, address: str) -> dict[str, str]:
-        """Sign in at the provider and return the parameters of its callback."""
-        async with httpx.AsyncClient(verify=client_tls()) as client:
-            response = await client.get(address)
-        assert response.status_code == 302, response.text
-        return query_of(response.headers["location"])
-
-    async def call_back(self, **parameters: str) -> dict[str, str]:
-        """Return the parameters of the page that the user returns to, without its own."""
-        response = await self.app.get(CALLBACK, **parameters)
-        assert response.status_code == 303, response.text
-        location = response.headers["location"]
-        assert location.startswith(f"{RETURN_TO}&")
-        assert response.headers["cache-control"] == "no-store"
-        return {name: value for name, value in query_of(location).items() if name != "flow"}
-
-    async def result(self) -> dict[str, str]:
-        """Sign in and return what the page gets."""
-        return await self.call_back(**await self.authorize(await self.start()))
-
-    async def code(self) -> str:
-        result = await self.result()
-        assert list(result) == ["code"], result
-        return result["code"]
-
-    async def exchange(self, code: str) -> httpx.Response:
-        return await self.app.post(EXCHANGE, {"code": code})
-
-    async def tokens(self) -> dict[str, Any]:
-        return data_of(await self.exchange(await self.code()))
-
-    async def sign_out(self, token: str, **more: str) -> httpx.Response:
-        return await self.app.client.post(LOGOUT, data={"logout_token": token, **more})
-
-
-@pytest.fixture
-def browser(app: IdentityApp, provider: OidcProvider) -> Browser:
-    return Browser(app, provider)
-
-
-def query_of(address: str) -> dict[str, str]:
-    return {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
-
-
-def claims_of(tokens: dict[str, Any]) -> dict[str, Any]:
-    return jwt.decode(tokens["accessToken"], options={"verify_signature": False})
-
-
-async def user_of(app: IdentityApp, tokens: dict[str, Any]) -> UUID:
-    return (await app.runtime.verifier.caller_of(tokens["accessToken"])).id
+from ..conftest import IdentityApp
+from .browser import CALLBACK, EMAIL, RETURN_TO, START, Browser, claims_of, query_of, user_of
 
 
 async def test_anyone_reads_the_names_of_the_providers_alone(app: IdentityApp) -> None:
@@ -437,80 +334,6 @@ async def test_an_old_second_factor_is_no_step_up_of_fifteen_minutes(
     assert shown == [an_hour_ago]
 
 
-async def test_a_sign_out_at_the_provider_ends_the_sessions_of_its_user(app: IdentityApp, browser: Browser) -> None:
-    user_id = await app.sign_up(EMAIL)
-    tokens, with_password = await browser.tokens(), await app.log_in(EMAIL)
-    code = await browser.code()
-    response = await browser.sign_out(browser.provider.logout_token())
-    assert (response.status_code, response.headers["cache-control"]) == (200, "no-store")
-    assert error_of(await app.get("/api/auth/sessions", token=tokens["accessToken"])) == UNAUTHORIZED
-    refreshed = await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
-    assert error_of(refreshed) == UNAUTHORIZED
-    assert invalid_field_of(await browser.exchange(code)) == (422, "code")
-    data_of(await app.get("/api/auth/sessions", token=with_password["accessToken"]))
-    [event] = await app.published("identity.session_revoked.v1")
-    assert (event["userId"], event["sessionId"]) == (str(user_id), claims_of(tokens)["session_id"])
-
-
-async def test_a_sign_out_of_one_session_ends_no_other(app: IdentityApp, browser: Browser) -> None:
-    await app.sign_up(EMAIL)
-    browser.provider.claims = {"sid": "phone"}
-    phone = await browser.tokens()
-    browser.provider.claims = {"sid": "laptop"}
-    laptop = await browser.tokens()
-    assert (await browser.sign_out(browser.provider.logout_token(sub=None, sid="phone"))).status_code == 200
-    assert error_of(await app.get("/api/auth/sessions", token=phone["accessToken"])) == UNAUTHORIZED
-    data_of(await app.get("/api/auth/sessions", token=laptop["accessToken"]))
-
-
-async def test_a_logout_token_works_once(app: IdentityApp, browser: Browser) -> None:
-    await app.sign_up(EMAIL)
-    token = browser.provider.logout_token()
-    assert (await browser.sign_out(token)).status_code == 200
-    later = await browser.tokens()
-    assert error_of(await browser.sign_out(token)) == (400, "VALIDATION_FAILED")
-    data_of(await app.get("/api/auth/sessions", token=later["accessToken"]))
-
-
-@pytest.mark.parametrize(
-    "claims",
-    [
-        {"events": None},
-        {"events": {"http://schemas.openid.net/event/another": {}}},
-        {"nonce": "a nonce"},
-        {"sub": None},
-        {"jti": None},
-        {"aud": "another-client"},
-        {"iss": "https://evil.example"},
-        {"exp": 1},
-        {"iat": 1},
-    ],
-    ids=str,
-)
-async def test_a_logout_token_in_another_form_ends_nothing(
-    app: IdentityApp, browser: Browser, claims: dict[str, Any]
-) -> None:
-    await app.sign_up(EMAIL)
-    tokens = await browser.tokens()
-    assert error_of(await browser.sign_out(browser.provider.logout_token(**claims))) == (400, "VALIDATION_FAILED")
-    data_of(await app.get("/api/auth/sessions", token=tokens["accessToken"]))
-
-
-async def test_an_id_token_is_no_logout_token(app: IdentityApp, browser: Browser) -> None:
-    await app.sign_up(EMAIL)
-    await browser.tokens()
-    token = browser.provider.sign({"sub": browser.provider.user["sub"], "jti": "id"})
-    assert error_of(await browser.sign_out(token)) == (400, "VALIDATION_FAILED")
-
-
-async def test_a_logout_token_of_an_unpublished_key_ends_nothing(app: IdentityApp, browser: Browser) -> None:
-    await app.sign_up(EMAIL)
-    tokens = await browser.tokens()
-    browser.provider.key = SigningKey("first")
-    assert error_of(await browser.sign_out(browser.provider.logout_token())) == (400, "VALIDATION_FAILED")
-    data_of(await app.get("/api/auth/sessions", token=tokens["accessToken"]))
-
-
 async def test_no_secret_of_a_sign_in_is_logged(
     app: IdentityApp,
     browser: Browser,
@@ -545,57 +368,3 @@ async def test_flows_codes_and_logouts_are_removed_after_their_time(
     clock.advance(timedelta(hours=1))
     await app.remove_old()
     assert [await app.count(table) for table in ("oidc_flows", "oidc_codes", "oidc_logouts")] == [0, 0, 0]
-
-
-VERIFIER = "a-verifier-of-a-program-with-43-characters."
-PROGRAM = "http://127.0.0.1:53682/callback?flow=abc"
-
-
-async def code_of_program(browser: Browser, **more: str) -> str:
-    """Sign in from a program on the user's machine and return its code."""
-    response = await browser.app.get(START, returnTo=PROGRAM, codeChallenge=challenge_of(VERIFIER), **more)
-    parameters = await browser.authorize(response.headers["location"])
-    returned = await browser.app.get(CALLBACK, **parameters)
-    assert returned.headers["location"].startswith(f"{PROGRAM}&code=")
-    return query_of(returned.headers["location"])["code"]
-
-
-async def test_a_program_signs_in_with_the_verifier_of_its_challenge(app: IdentityApp, browser: Browser) -> None:
-    user_id = await app.sign_up(EMAIL)
-    code = await code_of_program(browser)
-    tokens = data_of(await app.post(EXCHANGE, {"code": code, "codeVerifier": VERIFIER}))
-    assert await user_of(app, tokens) == user_id
-
-
-@pytest.mark.parametrize("verifier", [None, "another-verifier-of-a-program-with-43-chars"])
-async def test_a_code_of_a_program_is_void_without_its_verifier(
-    app: IdentityApp, browser: Browser, verifier: str | None
-) -> None:
-    await app.sign_up(EMAIL)
-    code = await code_of_program(browser)
-    wrong = {"code": code} | ({} if verifier is None else {"codeVerifier": verifier})
-    assert invalid_field_of(await app.post(EXCHANGE, wrong)) == (422, "code")
-    assert invalid_field_of(await app.post(EXCHANGE, {"code": code, "codeVerifier": VERIFIER})) == (422, "code")
-
-
-async def test_a_code_of_a_page_is_void_with_a_verifier(app: IdentityApp, browser: Browser) -> None:
-    await app.sign_up(EMAIL)
-    body = {"code": await browser.code(), "codeVerifier": VERIFIER}
-    assert invalid_field_of(await app.post(EXCHANGE, body)) == (422, "code")
-
-
-@pytest.mark.parametrize(
-    ("page", "challenge", "field"),
-    [
-        (PROGRAM, None, "returnTo"),
-        ("http://127.0.0.1.evil.example:53682/", challenge_of(VERIFIER), "returnTo"),
-        ("https://evil.example/", challenge_of(VERIFIER), "returnTo"),
-        (PROGRAM, VERIFIER, "codeChallenge"),
-        (PROGRAM, "", "codeChallenge"),
-    ],
-)
-async def test_a_program_returns_to_its_own_machine_with_a_challenge_only(
-    app: IdentityApp, page: str, challenge: str | None, field: str
-) -> None:
-    more = {} if challenge is None else {"codeChallenge": challenge}
-    assert invalid_field_of(await app.get(START, returnTo=page, **more)) == (422, field)
