@@ -5,33 +5,26 @@ gateway.
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
 import asyncpg
 import pytest
 from rich.console import Console
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.responses import JSONResponse
 
-from operations.audit import __main__ as command
-from operations.audit.access import AUDITED, audit_secrets, database_variable, work_folder
-from operations.audit.findings import Finding, Offence, Report
+from operations.audit.findings import Report
 from operations.audit.gateway import FlutterwaveAccount, Gateway
-from operations.audit.recording import NotRecorded, Run, record_audit
-from operations.audit.report import check_once, database_url, print_report, report_as_json
+from operations.audit.report import check_once, print_report, report_as_json
 from testkit.fixtures import DatabaseFactory
 from testkit.service_kit import served
 
 from .as_audit import as_audit
+from .gateway_double import KEY, GatewayDouble
 
 NOW = datetime.now(UTC)
-KEY = "sk_test_audit"
 LOCKED = "every vendor's locked share is the same in both ledgers"
 GATEWAY = "the payment gateway's own ledger equals ours"
 ONCE = "each paid transfer is posted once, and a returned one is not"
@@ -39,57 +32,16 @@ LINES = "every line that a release, refund or chargeback made in a wallet is a p
 
 
 @dataclass
-class Outside:
-    """A payment gateway with a balance and lists, and the states that a query about one object returns."""
-
-    url: str = ""
-    balance_minor: int = 0
-    charges: list[dict[str, Any]] = field(default_factory=list)
-    refunds: list[dict[str, Any]] = field(default_factory=list)
-    disputes: list[dict[str, Any]] = field(default_factory=list)
-    queried: dict[str, dict[str, Any]] = field(default_factory=dict)
-    queries: list[str] = field(default_factory=list)
-    transfers: list[dict[str, Any]] = field(default_factory=list)
-    settlements: list[dict[str, Any]] = field(default_factory=list)
-    status: int = 200
-    # Those of the second gateway; None where it is not used.
-    second_settlements: list[dict[str, Any]] | None = None
-
-    async def respond(self, request: Request) -> Response:
-        if request.headers.get("authorization") != f"Bearer {KEY}" or self.status != 200:
-            return JSONResponse({"status": False}, 401 if self.status == 200 else self.status)
-        if request.url.path == "/v3/balances/NGN":
-            return JSONResponse({"status": "success", "data": {"ledger_balance": 0}})
-        if request.url.path.startswith("/v3/"):
-            listed = self.second_settlements if request.url.path == "/v3/settlements" else []
-            return JSONResponse({"status": "success", "data": listed, "meta": {"page_info": {"total_pages": 1}}})
-        if request.url.path == "/balance":
-            return JSONResponse({"status": True, "data": [{"currency": "NGN", "balance": self.balance_minor}]})
-        lists = {
-            "/transaction": self.charges,
-            "/refund": self.refunds,
-            "/transfer": self.transfers,
-            "/dispute": self.disputes,
-            "/settlement": self.settlements,
-        }
-        if request.url.path not in lists:
-            self.queries.append(request.url.path)
-            found = self.queried.get(request.url.path)
-            return JSONResponse({"status": found is not None, "data": found}, 404 if found is None else 200)
-        return JSONResponse({"status": True, "data": lists[request.url.path], "meta": {"next": None}})
-
-
-@dataclass
 class World:
     """The databases of the audited services, past every guard, and the gateway."""
 
     databases: dict[str, asyncpg.Connection]
-    outside: Outside
+    gateway: GatewayDouble
+    url: str
 
     async def audit(self, key: str = KEY) -> Report:
-        second = FlutterwaveAccount(f"{self.outside.url}/v3", KEY)
-        is_used = self.outside.second_settlements is not None
-        gateway = Gateway(self.outside.url, key, flutterwave=second if is_used else None)
+        second = FlutterwaveAccount(f"{self.url}/v3", KEY) if "v3/settlements" in self.gateway.lists else None
+        gateway = Gateway(self.url, key, flutterwave=second)
         async with as_audit(self.databases):
             return await check_once(self.databases, gateway)
 
@@ -123,19 +75,22 @@ class World:
                 currency="NGN",
             )
 
+    async def fee_entry(self, service: str, transfer_id: UUID, fee_minor: int) -> None:
+        entries = ("transfer_fees", fee_minor), ("gateway_cash", -fee_minor)
+        await self.entry(service, "transfer_fee", f"transfer_fee:{transfer_id}", *entries)
+
 
 @pytest.fixture
 async def world(fresh_database: DatabaseFactory) -> AsyncIterator[World]:
-    outside = Outside()
-    app = Starlette(routes=[Route("/{path:path}", outside.respond)])
+    gateway = GatewayDouble()
     async with AsyncExitStack() as stack:
-        outside.url = await stack.enter_async_context(served(app))
+        url = await stack.enter_async_context(served(gateway.app()))
         databases = {}
         for service in ("orders", "payments", "payouts"):
             databases[service] = await asyncpg.connect((await fresh_database(service)).admin)
             stack.push_async_callback(databases[service].close)
             await databases[service].execute("SET session_replication_role = replica")
-        yield World(databases, outside)
+        yield World(databases, gateway, url)
 
 
 async def an_escrow_unknown_to_payouts(world: World) -> tuple[UUID, UUID]:
@@ -167,18 +122,19 @@ async def test_a_system_without_a_difference_is_clean_and_compared_with_its_gate
 @pytest.mark.parametrize("fault", ["wrong key", "no key", "no answer", "an error"])
 async def test_an_audit_without_the_gateway_reports_it(world: World, fault: str, capsys: Any) -> None:
     if fault == "no answer":
-        world.outside.url = "http://127.0.0.1:9"
-    world.outside.status = 500 if fault == "an error" else 200
+        world.url = "http://127.0.0.1:9"
+    if fault == "an error":
+        world.gateway.responses = [JSONResponse({"status": False}, 500) for _ in range(100)]
     report = await world.audit({"wrong key": "another", "no key": ""}.get(fault, KEY))
     assert report.not_compared
     assert report_as_json(report)["gateway"] == {
-        "url": world.outside.url,
+        "url": world.url,
         "compared": False,
         "reason": report.not_compared,
     }
     print_report(report, Console(highlight=False, width=300))
     printed = capsys.readouterr().out
-    assert f"Not compared with the payment gateway at {world.outside.url}" in printed
+    assert f"Not compared with the payment gateway at {world.url}" in printed
 
 
 async def test_a_difference_is_waiting_for_its_event_open_as_a_dead_letter_else_broken(
@@ -231,7 +187,7 @@ async def test_a_returned_payout_is_open_not_broken_until_its_reconciliation_is_
         "payouts", "payout_exceptions", id=exception_id, payout_id=payout_id, vendor_id=vendor_id, cause="reversed",
         severity="SEV-3", status="open", detail="x", amount=700, respond_by=NOW, opened_at=NOW,
     )  # fmt: skip
-    world.outside.transfers = [{"reference": reference, "status": "reversed", "currency": "NGN"}]
+    world.gateway.lists["transfer"] = [{"reference": reference, "status": "reversed", "currency": "NGN"}]
     kinds = await world.kinds()
     assert (kinds[ONCE], kinds[GATEWAY]) == ("open", "open")
     # Prepared and rejected: it is to be decided still.
@@ -252,14 +208,26 @@ async def test_a_returned_payout_is_open_not_broken_until_its_reconciliation_is_
         )  # fmt: skip
         assert await kind_of(world, GATEWAY) == "open", position
     # No decision explains one more kobo.
-    world.outside.balance_minor = 1
+    world.gateway.balance_minor = 1
     assert await kind_of(world, GATEWAY) == "broken"
-    world.outside.balance_minor = 0
+    world.gateway.balance_minor = 0
     await world.databases["payouts"].execute(
         "UPDATE payout_exceptions SET status = 'closed', closed_at = now(), closed_because = 'x'"
     )
     kinds = await world.kinds()
     assert (kinds[ONCE], kinds[GATEWAY]) == ("broken", "broken")
+
+
+async def assert_fee_is_explained(world: World, line: dict[str, Any], booked: int | None, balance_minor: int) -> None:
+    """Check that the fee of a transfer is no difference to the gateway, and that one kobo more than booked is."""
+    failed = {"transfer_code": "TRF_1", "status": "failed", "currency": "NGN", "fee_charged": None}
+    world.gateway.lists["transfer"] = [line, failed]
+    world.gateway.balance_minor = balance_minor
+    assert GATEWAY not in await world.kinds()
+    if (line["status"], booked) == ("success", 25):
+        world.gateway.lists["transfer"] = [{**line, "fee_charged": 26}]
+        world.gateway.balance_minor = -26
+        assert await kind_of(world, GATEWAY) == "broken"
 
 
 @pytest.mark.parametrize(
@@ -283,24 +251,9 @@ async def test_a_fee_of_a_transfer_is_no_difference_to_the_gateway(
         created_at=NOW, updated_at=NOW,
     )  # fmt: skip
     if booked is not None:
-        await world.entry(
-            "payouts",
-            "transfer_fee",
-            f"transfer_fee:{transfer_id}",
-            ("transfer_fees", booked),
-            ("gateway_cash", -booked),
-        )
+        await world.fee_entry("payouts", transfer_id, booked)
     line = {"reference": reference, "status": status, "currency": "NGN", "fee_charged": charged}
-    world.outside.transfers = [
-        line,
-        {"transfer_code": "TRF_1", "status": "failed", "currency": "NGN", "fee_charged": None},
-    ]
-    world.outside.balance_minor = balance_minor
-    assert GATEWAY not in await world.kinds()
-    if (status, booked) == ("success", 25):
-        world.outside.transfers = [{**line, "fee_charged": 26}]
-        world.outside.balance_minor = -26
-        assert await kind_of(world, GATEWAY) == "broken"
+    await assert_fee_is_explained(world, line, booked, balance_minor)
 
 
 @pytest.mark.parametrize(
@@ -327,25 +280,13 @@ async def test_a_fee_of_a_refund_s_transfer_is_no_difference_to_the_gateway(
             replaced_at=NOW, transfer_fee_minor=booked,
         )  # fmt: skip
     if booked is not None:
-        await world.entry(
-            "payments",
-            "transfer_fee",
-            f"transfer_fee:{attempt_id}",
-            ("transfer_fees", booked),
-            ("gateway_cash", -booked),
-        )
+        await world.fee_entry("payments", attempt_id, booked)
     line = {"reference": f"re-{attempt_id.hex}", "status": status, "currency": "NGN", "fee_charged": charged}
-    world.outside.transfers = [line]
-    world.outside.balance_minor = balance_minor
-    assert GATEWAY not in await world.kinds()
-    if (status, booked) == ("success", 25):
-        world.outside.transfers = [{**line, "fee_charged": 26}]
-        world.outside.balance_minor = -26
-        assert await kind_of(world, GATEWAY) == "broken"
+    await assert_fee_is_explained(world, line, booked, balance_minor)
 
 
 async def test_an_unexplained_kobo_is_open_and_explains_the_gateway_s_difference(world: World) -> None:
-    world.outside.balance_minor = 500
+    world.gateway.balance_minor = 500
     assert await kind_of(world, GATEWAY) == "broken"
     await world.insert(
         "payments", "reconciliation_cases", id=uuid4(), kind="charge_not_in_book", subject="ch-1", ours_minor=0,
@@ -357,7 +298,7 @@ async def test_an_unexplained_kobo_is_open_and_explains_the_gateway_s_difference
 
 
 async def test_a_difference_to_the_gateway_waits_while_its_webhook_is_being_processed(world: World) -> None:
-    world.outside.balance_minor = 500
+    world.gateway.balance_minor = 500
     await world.insert(
         "payments", "processed_webhook_events", id="charge.success:1", event_type="charge.success", outcome="queued",
         processed_at=datetime.now(UTC) - timedelta(minutes=1), **await _required_of_a_webhook(world),
@@ -366,10 +307,10 @@ async def test_a_difference_to_the_gateway_waits_while_its_webhook_is_being_proc
 
 
 async def test_a_settlement_to_the_bank_waits_for_the_daily_run_and_is_open_with_a_case(world: World) -> None:
-    world.outside.balance_minor = -300
+    world.gateway.balance_minor = -300
     assert await kind_of(world, GATEWAY) == "broken"
     settlement = {"id": 3090024, "status": "success", "currency": "NGN", "effective_amount": 300}
-    world.outside.settlements = [settlement, {**settlement, "id": 1, "status": "pending"}]
+    world.gateway.lists["settlement"] = [settlement, {**settlement, "id": 1, "status": "pending"}]
     assert await kind_of(world, GATEWAY) == "waiting"
     await world.insert(
         "payments", "reconciliation_cases", id=uuid4(), kind="settlement_not_in_book", subject="settlement:3090024",
@@ -384,14 +325,14 @@ async def test_a_settlement_to_the_bank_waits_for_the_daily_run_and_is_open_with
 
 async def test_a_settlement_of_the_second_gateway_is_compared_by_its_own_id(world: World) -> None:
     settlement = {"id": 41748, "status": "completed", "currency": "NGN", "net_amount": 3, "destination": "account"}
-    world.outside.second_settlements = [settlement, {**settlement, "id": 2, "destination": "autowallet"}]
+    world.gateway.lists["v3/settlements"] = [settlement, {**settlement, "id": 2, "destination": "autowallet"}]
     await world.entry("payments", "charge", "charge:1", ("gateway_cash", 300), ("gateway_fees", -300))
     assert await kind_of(world, GATEWAY) == "waiting"
     await world.entry("payments", "settlement", "settlement:flw:41748", ("bank_account", 300), ("gateway_cash", -300))
     assert GATEWAY not in await world.kinds()
     # Posted once: a settlement of the first gateway with the same number is another one.
-    world.outside.balance_minor = -300
-    world.outside.settlements = [{"id": 41748, "status": "success", "currency": "NGN", "effective_amount": 300}]
+    world.gateway.balance_minor = -300
+    world.gateway.lists["settlement"] = [{"id": 41748, "status": "success", "currency": "NGN", "effective_amount": 300}]
     assert await kind_of(world, GATEWAY) == "waiting"
 
 
@@ -429,135 +370,3 @@ async def test_a_vendor_whose_payouts_are_held_is_an_open_finding(world: World) 
     )  # fmt: skip
     [finding] = (await world.audit()).findings
     assert (finding.kind, finding.offences[0].subject) == ("open", str(vendor_id))
-
-
-def report_of(*kinds: Any) -> Report:
-    offence = Offence("order 1", "2 kobo", "3 kobo")
-    return Report(
-        tuple(Finding("all", f"promise {kind}", kind, (offence.of_kind(kind),)) for kind in kinds), "http://gateway"
-    )
-
-
-@pytest.mark.parametrize(
-    ("kinds", "verdict", "status"),
-    [((), "clean", 0), (("open",), "open", 0), (("waiting",), "open", 0), (("waiting", "open", "broken"), "broken", 1)],
-)
-def test_the_command_ends_with_one_only_for_what_is_broken_and_shows_each_kind_apart(
-    monkeypatch: Any, capsys: Any, kinds: Any, verdict: str, status: int
-) -> None:
-    async def run(*_: Any) -> tuple[Report, bool]:
-        return report_of(*kinds), True
-
-    monkeypatch.setattr(command, "run", run)
-    for arguments in (["audit"], ["audit", "--json"]):
-        monkeypatch.setattr("sys.argv", arguments)
-        with pytest.raises(SystemExit) as ended:
-            command.main()
-        assert ended.value.code == status
-        printed = capsys.readouterr().out
-        if arguments[-1] == "--json":
-            document = json.loads(printed)
-            assert document["verdict"] == verdict
-            assert [finding["kind"] for finding in document["findings"]] == list(kinds)
-            assert all(
-                set(finding) == {"check", "kind", "subject", "expected", "actual"} for finding in document["findings"]
-            )
-        else:
-            headings = {"broken": "Broken: a rule", "open": "Open: staff", "waiting": "Waiting: a pending"}
-            assert [kind for kind, heading in headings.items() if heading in printed] == [
-                kind for kind in headings if kind in kinds
-            ]
-            assert "Compared with the payment gateway at http://gateway" in printed
-
-
-@pytest.mark.parametrize(("kind", "is_recorded", "status"), [("broken", True, 0), ("open", False, 1)])
-def test_a_scheduled_audit_succeeds_when_its_result_was_recorded(
-    monkeypatch: Any, kind: str, is_recorded: bool, status: int
-) -> None:
-    async def run(*_: Any) -> tuple[Report, bool]:
-        return report_of(kind), is_recorded
-
-    monkeypatch.setattr(command, "run", run)
-    monkeypatch.setattr("sys.argv", ["audit", "--scheduled"])
-    with pytest.raises(SystemExit) as ended:
-        command.main()
-    assert ended.value.code == status
-
-
-def test_the_environment_replaces_secrets_env_when_it_names_every_database(tmp_path: Path) -> None:
-    environment = {database_variable(service): f"postgresql://{service}-db-rw/campus_{service}" for service in AUDITED}
-    environment |= {"GATEWAY_SECRET_KEY": KEY, "SERVICE_ROLE_KEY": "role", "PATH": "/bin", "FLUTTERWAVE_SECRET_KEY": ""}
-    known = audit_secrets(tmp_path, environment)
-    assert known == {name: text for name, text in environment.items() if name not in ("PATH", "FLUTTERWAVE_SECRET_KEY")}
-    assert database_url(known, "payouts") == "postgresql://payouts-db-rw/campus_payouts"
-    del environment["ORDERS_AUDIT_DATABASE_URL"]
-    with pytest.raises(FileNotFoundError):
-        audit_secrets(tmp_path, environment)
-    (tmp_path / "secrets.env").write_text("AUDIT_DATABASE_URL=postgresql://campus_audit@server/postgres\n")
-    assert (
-        database_url(audit_secrets(tmp_path, environment), "orders") == "postgresql://campus_audit@server/campus_orders"
-    )
-
-
-def test_lists_are_kept_in_the_state_directory_and_nowhere_when_it_is_read_only(tmp_path: Path) -> None:
-    assert work_folder(tmp_path) == tmp_path / "audit"
-    (tmp_path / "file").write_text("")
-    assert work_folder(tmp_path / "file") is None
-
-
-@dataclass
-class Recorder:
-    """The function that records audits, as the system serves it."""
-
-    status: int = 200
-    received: list[dict[str, Any]] = field(default_factory=list)
-
-    async def record(self, request: Request) -> Response:
-        if request.headers.get("authorization") != f"Bearer {KEY}":
-            return JSONResponse({}, 401)
-        body = await request.json()
-        self.received.append(body)
-        kinds = {finding["kind"] for finding in body["findings"]}
-        verdict = "broken" if "broken" in kinds else "open" if kinds else "clean"
-        return JSONResponse({"data": {"verdict": verdict}}, self.status)
-
-    def app(self) -> Starlette:
-        return Starlette(routes=[Route("/functions/v1/record-audit", self.record, methods=["POST"])])
-
-
-async def test_the_result_is_recorded_with_the_worst_findings_first() -> None:
-    recorder, run = Recorder(), Run.start()
-    offences = tuple(Offence(f"order {number}", "x" * 2_000, "a\x00b\ud800") for number in range(600))
-    report = Report(
-        (
-            Finding("all", "promise", "open", tuple(offence.of_kind("open") for offence in offences)),
-            Finding("orders", "rule", "broken", offences[:1]),
-        ),
-        "http://gateway",
-        "no key",
-    )
-    async with served(recorder.app()) as url:
-        await record_audit(run, report, f"{url}/", {"SERVICE_ROLE_KEY": KEY})
-    [body] = recorder.received
-    assert (body["id"], body["startedAt"], body["gatewayReason"]) == (
-        str(run.id),
-        run.started_at.isoformat(),
-        "no key",
-    )
-    assert len(body["findings"]) == 500
-    assert body["findings"][0] == {
-        "check": "orders: rule",
-        "kind": "broken",
-        "subject": "order 0",
-        "expected": "x" * 1_000,
-        "actual": "a?b?",
-    }
-
-
-@pytest.mark.parametrize(("status", "key"), [(503, KEY), (200, "another key")])
-async def test_a_result_without_a_record_is_reported(status: int, key: str) -> None:
-    async with served(Recorder(status).app()) as url:
-        with pytest.raises(NotRecorded, match="record-audit"):
-            await record_audit(Run.start(), report_of("broken"), url, {"SERVICE_ROLE_KEY": key})
-    with pytest.raises(NotRecorded, match="record-audit"):
-        await record_audit(Run.start(), report_of("broken"), "http://127.0.0.1:1", {"SERVICE_ROLE_KEY": KEY})
