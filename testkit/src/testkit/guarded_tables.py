@@ -79,3 +79,37 @@ MESSAGING: Final[Mapping[str, GuardedTable]] = {
     "outbox": GuardedTable(row={"position": 1}),
     "outbox_sequences": GuardedTable(),
 }
+OPERATION_STOPS: Final = GuardedTable(
+    row={"expires_at": LATER},
+    checks={"operation_stops_expires_later": {"expires_at": NOW}, "operation_stops_lifted_by": {"lift_reason": "x"}},
+    policies={"SELECT operation_stops_known": ("public",)},
+)
+# The tables of a ledger; each service adds its policies.
+LEDGER: Final[Mapping[str, GuardedTable]] = {
+    "ledger_accounts": GuardedTable(row={"position": 1}),
+    "ledger_balances": GuardedTable(
+        row={"side": "debit"},
+        checks={"ledger_balances_side_known": {"side": "x"}},
+        triggers={"ledger_balances_never_negative": ("UPDATE ledger_balances SET balance_minor = -1",)},
+    ),
+    "ledger_chain": GuardedTable(checks={"ledger_chain_is_one": {"the_only": False}}),
+    "ledger_entries": GuardedTable(
+        row={"position": 1},
+        checks={"ledger_entries_say_something": {"amount_minor": 0}},
+        references={"ledger_entries_transaction": {"transaction_id": OTHERS}},
+        triggers={**append_only("ledger_entries", "transaction_id"), "ledger_entries_balanced": (ONE_SIDED_ENTRY,)},
+    ),
+    "ledger_links": GuardedTable(
+        unique={"ledger_links_pkey": {"transaction_id": OTHERS}, "ledger_links_transaction_once": {"sequence": 0}},
+        triggers=append_only("ledger_links", "sequence"),
+    ),
+    "ledger_transactions": GuardedTable(
+        row={"position": 1},
+        unique={
+            "ledger_transactions_pkey": {"posting_key": "0123456789"},
+            "ledger_transactions_posting_key_once": {"id": OTHERS},
+        },
+        triggers=append_only("ledger_transactions"),
+    ),
+    "ledger_unsealed": GuardedTable(),
+}

@@ -9,14 +9,13 @@ from typing import Final
 from testkit.fixtures import DatabaseFactory
 from testkit.guarded_tables import (
     LATER,
+    LEDGER,
     MESSAGING,
     NOW,
-    ONE_SIDED_ENTRY,
     OTHERS,
     OURS,
     GuardedTable,
     InsertAfter,
-    append_only,
     decided_by_two,
 )
 from testkit.guards import Guards
@@ -167,46 +166,35 @@ TABLES: Final = {
         policies={"UPDATE escrows_released": ("escrow:release",), "SELECT escrows_visible": ("escrow:release",)},
     ),
     "failed_refund_attempts": GuardedTable(references={"failed_refund_attempts_refund": {"refund_id": OTHERS}}),
-    "ledger_accounts": GuardedTable(
-        row={"position": 1}, policies={"SELECT ledger_accounts_visible": ("ledger:read", "ledger:export")}
+    **LEDGER,
+    "ledger_accounts": replace(
+        LEDGER["ledger_accounts"], policies={"SELECT ledger_accounts_visible": ("ledger:read", "ledger:export")}
     ),
-    "ledger_balances": GuardedTable(
+    "ledger_balances": replace(
+        LEDGER["ledger_balances"],
         row={"side": "debit", "account": f"vendor_payable:{OURS}"},
-        checks={"ledger_balances_side_known": {"side": "x"}},
-        triggers={"ledger_balances_never_negative": ("UPDATE ledger_balances SET balance_minor = -1",)},
         policies={
             "SELECT ledger_balances_of_vendors_signed": ("escrow:release",),
             "SELECT ledger_balances_visible": ("ledger:read", "ledger:export"),
         },
         rejected_rows={"ledger_balances_of_vendors_signed": ({"account": "commission"},)},
     ),
-    "ledger_chain": GuardedTable(checks={"ledger_chain_is_one": {"the_only": False}}),
-    "ledger_entries": GuardedTable(
+    "ledger_entries": replace(
+        LEDGER["ledger_entries"],
         row={"position": 1, "account": f"buyer_reward:{OURS}"},
-        checks={"ledger_entries_say_something": {"amount_minor": 0}},
-        references={"ledger_entries_transaction": {"transaction_id": OTHERS}},
-        triggers={**append_only("ledger_entries", "transaction_id"), "ledger_entries_balanced": (ONE_SIDED_ENTRY,)},
         policies={"SELECT ledger_entries_visible": ("user", "ledger:read", "ledger:export")},
     ),
-    "ledger_links": GuardedTable(
-        unique={"ledger_links_pkey": {"transaction_id": OTHERS}, "ledger_links_transaction_once": {"sequence": 0}},
-        triggers=append_only("ledger_links", "sequence"),
-        policies={"SELECT ledger_links_visible": ("ledger:read",)},
+    "ledger_links": replace(LEDGER["ledger_links"], policies={"SELECT ledger_links_visible": ("ledger:read",)}),
+    "ledger_transactions": replace(
+        LEDGER["ledger_transactions"], policies={"SELECT ledger_transactions_visible": ("ledger:read", "ledger:export")}
+    ),
+    "ledger_unsealed": replace(
+        LEDGER["ledger_unsealed"], policies={"SELECT ledger_unsealed_visible": ("ledger:read",)}
     ),
     "ledger_totals": GuardedTable(
         checks={"ledger_totals_not_below_zero": {"debit_minor": -1}},
         policies={"SELECT ledger_totals_visible": ("ledger:read",)},
     ),
-    "ledger_transactions": GuardedTable(
-        row={"position": 1},
-        unique={
-            "ledger_transactions_pkey": {"posting_key": "0123456789"},
-            "ledger_transactions_posting_key_once": {"id": OTHERS},
-        },
-        triggers=append_only("ledger_transactions"),
-        policies={"SELECT ledger_transactions_visible": ("ledger:read", "ledger:export")},
-    ),
-    "ledger_unsealed": GuardedTable(policies={"SELECT ledger_unsealed_visible": ("ledger:read",)}),
     "intent_orders": GuardedTable(
         checks={"intent_orders_amount_above_zero": {"amount_minor": 0}},
         references={"intent_orders_intent": {"intent_id": OTHERS}, "intent_orders_order": {"order_id": OTHERS}},

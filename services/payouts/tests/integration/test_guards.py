@@ -3,10 +3,11 @@
 A new guard needs its line here: the test names it.
 """
 
+from dataclasses import replace
 from typing import Final
 
 from testkit.fixtures import DatabaseFactory
-from testkit.guarded_tables import LATER, NOW, ONE_SIDED_ENTRY, OTHERS, OURS, GuardedTable, append_only
+from testkit.guarded_tables import LEDGER, NOW, OPERATION_STOPS, OTHERS, OURS, GuardedTable, append_only
 from testkit.guards import Guards
 
 OPEN_NUMBER: Final = {
@@ -124,45 +125,17 @@ TABLES: Final = {
     ),
     "gateway_banks": GuardedTable(policies={"SELECT gateway_banks_select": ("public",)}),
     "hash_keys": GuardedTable(),
-    "operation_stops": GuardedTable(
-        row={"expires_at": LATER},
-        checks={
-            "operation_stops_expires_later": {"expires_at": NOW},
-            "operation_stops_lifted_by": {"lift_reason": "x"},
-        },
-        policies={"SELECT operation_stops_known": ("public",)},
-    ),
-    "ledger_accounts": GuardedTable(row={"position": 1}),
-    "ledger_balances": GuardedTable(
+    "operation_stops": OPERATION_STOPS,
+    **LEDGER,
+    "ledger_balances": replace(
+        LEDGER["ledger_balances"],
         row={"side": "debit", "account": f"wallet:{OURS}"},
-        checks={"ledger_balances_side_known": {"side": "x"}},
-        triggers={"ledger_balances_never_negative": ("UPDATE ledger_balances SET balance_minor = -1",)},
         policies={
             "SELECT ledger_balances_select": ("vendor wallet:own",),
             "SELECT ledger_balances_select_staff": ("payouts:read",),
         },
         rejected_rows={"ledger_balances_select": ({"account": "commission"}, {"account": f"wallet:{OTHERS}"})},
     ),
-    "ledger_chain": GuardedTable(checks={"ledger_chain_is_one": {"the_only": False}}),
-    "ledger_entries": GuardedTable(
-        row={"position": 1},
-        checks={"ledger_entries_say_something": {"amount_minor": 0}},
-        references={"ledger_entries_transaction": {"transaction_id": OTHERS}},
-        triggers={**append_only("ledger_entries", "transaction_id"), "ledger_entries_balanced": (ONE_SIDED_ENTRY,)},
-    ),
-    "ledger_links": GuardedTable(
-        unique={"ledger_links_pkey": {"transaction_id": OTHERS}, "ledger_links_transaction_once": {"sequence": 0}},
-        triggers=append_only("ledger_links", "sequence"),
-    ),
-    "ledger_transactions": GuardedTable(
-        row={"position": 1},
-        unique={
-            "ledger_transactions_pkey": {"posting_key": "0123456789"},
-            "ledger_transactions_posting_key_once": {"id": OTHERS},
-        },
-        triggers=append_only("ledger_transactions"),
-    ),
-    "ledger_unsealed": GuardedTable(),
     "order_shares": GuardedTable(
         checks={"order_shares_never_negative": {"remaining_vendor_minor": -1}},
         policies={
