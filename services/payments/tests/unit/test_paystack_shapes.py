@@ -5,6 +5,7 @@ breaks it.
 import asyncio
 import copy
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -23,153 +24,24 @@ from payments.domain.refunds import RefundEvent, RefundUpdate
 from payments.domain.revisions import GatewaySubject
 from testkit.providers.paystack.checking import check_event, check_request, check_response
 
-PAID_AT = "2026-03-04T10:20:30.000Z"
-PAYER = {
-    "id": 41,
-    "first_name": None,
-    "last_name": None,
-    "email": "payer@unilag.edu.ng",
-    "customer_code": "CUS_41",
-    "phone": None,
-    "metadata": None,
-    "risk_action": "default",
-    "international_format_phone": None,
-}
-CARD = {"authorization_code": "AUTH_1", "last4": "4081", "exp_month": "12", "exp_year": "2030", "channel": "card"}
-NOTE = f"re-{'a' * 32}"
-
-
-def _charge(**changes: Any) -> dict[str, Any]:
-    """Return a transaction as `charge.success` shows it."""
-    return {
-        "id": 5501,
-        "domain": "live",
-        "status": "success",
-        "reference": "ch-1",
-        "amount": 250_000,
-        "message": None,
-        "gateway_response": "Approved",
-        "paid_at": PAID_AT,
-        "created_at": PAID_AT,
-        "channel": "card",
-        "currency": "NGN",
-        "ip_address": None,
-        "metadata": {"orderId": "018cc251-f400-7000-8000-000000000001", "settlement": "250000"},
-        "log": None,
-        "fees": 13_750,
-        "customer": PAYER,
-        "authorization": CARD,
-        "plan": {},
-        **changes,
-    }
-
-
-def _verified(**changes: Any) -> dict[str, Any]:
-    """Return a transaction as `GET /transaction/verify/:reference` shows it."""
-    more = {
-        "receipt_number": None,
-        "fees_split": None,
-        "plan": None,
-        "split": {},
-        "order_id": None,
-        "paidAt": PAID_AT,
-        "createdAt": PAID_AT,
-        "requested_amount": 250_000,
-        "pos_transaction_data": None,
-        "source": None,
-        "fees_breakdown": None,
-        "connect": None,
-        "transaction_date": PAID_AT,
-        "plan_object": {},
-        "subaccount": {},
-    }
-    return {**_charge(), **more, **changes}
-
-
-def _refund(**changes: Any) -> dict[str, Any]:
-    """Return a refund as `GET /refund/:id` shows it."""
-    return {
-        "integration": 9,
-        "transaction": 5501,
-        "dispute": None,
-        "settlement": None,
-        "id": 77,
-        "domain": "live",
-        "currency": "NGN",
-        "amount": 100_000,
-        "status": "processed",
-        "refunded_at": PAID_AT,
-        "refunded_by": "owner@shop.example",
-        "customer_note": "",
-        "merchant_note": NOTE,
-        "deducted_amount": 100_000,
-        "fully_deducted": 1,
-        "createdAt": PAID_AT,
-        "bank_reference": None,
-        "transaction_reference": "ch-1",
-        "reason": "PROCESSED",
-        "customer": PAYER | {"first_name": "", "last_name": "", "international_format_phone": ""},
-        "refund_type": "partial",
-        "transaction_amount": 250_000,
-        "initiated_by": "owner@shop.example",
-        "refund_channel": "api",
-        "session_id": None,
-        "collect_account_number": False,
-        **changes,
-    }
-
-
-def _refund_event(status: str, **changes: Any) -> dict[str, Any]:
-    data = {
-        "status": status,
-        "transaction_reference": "ch-1",
-        "refund_reference": None,
-        "amount": "100000",
-        "currency": "NGN",
-        "processor": "instant-transfer",
-        "customer": {"first_name": "Ada", "last_name": "Obi", "email": "payer@unilag.edu.ng"},
-        "integration": 9,
-        "domain": "live",
-        **changes,
-    }
-    return {"event": f"refund.{status}", "data": data}
-
-
-PAID = Charge(
-    reference="ch-1",
-    gateway_id="5501",
-    amount_minor=250_000,
-    currency="NGN",
-    order_named="018cc251-f400-7000-8000-000000000001",
-    settlement="250000",
-    channel="card",
-    fee_minor=13_750,
-    paid_at=datetime(2026, 3, 4, 10, 20, 30, tzinfo=UTC),
-    failure_reason="Approved",
-)
-UNNAMED = {"order_named": None, "settlement": None}
-
-
-def _changed(charge: Charge, **changes: Any) -> Charge:
-    return Charge(**{name: getattr(charge, name) for name in Charge.__dataclass_fields__} | changes)
-
+from .paystack_examples import NOTE, PAID, UNNAMED, refund_event, shown_charge, shown_refund, verified_charge
 
 EVENTS = [
-    ({"event": "charge.success", "data": _charge()}, PAID),
-    ({"event": "charge.success", "data": _charge(metadata=0)}, _changed(PAID, **UNNAMED)),
-    ({"event": "charge.success", "data": _charge(metadata="", fees=None)}, _changed(PAID, fee_minor=0, **UNNAMED)),
+    ({"event": "charge.success", "data": shown_charge()}, PAID),
+    ({"event": "charge.success", "data": shown_charge(metadata=0)}, replace(PAID, **UNNAMED)),
+    ({"event": "charge.success", "data": shown_charge(metadata="", fees=None)}, replace(PAID, fee_minor=0, **UNNAMED)),
     (
         {
             "event": "charge.failed",
-            "data": _charge(status="failed", gateway_response="Insufficient Funds", paid_at=None),
+            "data": shown_charge(status="failed", gateway_response="Insufficient Funds", paid_at=None),
         },
-        _changed(PAID, status="failed", failure_reason="Insufficient Funds", paid_at=None),
+        replace(PAID, status="failed", failure_reason="Insufficient Funds", paid_at=None),
     ),
-    (_refund_event("pending"), RefundEvent("ch-1", 100_000, "pending")),
-    (_refund_event("processing"), RefundEvent("ch-1", 100_000, "processing")),
-    (_refund_event("processed", refund_reference="132013318360"), RefundEvent("ch-1", 100_000, "processed")),
-    (_refund_event("failed", amount=100_000, refund_reference="TRF_1"), RefundEvent("ch-1", 100_000, "failed")),
-    (_refund_event("needs-attention", id="77"), RefundEvent("ch-1", 100_000, "needs-attention")),
+    (refund_event("pending"), RefundEvent("ch-1", 100_000, "pending")),
+    (refund_event("processing"), RefundEvent("ch-1", 100_000, "processing")),
+    (refund_event("processed", refund_reference="132013318360"), RefundEvent("ch-1", 100_000, "processed")),
+    (refund_event("failed", amount=100_000, refund_reference="TRF_1"), RefundEvent("ch-1", 100_000, "failed")),
+    (refund_event("needs-attention", id="77"), RefundEvent("ch-1", 100_000, "needs-attention")),
 ]
 
 
@@ -202,20 +74,20 @@ def _success(data: Any, **more: Any) -> dict[str, Any]:
     ("changes", "reading"),
     [
         ({}, PAID),
-        ({"status": "reversed"}, _changed(PAID, status="reversed")),
-        ({"status": "abandoned", "paid_at": None, "paidAt": None}, _changed(PAID, status="pending", paid_at=None)),
+        ({"status": "reversed"}, replace(PAID, status="reversed")),
+        ({"status": "abandoned", "paid_at": None, "paidAt": None}, replace(PAID, status="pending", paid_at=None)),
         (
             {"status": "ongoing", "fees": None, "metadata": "plain"},
-            _changed(PAID, status="pending", fee_minor=0, **UNNAMED),
+            replace(PAID, status="pending", fee_minor=0, **UNNAMED),
         ),
         (
             {"status": "failed", "gateway_response": "Declined"},
-            _changed(PAID, status="failed", failure_reason="Declined"),
+            replace(PAID, status="failed", failure_reason="Declined"),
         ),
     ],
 )
 async def test_each_status_of_a_transaction_has_its_reading(changes: dict[str, Any], reading: Charge) -> None:
-    body = _success(_verified(**changes))
+    body = _success(verified_charge(**changes))
     check_response("GET", "/transaction/verify/ch-1", 200, body)
     assert await _gateway(200, body).find_transaction("ch-1") == reading
 
@@ -231,7 +103,7 @@ async def test_each_status_of_a_transaction_has_its_reading(changes: dict[str, A
     ],
 )
 async def test_each_status_of_a_refund_has_its_reading(changes: dict[str, Any], status: str, updated_at: Any) -> None:
-    body = _success(_refund(**changes))
+    body = _success(shown_refund(**changes))
     check_response("GET", "/refund/77", 200, body)
     reason = changes.get("reason", "PROCESSED")
     expected = RefundUpdate(
@@ -247,7 +119,7 @@ async def test_each_status_of_a_refund_has_its_reading(changes: dict[str, Any], 
     )
     assert await _gateway(200, body).find_refund("77") == expected
     meta = {"total": 1, "skipped": 0, "perPage": "100", "page": 1, "pageCount": 1, "failedRefundCount": 0}
-    page = _success([_refund(**changes)], meta=meta)
+    page = _success([shown_refund(**changes)], meta=meta)
     check_response("GET", "/refund", 200, page)
     assert await _gateway(200, page).list_refunds("5501") == [expected]
 
@@ -373,17 +245,17 @@ async def test_every_call_about_transactions_and_refunds_has_the_specified_reque
     period = (datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 8, tzinfo=UTC))
     opened = {"authorization_url": "https://pay.example", "access_code": "a", "reference": "ch-1"}
     await _open(_gateway(200, _success(opened), calls))
-    await _gateway(200, _success(_verified()), calls).find_transaction("ch-1")
+    await _gateway(200, _success(verified_charge()), calls).find_transaction("ch-1")
     listing = _gateway(200, _success([]), calls)
     await listing.page_of_paid_transactions(*period, 1)
     await listing.page_of_refunds(*period, 1)
     await listing.list_refunds("5501")
-    refunds = _gateway(200, _success(_refund()), calls)
+    refunds = _gateway(200, _success(shown_refund()), calls)
     for currency in ("NGN", None):
         await refunds.start_refund(transaction="5501", amount_minor=1, currency=currency, note=NOTE)
     await refunds.find_refund("77")
     account = {"details": {"account_number": "0123456789", "bank_code": "058"}, "bank_id": 9}
-    await _gateway(200, _success(_refund() | account), calls).retry_refund("77", "RCP_1", "NGN")
+    await _gateway(200, _success(shown_refund() | account), calls).retry_refund("77", "RCP_1", "NGN")
     checked = 0
     for call in calls:
         if call.url.path.startswith(("/transaction/", "/refund")) or call.url.path == "/transaction":
@@ -396,7 +268,7 @@ async def test_every_call_about_transactions_and_refunds_has_the_specified_reque
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "1e-999", "250000.0", "NaN"])
 @pytest.mark.parametrize("field", ["id", "amount", "fees"])
 def test_a_number_that_is_no_integer_is_absent(field: str, number: str) -> None:
-    body = {"event": "charge.success", "data": _charge(**{field: "#"})}
+    body = {"event": "charge.success", "data": shown_charge(**{field: "#"})}
     raw = json.dumps(body).replace('"#"', number).encode()
     assert identify(raw).event_type == "charge.success"
     if field == "amount":
@@ -404,7 +276,7 @@ def test_a_number_that_is_no_integer_is_absent(field: str, number: str) -> None:
             read_event("webhook", "charge.success", raw)
         return
     absent = {"id": {"gateway_id": None}, "fees": {"fee_minor": 0}}[field]
-    assert read_event("webhook", "charge.success", raw) == _changed(PAID, **absent)
+    assert read_event("webhook", "charge.success", raw) == replace(PAID, **absent)
 
 
 ACCOUNT = ("0123456789", "044")
@@ -453,9 +325,9 @@ ODD = some.one_of(
 EXAMPLES = [body for body, _ in EVENTS] + [
     {"event": event, "data": data}
     for event, data in (
-        ("charge.success", _verified()),
-        ("refund.processed", _refund()),
-        ("refund.failed", _refund(reason=None)),
+        ("charge.success", verified_charge()),
+        ("refund.processed", shown_refund()),
+        ("refund.failed", shown_refund(reason=None)),
     )
 ]
 
@@ -494,14 +366,14 @@ def test_a_changed_shape_is_read_or_is_malformed(body: dict[str, Any], draw: Any
         return
 
 
-@given(data=some.dictionaries(some.sampled_from(sorted(_refund() | _verified())), ODD))
+@given(data=some.dictionaries(some.sampled_from(sorted(shown_refund() | verified_charge())), ODD))
 @example(data={"amount": float("inf"), "id": float("-inf"), "fees": float("nan"), "currency": float("inf")})
-@example(data=_verified() | {"id": float("inf"), "amount": 1, "fees": float("inf"), "paid_at": float("nan")})
-@example(data=_verified() | {"metadata": {"orderId": float("inf"), "settlement": float("nan")}})
+@example(data=verified_charge() | {"id": float("inf"), "amount": 1, "fees": float("inf"), "paid_at": float("nan")})
+@example(data=verified_charge() | {"metadata": {"orderId": float("inf"), "settlement": float("nan")}})
 def test_an_odd_row_of_a_list_is_unreadable_and_the_rest_is_read(data: dict[str, Any]) -> None:
     async def listed() -> Any:
         period = (datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 8, tzinfo=UTC))
-        return await _gateway(200, _success([_verified(), data, 7])).page_of_paid_transactions(*period, 1)
+        return await _gateway(200, _success([verified_charge(), data, 7])).page_of_paid_transactions(*period, 1)
 
     page = asyncio.run(listed())
     assert page.rows[0] == PAID

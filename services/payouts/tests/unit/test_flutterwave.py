@@ -21,25 +21,7 @@ from providers.flutterwave import FlutterwaveApi
 from testkit.providers.flutterwave import fields, transfers
 
 REFERENCE = "po-00000000000000000000000000000001"
-TRANSFER: dict[str, Any] = {
-    "id": 396432,
-    "account_number": "0690000040",
-    "bank_code": "044",
-    "full_name": "Ada Obi",
-    "created_at": "2023-03-11T01:14:21.000Z",
-    "currency": "NGN",
-    "debit_currency": None,
-    "amount": 5500,
-    "fee": Decimal("26.875"),
-    "status": "NEW",
-    "reference": REFERENCE,
-    "meta": None,
-    "narration": "Vendor payout",
-    "complete_message": "",
-    "requires_approval": 0,
-    "is_approved": 1,
-    "bank_name": "ACCESS BANK NIGERIA",
-}
+TRANSFER = transfers.EXAMPLE | {"reference": REFERENCE, "debit_currency": None}
 RECIPIENT = Recipient(new_id(), "encrypted", "044", "Ada Obi")
 
 

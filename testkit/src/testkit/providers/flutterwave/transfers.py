@@ -5,7 +5,8 @@ https://developer.flutterwave.com/reference/endpoints/transfers, Flutterwave/Nod
 documentation/beneficiary.md, documentation/banks.md and documentation/misc.md.
 """
 
-from typing import Final
+from decimal import Decimal
+from typing import Any, Final
 
 from testkit.providers.flutterwave.fields import (
     CURRENCY,
@@ -79,3 +80,23 @@ ACCOUNT: Final = success(record({"account_number": TEXT, "account_name": TEXT}))
 BALANCE: Final = success(
     record({"currency": CURRENCY, "available_balance": {"type": "number"}, "ledger_balance": {"type": "number"}})
 )
+EXAMPLE: Final[dict[str, Any]] = {
+    "id": 396432,
+    "account_number": "0690000040",
+    "bank_code": "044",
+    "full_name": "Ada Obi",
+    "created_at": "2023-03-11T01:14:21.000Z",
+    "currency": "NGN",
+    "debit_currency": "NGN",
+    "amount": 5500,
+    "fee": Decimal("26.875"),
+    "status": "NEW",
+    "reference": "re-1",
+    "meta": None,
+    "narration": "Refund",
+    "complete_message": "",
+    "requires_approval": 0,
+    "is_approved": 1,
+    "bank_name": "ACCESS BANK NIGERIA",
+}
+"""A transfer that the gateway accepted."""
