@@ -18,6 +18,8 @@ import yaml
 
 FOLDER = Path(__file__).parents[2] / "deploy" / "k8s"
 OVERLAYS = ("single-node", "small", "production", "staging", "managed")
+# With servers that operators run.
+OPERATED = [overlay for overlay in OVERLAYS if overlay != "managed"]
 _KNOWN = {
     "apiVersion",
     "kind",
