@@ -32,13 +32,15 @@ PAGE_BYTES_MAX = 100_000
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the site by the commands of its stage of the Dockerfile, from that stage's files and packages alone."""
     folder = tmp_path_factory.mktemp("build")
-    [stage] = re.findall(r"^FROM builder AS guides\n(.*?)^FROM ", (ROOT / "deploy/Dockerfile").read_text(), re.M | re.S)
-    for source, target in re.findall(r"^COPY (\S+) (\S+)$", stage, re.MULTILINE):
+    [section] = re.findall(
+        r"^FROM builder AS guides\n(.*?)^FROM ", (ROOT / "deploy/Dockerfile").read_text(), re.M | re.S
+    )
+    for source, target in re.findall(r"^COPY (\S+) (\S+)$", section, re.MULTILINE):
         copy_of_context(source, folder / "site" / target)
-    [names] = re.findall(r"requirements_of\.py (\.\./requirements\.lock .*?) >", stage)
+    [names] = re.findall(r"requirements_of\.py (\.\./requirements\.lock .*?) >", section)
     put_requirements(names.replace("../", "").split(), folder / "site/packages")
-    [path] = re.findall(r"^ENV PYTHONPATH=(\S+)$", stage, re.MULTILINE)
-    [commands] = re.findall(r"^RUN (python -m .*)$", stage, re.MULTILINE)
+    [path] = re.findall(r"^ENV PYTHONPATH=(\S+)$", section, re.MULTILINE)
+    [commands] = re.findall(r"^RUN (python -m .*)$", section, re.MULTILINE)
     # Without site packages: what the stage does not install is absent.
     words = commands.replace("/build/", f"{folder}/").replace("python ", f"{sys.executable} -S ")
     subprocess.run(words, shell=True, check=True, cwd=folder / "site", env={"PYTHONPATH": path})
@@ -143,12 +145,12 @@ def test_a_rebuild_of_the_same_pages_keeps_the_folder_that_a_gateway_serves(site
 
 
 def test_a_rebuild_removes_deleted_pages(site: Path) -> None:
-    beside = sorted(site.parent.iterdir())
+    neighbours = sorted(site.parent.iterdir())
     (site / "gone.html").write_text("gone")
     build_site(site)
     assert not (site / "gone.html").exists()
     assert (site / "index.html").exists()
-    assert sorted(site.parent.iterdir()) == beside
+    assert sorted(site.parent.iterdir()) == neighbours
 
 
 def test_the_tool_for_programs_finds_sections_with_the_address_of_their_markdown(site: Path) -> None:
