@@ -120,7 +120,7 @@ class Visitor:
         await self.page.emulate_media(color_scheme="dark")
         found += await self._violations("{runOnly: ['color-contrast'], resultTypes: ['violations']}")
         await self.page.emulate_media(color_scheme="light")
-        assert found == []
+        assert found == [], (self.page.url, found)
 
     async def _violations(self, options: str) -> list[tuple[str, str, str]]:
         found = await self.page.evaluate(f"axe.run({options})")

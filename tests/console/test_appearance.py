@@ -3,6 +3,7 @@
 import re
 from typing import Final, get_args
 
+import pytest
 from playwright.async_api import expect
 
 from console.formats import naira
@@ -40,6 +41,17 @@ async def test_without_a_choice_the_colors_are_those_of_the_device(visitor: Arri
     await at_console.page.emulate_media(color_scheme="dark")
     await at_console.open("/")
     assert await at_console.page.evaluate(GROUND) == DARK
+
+
+@pytest.mark.parametrize("pale", ["#bbb", "#444"], ids=["light", "dark"])
+async def test_a_page_with_pale_text_does_not_pass_the_checks(visitor: Arrival, pale: str) -> None:
+    """Each color has enough contrast in the other colors of the page."""
+    at_console = await visitor("support")
+    await at_console.open("/")
+    await at_console.check_accessibility()
+    await at_console.page.evaluate(f"document.querySelector('h1').style.color = '{pale}'")
+    with pytest.raises(AssertionError, match="color-contrast"):
+        await at_console.check_accessibility()
 
 
 async def test_another_value_of_the_cookie_changes_nothing(visitor: Arrival) -> None:
