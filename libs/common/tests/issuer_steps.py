@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from common.auth.tokens import TokenVerifier
+from common.auth.tokens import FurtherIssuers, TokenVerifier
 from common.auth.user_lookup import PREVIOUS_PROFILE_PATH, IdentityUserLookup
 from common.auth.verification_keys import KeySet
 from common.primitives.clock import ManualClock
@@ -98,9 +98,7 @@ async def open_world() -> AsyncIterator[World]:
             KeySet(keys.url("ours"), clock, seconds_max=PATIENT.identity),
             issuer=OUR_ISSUER,
             clock=clock,
-            trusted=settings_with(json.dumps(issuers)).trusted_issuers,
-            fetch_seconds_max=PATIENT.identity,
-            user_lookup=lookup,
+            further=FurtherIssuers(settings_with(json.dumps(issuers)).trusted_issuers, lookup, PATIENT.identity),
         )
         yield World(verifier, clock, keys, users)
         await lookup.close()

@@ -10,7 +10,7 @@ from prometheus_client import REGISTRY
 from common.auth.caller import THE_SERVICE
 from common.messaging.bus import Bus
 from common.messaging.consumers import Consumers
-from common.messaging.messages import Subscription
+from common.messaging.messages import Handlers, Subscription
 from common.messaging.relay import relay_once, run_relay
 from common.observability.telemetry import INBOX_DUPLICATES
 from common.primitives.ids import new_id
@@ -93,7 +93,9 @@ class Notebook:
 @asynccontextmanager
 async def consuming(mechanisms: Mechanisms, bus: Bus, notebook, work_items=()):
     subscriptions = [Subscription(OrderDispatched, notebook.on_order_dispatched)]
-    consumers = Consumers("tests", mechanisms.database, bus, None, subscriptions, work_items, account_required=False)
+    consumers = Consumers(
+        "tests", mechanisms.database, bus, None, Handlers(subscriptions, work_items), account_required=False
+    )
     tasks = [asyncio.create_task(consumers.run()), asyncio.create_task(run_relay(mechanisms.database, bus))]
     try:
         yield consumers

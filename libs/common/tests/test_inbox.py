@@ -16,7 +16,7 @@ from common.database.outbox import Attached, Writes
 from common.database.unit_of_work import Database
 from common.messaging.bus import Bus
 from common.messaging.consumers import Consumers
-from common.messaging.messages import Received, Subscription
+from common.messaging.messages import Handlers, Received, Subscription
 from common.primitives.ids import new_id
 from contracts.orders import OrderDispatched
 
@@ -62,7 +62,7 @@ class StartsLate(Notebook):
 
 def deliver(mechanisms: Mechanisms, bus: Bus, notebook: Notebook, *messages: Received) -> Awaitable[None]:
     subscriptions = [Subscription(OrderDispatched, notebook.on_order_dispatched, starts_late=True)]
-    consumers = Consumers("tests", mechanisms.database, bus, None, subscriptions, account_required=False)
+    consumers = Consumers("tests", mechanisms.database, bus, None, Handlers(subscriptions), account_required=False)
     return consumers.handle("tests.orders", [(one, _data_of(one.subject)) for one in messages])
 
 

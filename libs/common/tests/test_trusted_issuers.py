@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from common.auth.issuers import FederatedIdentity
-from common.auth.tokens import TokenVerifier
+from common.auth.tokens import FurtherIssuers, TokenVerifier
 from common.auth.user_lookup import LocalUser
 from common.auth.verification_keys import KeySet
 from common.primitives.problems import Forbidden, Problem, TokenExpired, Unauthorized, Unavailable
@@ -212,8 +212,7 @@ async def test_claims_are_read_from_configured_paths() -> None:
         KeySet("http://127.0.0.1:1/", clock_of_now()),
         issuer=OUR_ISSUER,
         clock=clock_of_now(),
-        trusted=settings_with(json.dumps([mapped])).trusted_issuers,
-        user_lookup=(users := _Everybody()),
+        further=FurtherIssuers(settings_with(json.dumps([mapped])).trusted_issuers, users := _Everybody()),
     )
     claims = {"user": {"id": USER}, "https://club.example/roles": ["auditor"]}
     caller = await verifier.caller_of(by_club(sid="a", **claims))

@@ -13,7 +13,7 @@ import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -31,16 +31,15 @@ from common.auth.caller import THE_SERVICE
 from common.auth.tokens import AUDIENCE
 from common.database.retention import purge_expired_once
 from common.messaging.consumers import Consumers
-from common.messaging.messages import Received, Subscription
+from common.messaging.messages import Received
 from common.messaging.topology import declare_topology, declared_topology
 from common.primitives.clock import Clock, SystemClock
 from common.primitives.ids import new_id
 from common.primitives.retry import RetryLadder
-from common.process.revocations import on_session_revoked
+from common.process.consuming import consumers_of
 from common.process.runtime import Runtime, Service, running
 from common.web.http_protocol import JoinedProtocol
 from contracts.event import Event
-from contracts.identity import SessionRevoked
 from contracts.permissions import SECOND_FACTOR_ROLES, leading_role
 from testkit.fixtures import PATIENT, DatabaseUrls
 from testkit.lent_apps import lent_app
@@ -51,6 +50,7 @@ CURSOR_KEY = "a cursor key for tests"
 SERVICE_ROLE_KEY = "a-service-role-key-for-tests"
 # A request that a test left open ends by itself within this time, or is cancelled.
 OPEN_REQUESTS_SECONDS = 1.0
+TOKEN_SECONDS = 15 * 60
 
 
 @dataclass(slots=True)
@@ -72,29 +72,24 @@ class Issuer:
         hub_id: UUID | None = None,
         packing_vendor_id: UUID | None = None,
         stepped_up: bool | None = None,
-        factor_age: timedelta = timedelta(0),
-        session_id: UUID | None = None,
-        life: timedelta = timedelta(minutes=15),
         **claims: Any,
     ) -> str:
-        """Return a token of a user; `stepped_up` makes it AAL2, since `factor_age`. Further keyword arguments replace
-        claims.
+        """Return a token of a user for 15 minutes; `stepped_up` makes it AAL2 since now. Further keyword arguments
+        replace claims.
 
         Staff whose permissions need a second factor show it at once, unless `stepped_up` says otherwise.
         """
         now = int(self.clock.now().timestamp())
         if stepped_up is None:
             stepped_up = not SECOND_FACTOR_ROLES.isdisjoint(roles)
-        methods = [{"method": "password", "timestamp": now}]
-        if stepped_up:
-            methods.append({"method": "totp", "timestamp": now - int(factor_age.total_seconds())})
+        methods = [{"method": name, "timestamp": now} for name in ("password", *(["totp"] if stepped_up else []))]
         content = {
             "iss": BASE_URL,
             "aud": AUDIENCE,
             "sub": str(user_id),
             "iat": now,
-            "exp": now + int(life.total_seconds()),
-            "session_id": str(session_id or new_id()),
+            "exp": now + TOKEN_SECONDS,
+            "session_id": str(new_id()),
             "role": leading_role(roles),
             "aal": "aal2" if stepped_up else "aal1",
             "email_verified": True,
@@ -114,6 +109,11 @@ class Issuer:
         """Return the public key set, as `/.well-known/jwks.json` shows it."""
         public = OKPAlgorithm.to_jwk(self.key.public_key(), as_dict=True)
         return {"keys": [{**public, "kid": self.kid, "alg": "EdDSA", "use": "sig"}]}
+
+
+def second_factor_at(at: datetime) -> dict[str, object]:
+    """Return the entry of `amr` for a second factor that was verified at this time."""
+    return {"method": "totp", "timestamp": int(at.timestamp())}
 
 
 @asynccontextmanager
@@ -324,17 +324,8 @@ async def opened(
             urls.connections.database(urls) as database,
             running(replace(service, limits=PATIENT), configured, "test", clock, database) as (runtime, dependencies),
         ):
-            subscriptions = [*service.subscriptions, Subscription(SessionRevoked, on_session_revoked)]
-            consumers = Consumers(
-                service.name,
-                runtime.database,
-                runtime.bus,
-                dependencies,
-                subscriptions,
-                service.work_items,
-                account_required=runtime.account_required,
-                lock_by=service.lock_by,
-            )
+            # Tests deliver one message at a time, which waits for no other.
+            consumers = consumers_of(replace(service, linger_seconds=0.0), runtime, dependencies)
             with lent_app(service, configured, runtime, dependencies) as app:
                 transport = httpx.ASGITransport(app=PublishedResponses(app), raise_app_exceptions=False)
                 async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:

@@ -19,7 +19,7 @@ import uvloop
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.messaging.consumers import Consumers
-from common.messaging.messages import Received, Subscription
+from common.messaging.messages import Handlers, Received, Subscription
 from common.messaging.relay import run_relay
 from common.observability import logging
 from common.primitives.clock import iso
@@ -104,13 +104,12 @@ async def consume(count: int) -> dict[str, Any]:
     """Consume until all measured events were processed."""
     settings = PAYMENTS.settings.from_environment()
     async with running(PAYMENTS, settings, "bench-consume") as (runtime, dependencies):
-        subscriptions: list[Subscription] = [Subscription(OrderPlaced, on_order_placed)]
         consumers = _TimedConsumers(
             "payments",
             runtime.database,
             runtime.bus,
             dependencies,
-            subscriptions,
+            Handlers([Subscription(OrderPlaced, on_order_placed)]),
             account_required=runtime.account_required,
         )
         consumers.at_ns = {}

@@ -16,21 +16,18 @@ from uuid import UUID
 import asyncpg
 import uvicorn
 
-from common.messaging.consumers import Consumers
 from common.messaging.delivery_headers import ATTEMPT_HEADER
-from common.messaging.messages import Subscription
 from common.messaging.relay import Relay
 from common.observability.logging import REQUEST_ID
 from common.primitives.clock import ManualClock
 from common.primitives.limits import WaitLimits
 from common.primitives.retry import DELAYS_SECONDS
+from common.process.consuming import consumers_of
 from common.process.loops import Loop
-from common.process.revocations import on_session_revoked
 from common.process.runtime import Service, running
 from common.process.server import QuietServer
 from common.process.service import http_app
 from common.web.http_protocol import JoinedProtocol
-from contracts.identity import SessionRevoked
 from lab.stepped.effects import CURRENT, EffectLog, ProcessKilled
 from lab.stepped.rabbitmq import ARRIVALS, SteppedBus
 from operations.processes import ProcessPlan
@@ -233,17 +230,8 @@ class Process:
         return compose
 
     async def _start_consumers(self, service: Service, runtime: Any, dependencies: Any) -> None:
-        subscriptions = [*service.subscriptions, Subscription(SessionRevoked, on_session_revoked)]
-        consumers = Consumers(
-            service.name,
-            runtime.database,
-            runtime.bus,
-            dependencies,
-            subscriptions,
-            service.work_items,
-            account_required=runtime.account_required,
-            lock_by=service.lock_by,
-        )
+        # One message at a time: none waits for others.
+        consumers = consumers_of(replace(service, linger_seconds=0.0), runtime, dependencies)
         asyncio.create_task(consumers.run())  # noqa: RUF006 - tracked by the task factory
         self.loops = {loop.name: _stepped(loop, dependencies) for loop in service.loops(dependencies)}
         await asyncio.sleep(0)

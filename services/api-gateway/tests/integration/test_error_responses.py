@@ -54,15 +54,15 @@ async def test_allow_lists_the_methods_of_the_path(app: GatewayApp) -> None:
 
 
 async def test_only_a_good_token_past_its_time_is_called_expired(app: GatewayApp) -> None:
-    user = new_id()
+    user, expired = new_id(), int((app.issuer.clock.now() - timedelta(minutes=5)).timestamp())
     tokens = {
-        "AUTH_TOKEN_EXPIRED": [app.issuer.token(user, life=timedelta(minutes=-5))],
+        "AUTH_TOKEN_EXPIRED": [app.issuer.token(user, exp=expired)],
         "AUTH_UNAUTHORIZED": [
             "nonsense",
             app.issuer.token(user)[:-4] + "AAAA",
             app.issuer.token(user, iss="http://elsewhere"),
             app.issuer.token(user, aud="another"),
-            app.issuer.token(user, life=timedelta(minutes=-5))[:-4] + "AAAA",
+            app.issuer.token(user, exp=expired)[:-4] + "AAAA",
         ],
     }
     for code, offered in tokens.items():
@@ -82,7 +82,7 @@ async def test_a_bad_token_is_rejected_even_where_none_is_needed(app: GatewayApp
 
 async def test_a_revoked_session_is_rejected(app: GatewayApp) -> None:
     user, session = new_id(), new_id()
-    headers = app.bearer(user, session_id=session)
+    headers = app.bearer(user, session_id=str(session))
     assert (await app.client.get("/api/orders", headers=headers)).status_code == 201
     app.runtime.verifier.revocations.add(user, session, SystemClock().now())
     response = await app.client.get("/api/orders", headers=headers)

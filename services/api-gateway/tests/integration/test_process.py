@@ -84,7 +84,7 @@ async def test_a_published_revocation_applies_and_outlives_the_process(
 ) -> None:
     async with running_process(module_urls, broker_url, issuer, upstream.url) as (process, client):
         user, session = new_id(), new_id()
-        headers = {"Authorization": f"Bearer {issuer.token(user, session_id=session)}"}
+        headers = {"Authorization": f"Bearer {issuer.token(user, session_id=str(session))}"}
         assert (await client.get("/api/orders", headers=headers)).status_code == 201
         bus = Bus(broker_url, declared_topology(RetryLadder()), "test", PATIENT.broker_connect)
         assert await bus.publish([_outgoing(SessionRevoked(user_id=user, session_id=session, not_before=_now()))]) == [

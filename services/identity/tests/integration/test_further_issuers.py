@@ -12,7 +12,7 @@ import pyotp
 import pytest
 import pytest_asyncio
 
-from common.auth.tokens import TokenVerifier
+from common.auth.tokens import FurtherIssuers, TokenVerifier
 from common.auth.user_lookup import (
     AUTHORIZATION_PROFILE_PATH,
     PREVIOUS_PROFILE_PATH,
@@ -150,8 +150,7 @@ async def test_other_services_query_the_rights_of_a_federated_user(elsewhere: El
         KeySet(app.jwks_url, app.clock, seconds_max=PATIENT.identity),
         issuer=app.dependencies.token_issuer.issuer,
         clock=app.clock,
-        trusted=app.settings.trusted_issuers,
-        user_lookup=lookup,
+        further=FurtherIssuers(app.settings.trusted_issuers, lookup),
     )
     token = elsewhere.token(SCHOOL, user_id)
     with pytest.raises(ProfileMissing):

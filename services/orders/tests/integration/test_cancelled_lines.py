@@ -8,6 +8,7 @@ import pytest
 
 from common.primitives.clock import iso
 from testkit.responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of
+from testkit.service_kit import second_factor_at
 
 from .conftest import Market
 from .steps import CANCEL_REASON, cancel_line, paid_pair
@@ -97,7 +98,7 @@ async def test_only_vendor_and_support_cancel_a_line_before_the_dispatch(market:
     order = await paid_pair(market)
     for headers in (market.as_buyer(), market.as_staff("auditor")):
         assert error_of(await cancel_line(market, order, headers=headers)) == FORBIDDEN
-    an_hour_ago = market.as_staff("support_agent", factor_age=timedelta(hours=1))
+    an_hour_ago = market.as_staff("support_agent", amr=[second_factor_at(market.clock.now() - timedelta(hours=1))])
     assert (await cancel_line(market, order, headers=an_hour_ago)).status_code == 403
     other = await market.paid()
     item = other["items"][0]["id"]

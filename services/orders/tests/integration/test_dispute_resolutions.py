@@ -22,7 +22,7 @@ async def test_the_maker_cannot_decide_under_any_role_or_session(market: Market)
     response = await market.post(order, "resolve", support, {"outcome": "buyer"})
     resolution = response.json()["data"]["resolutionId"]
     both = market.headers(maker, roles=("support_agent", "finance_checker"), stepped_up=True)
-    other = market.headers(maker, roles=("finance_checker",), stepped_up=True, session_id=new_id())
+    other = market.headers(maker, roles=("finance_checker",), stepped_up=True, session_id=str(new_id()))
     for headers in (both, other):
         for verb in ("approve", "reject"):
             assert error_of(await decide(market, resolution, verb, headers)) == FORBIDDEN

@@ -8,6 +8,7 @@ import pytest
 from common.primitives.ids import new_id
 from orders.timers import fire_timers_once
 from testkit.responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, STEP_UP_REQUIRED, error_of
+from testkit.service_kit import second_factor_at
 
 from .conftest import Market
 from .factories import refund_settled
@@ -110,7 +111,7 @@ async def test_staff_refund_a_paid_order_only_with_a_recent_second_factor(market
         assert error_of(await market.post(order, "cancel", with_password, reason)) == STEP_UP_REQUIRED
     absent = {"id": str(new_id())}
     assert error_of(await market.post(absent, "cancel", with_password, reason)) == STEP_UP_REQUIRED
-    an_hour_ago = market.as_staff("support_agent", factor_age=timedelta(hours=1))
+    an_hour_ago = market.as_staff("support_agent", amr=[second_factor_at(market.clock.now() - timedelta(hours=1))])
     assert (await market.client.get(f"/api/orders/{paid['id']}", headers=an_hour_ago)).status_code == 200
     assert error_of(await market.post(paid, "cancel", an_hour_ago, reason)) == STEP_UP_REQUIRED
     assert await market.status_of(paid) == "paid_escrow"

@@ -8,6 +8,7 @@ from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from contracts.permissions import permissions_of
 from testkit.responses import CONFLICT, FORBIDDEN, INVALID, STEP_UP_REQUIRED, data_of, error_of, invalid_field_of
+from testkit.service_kit import second_factor_at
 
 from .conftest import Market
 from .factories import escrow_refunded, refund_failed, refund_settled
@@ -58,7 +59,8 @@ async def test_a_return_request_of_a_delivered_order_is_visible_to_its_parties(m
 async def test_staff_decide_a_return_only_with_a_recent_second_factor(market: Market) -> None:
     order = await delivered_order(market, (150_000, 3), (70_000, 1), fee_minor=30_000)
     request = await requested_return(market, order, 1)
-    for factor in ({"stepped_up": False}, {"factor_age": timedelta(minutes=16)}):
+    earlier = second_factor_at(market.clock.now() - timedelta(minutes=16))
+    for factor in ({"stepped_up": False}, {"amr": [earlier]}):
         for verb in ("approve", "reject"):
             refused = await decide_return(market, request, verb, market.as_staff("support_agent", **factor))
             assert error_of(refused) == STEP_UP_REQUIRED

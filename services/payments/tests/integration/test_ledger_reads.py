@@ -18,6 +18,7 @@ from payments.responses import exports
 from payments.responses.ledger import LedgerEntry, LedgerTransaction
 from payments.store import ledger_totals
 from payments.timers import update_ledger_totals_once
+from testkit.service_kit import second_factor_at
 
 from .conftest import PaymentsApp
 
@@ -201,7 +202,8 @@ async def test_auditors_export_the_ledger_and_an_empty_period_is_rejected(app: P
     assert (await _get(app, path, **month)).status_code == 200
     for role in ("finance_maker", "finance_checker", "ops_oncall", "buyer"):
         assert (await _get(app, path, role, **month)).status_code == 403
-    for factor in ({"stepped_up": False}, {"factor_age": timedelta(minutes=16)}):
+    earlier = second_factor_at(app.clock.now() - timedelta(minutes=16))
+    for factor in ({"stepped_up": False}, {"amr": [earlier]}):
         headers = app.headers(uuid4(), roles=("auditor",), **factor)
         rejected = await app.client.get(path, params=month, headers=headers)
         assert (rejected.status_code, rejected.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")

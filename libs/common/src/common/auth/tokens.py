@@ -83,10 +83,22 @@ class _Issuer:
 _Verified = tuple[Caller, datetime, KeySource, str | None]
 
 
+@dataclass(frozen=True, slots=True)
+class FurtherIssuers:
+    """The issuers whose tokens identify users besides our own, and the look-up of the roles of these users.
+
+    Their keys are fetched within `fetch_seconds_max`.
+    """
+
+    trusted: Sequence[TrustedIssuer] = ()
+    user_lookup: UserLookup = field(default_factory=NoUserLookup)
+    fetch_seconds_max: float = WAIT_LIMITS.identity
+
+
 class TokenVerifier:
     """Checks signature, issuer, audience and times of a token, and caches the caller for a minute.
 
-    A token of a `trusted` issuer identifies a user; `user_lookup` returns their roles, cached for the same time.
+    The roles of a user of a further issuer are cached for the same time.
     """
 
     def __init__(
@@ -96,17 +108,19 @@ class TokenVerifier:
         issuer: str,
         clock: Clock,
         revocations: Revocations | None = None,
-        trusted: Sequence[TrustedIssuer] = (),
-        user_lookup: UserLookup | None = None,
-        fetch_seconds_max: float = WAIT_LIMITS.identity,
+        further: FurtherIssuers | None = None,
         cells: Cells | None = None,
     ) -> None:
         self._clock, self._cells = clock, cells
+        further = further or FurtherIssuers()
         # Each issuer has its own keys; a key of one issuer never verifies a token of another.
-        self._issuers = {entry.issuer: _Issuer(entry.key_source(clock, fetch_seconds_max), entry) for entry in trusted}
+        self._issuers = {
+            entry.issuer: _Issuer(entry.key_source(clock, further.fetch_seconds_max), entry)
+            for entry in further.trusted
+        }
         self._issuers[issuer] = _Issuer(keys)
         self.revocations = revocations or Revocations()
-        self.user_lookup = user_lookup or NoUserLookup()
+        self.user_lookup = further.user_lookup
         self._verified: OrderedDict[str, _Verified] = OrderedDict()
         # Issue time and key of our newest token: its key is the one that signs now.
         self._newest: tuple[datetime, str | None] | None = None

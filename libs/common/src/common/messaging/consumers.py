@@ -35,7 +35,7 @@ from common.messaging.bus import CLOSE_SECONDS_MAX, SETTLE_SECONDS_MAX, Bus, OnM
 from common.messaging.delivery_headers import ATTEMPT_HEADER, attempt_of, own_headers, replay_of, trace_of
 from common.messaging.faults import NotYetKnown, PermanentFault, UnderWay
 from common.messaging.inbox import MessageKey, consuming, consuming_late
-from common.messaging.messages import Outcome, Received, Subscription, WorkItem, read_envelope, read_payload
+from common.messaging.messages import Handlers, Outcome, Received, Subscription, read_envelope, read_payload
 from common.messaging.provenance import UnprovenPublisher, check_publisher, route_before_dead_lettering, route_of
 from common.observability import telemetry
 from common.observability.logging import get_logger
@@ -66,26 +66,22 @@ class Consumers:
         database: Database,
         bus: Bus,
         dependencies: object,
-        subscriptions: Sequence[Subscription],
-        work_items: Sequence[WorkItem] = (),
+        handlers: Handlers,
         *,
         account_required: bool = True,
-        linger_seconds: float = 0.0,
-        lock_by: Sequence[str] = (),
     ) -> None:
-        """`account_required`: the broker must have validated each publisher's account (`BROKER_VERIFIED_PUBLISHERS`).
-
-        An event waits up to `linger_seconds` for others, with which it shares a transaction. `lock_by` names the fields
-        of events with the ids of the locked rows, the first lock first; the subject follows.
+        """Require the broker's validation of each publisher's account (`BROKER_VERIFIED_PUBLISHERS`), if
+        `account_required`.
         """
+        subscriptions, work_items = handlers.subscriptions, handlers.work_items
         self._service, self._database, self._bus, self._dependencies = service, database, bus, dependencies
         self._by_type: Mapping[str, Sequence[Subscription]] = _grouped(subscriptions)
         self._work_by_queue = {item.queue: item for item in work_items}
         self._queues = {f"{service}.{line.event.publisher()}" for line in subscriptions} | set(self._work_by_queue)
         self._account_required = account_required
-        self._lock_by = lock_by
+        self._lock_by = handlers.lock_by
         self._alone = {line.event.TYPE for line in subscriptions if line.alone}
-        self._batches = Batches(self._process_batch, linger_seconds)
+        self._batches = Batches(self._process_batch, handlers.linger_seconds)
         self._under_way = 0
         telemetry.MESSAGES_UNDER_WAY.set_function(lambda: self._under_way)
 

@@ -1,6 +1,6 @@
 """Messages for handlers, and their decoding."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeVar
@@ -86,6 +86,20 @@ class WorkItem:
     payload: type[msgspec.Struct]
     handler: WorkHandler
     when_exhausted: Callable[[Any, Received, UnitOfWork, str], Awaitable[None]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Handlers:
+    """The subscriptions and work items of a service, and how its events share transactions.
+
+    An event waits up to `linger_seconds` for others, with which it shares a transaction. `lock_by` names the fields
+    of events with the ids of the locked rows, the first lock first; the subject follows.
+    """
+
+    subscriptions: Sequence[Subscription]
+    work_items: Sequence[WorkItem] = ()
+    linger_seconds: float = 0.0
+    lock_by: Sequence[str] = ()
 
 
 class _CloudEvent(msgspec.Struct, frozen=True):

@@ -1,6 +1,7 @@
 """The processes of a service: commands, runtime, HTTP server, loops and settings."""
 
 __all__ = [
+    "consuming",
     "lean_imports",
     "loops",
     "message_retention",

@@ -7,8 +7,8 @@ from datetime import timedelta
 from importlib import import_module
 from typing import Any
 
-from common.auth.tokens import Revocations, TokenVerifier
-from common.auth.user_lookup import IdentityUserLookup
+from common.auth.tokens import FurtherIssuers, Revocations, TokenVerifier
+from common.auth.user_lookup import IdentityUserLookup, NoUserLookup
 from common.auth.verification_keys import KeySet
 from common.database.retention import Rule
 from common.database.unit_of_work import Database
@@ -123,14 +123,13 @@ async def open_runtime(
     user_lookup = (
         IdentityUserLookup(settings.identity_address, limits.identity, tls) if settings.trusted_issuers else None
     )
+    further = FurtherIssuers(settings.trusted_issuers, user_lookup or NoUserLookup(), limits.identity)
     verifier = TokenVerifier(
         KeySet(settings.jwks_url, clock, seconds_max=limits.identity, tls=tls),
         issuer=settings.base_url,
         clock=clock,
         revocations=Revocations(),
-        trusted=settings.trusted_issuers,
-        user_lookup=user_lookup,
-        fetch_seconds_max=limits.identity,
+        further=further,
         cells=settings.all_cells,
     )
     bus = Bus(settings.broker_url, declared_topology(settings.ladder), process, limits.broker_connect)

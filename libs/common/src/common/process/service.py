@@ -14,15 +14,14 @@ import uvloop
 from common.auth.tokens import RENEW_KEYS_EVERY_SECONDS
 from common.database.retention import EVERY_SECONDS, purge_expired_once
 from common.messaging import declaring, replaying, republishing
-from common.messaging.consumers import Consumers
 from common.messaging.dead_letters import CLOSE_EXPIRED_EVERY_SECONDS, close_expired_dead_letters
-from common.messaging.messages import Subscription
 from common.messaging.relay import MEASURE_EVERY_SECONDS, measure_once, run_relay
 from common.observability import access_log, logging, telemetry
 from common.primitives.problems import Problem
 from common.primitives.waiting import never_ending
+from common.process.consuming import consumers_of
 from common.process.loops import Loop, run_loop
-from common.process.revocations import consume_broadcasts, load_stored_revocations, on_session_revoked
+from common.process.revocations import consume_broadcasts, load_stored_revocations
 from common.process.runtime import Runtime, Service, running
 from common.process.server import serve
 from common.process.service_endpoints import process_health_endpoints, standard_endpoints
@@ -30,7 +29,6 @@ from common.process.settings import AccessLogSettings, ServiceSettings
 from common.web.http import create_app
 from common.web.http_context import HttpContext
 from common.web.request_scope import RequestScope
-from contracts.identity import SessionRevoked
 
 log = logging.get_logger(__name__)
 
@@ -139,19 +137,7 @@ def background(service: Service, runtime: Runtime, dependencies: object, command
     if command in ("api", "all"):
         loops.append(Loop("refresh-verification-keys", runtime.verifier.renew_keys_once, RENEW_KEYS_EVERY_SECONDS))
     if command in ("worker", "all"):
-        subscriptions = [*service.subscriptions, Subscription(SessionRevoked, on_session_revoked)]
-        consumers = Consumers(
-            service.name,
-            runtime.database,
-            runtime.bus,
-            dependencies,
-            subscriptions,
-            service.work_items,
-            account_required=runtime.account_required,
-            linger_seconds=service.linger_seconds,
-            lock_by=service.lock_by,
-        )
-        tasks.append(("consumers", consumers.run()))
+        tasks.append(("consumers", consumers_of(service, runtime, dependencies).run()))
         rules = (*runtime.retention_rules, *service.retention_rules(dependencies))
         loops += [
             Loop("update-metrics", lambda: measure_once(runtime.database), MEASURE_EVERY_SECONDS),

@@ -107,7 +107,7 @@ async def test_a_stream_ends_with_its_token_session_or_process(open_scenario: Op
             with pytest.raises(StopAsyncIteration):
                 while True:
                     await events.next()
-        async with following(scenario, client, session_id=session) as events:
+        async with following(scenario, client, session_id=str(session)) as events:
             revoked = SessionRevoked(user_id=scenario.buyer_id, session_id=session, not_before=iso(clock.now()))
             scenario.runtime.verifier.revocations.add(revoked.user_id, session, clock.now())
             with pytest.raises(StopAsyncIteration):

@@ -46,6 +46,7 @@ from notifications.deliveries.store.contacts import PlacedOrder, save_order_summ
 from notifications.deliveries.use_cases.deliveries.defer_notification import defer_notification
 from notifications.deliveries.use_cases.deliveries.notify_shop import notify_shop
 from notifications.deliveries.use_cases.deliveries.notify_user import notify_user
+from notifications.deliveries.use_cases.deliveries.record_together import UserNotification, record_together
 from notifications.deliveries.use_cases.pins.close_pin_watches import close_pin_watches
 from notifications.deliveries.use_cases.pins.share_pin_text import share_pin_text
 from notifications.deliveries.use_cases.pins.watch_first_pin import watch_first_pin
@@ -85,7 +86,8 @@ async def on_delivery_pin_issued(
     notification_id = notification_id_of("delivery_pin", event.order_id, event.issue)
     channel, template = pin_channel(contact)
     if channel != "sms":
-        notify_user(uow, delivery_context, event.buyer_id, template, parameters, notification_id=notification_id)
+        message = UserNotification(delivery_context, event.buyer_id, template, parameters, notification_id)
+        uow.defer(record_together, message)
         return Outcome.APPLIED
     if event.paid_orders is not None:
         # The texts of a payment are locked after the watches of one order.

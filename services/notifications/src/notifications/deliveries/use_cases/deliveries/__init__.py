@@ -67,6 +67,7 @@ __all__ = [
     "record_deliveries",
     "record_delivery_status",
     "record_outcomes",
+    "record_together",
     "resend_delivery",
     "resume_provider",
     "send_delivery",
@@ -79,6 +80,5 @@ STEPS = (
     "hold_delivery",
     "publish_delivery_lost",
     "publish_delivery_settled",
-    "record_together",
     "retry_reported_failure",
 )

@@ -5,9 +5,10 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.json_records import Json
+from notifications.deliveries.domain.deliveries import notification_id_of
 from notifications.deliveries.domain.shop_notices import SHOP_NOTICES
-from notifications.deliveries.use_cases.deliveries.notify_user import notify_user
 from notifications.deliveries.use_cases.deliveries.record_deliveries import DeliveryContext
+from notifications.deliveries.use_cases.deliveries.record_together import UserNotification, record_together
 
 
 def notify_shop(
@@ -23,15 +24,8 @@ def notify_shop(
 
     `businessName` is added to the parameters. A member's message has only the parameters of its own template.
     """
-    by_role = SHOP_NOTICES[template]
-    notify_user(
-        uow,
-        delivery_context,
-        None,
-        template,
-        parameters,
-        *about,
-        vendor_id=vendor_id,
-        subject_id=subject_id,
-        by_role=by_role,
+    notification_id, by_role = notification_id_of(template, *about), SHOP_NOTICES[template]
+    message = UserNotification(
+        delivery_context, None, template, parameters, notification_id, about, vendor_id, subject_id, by_role
     )
+    uow.defer(record_together, message)

@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.observability.telemetry import trace_headers
 from common.primitives.json_records import Json
 from notifications.deliveries.domain.deliveries import notification_id_of
-from notifications.deliveries.domain.shop_notices import MemberRole
 from notifications.deliveries.use_cases.deliveries.record_deliveries import DeliveryContext
 from notifications.deliveries.use_cases.deliveries.record_together import UserNotification, record_together
 
@@ -20,33 +18,19 @@ def notify_user(
     parameters: Mapping[str, Json],
     *about: object,
     vendor_id: UUID | None = None,
-    notification_id: UUID | None = None,
     subject_id: UUID | None = None,
-    by_role: Mapping[MemberRole, str] | None = None,
 ) -> None:
     """Record the message for each channel of `CHANNELS_BY_TEMPLATE` that is configured and reaches the user.
 
-    `about` identifies the fact, unless `notification_id` is given: a repetition creates nothing. `subject_id` is the id
-    of the subject where no parameter names it. Opt-outs apply except to mandatory messages. Without any channel the
-    feed shows it. An erased user receives nothing. `by_role` has the templates of the members of the vendor's shop.
+    `about` identifies the fact: a repetition creates nothing. `subject_id` is the id of the subject where no parameter
+    names it. Opt-outs apply except to mandatory messages. Without any channel the feed shows it. An erased user
+    receives nothing.
 
     All messages of a transaction are recorded together before its commit, which raises ContactUnknown and
     VendorUnknown.
     """
-    notification_id = notification_id or notification_id_of(template, *about)
-    traceparent = trace_headers().get("traceparent")
-    uow.defer(
-        record_together,
-        UserNotification(
-            delivery_context,
-            user_id,
-            vendor_id,
-            template,
-            parameters,
-            notification_id,
-            subject_id,
-            traceparent,
-            about,
-            by_role or {},
-        ),
+    notification_id = notification_id_of(template, *about)
+    message = UserNotification(
+        delivery_context, user_id, template, parameters, notification_id, about, vendor_id, subject_id
     )
+    uow.defer(record_together, message)

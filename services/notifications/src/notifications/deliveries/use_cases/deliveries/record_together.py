@@ -1,10 +1,11 @@
 """Record the notifications of a transaction together."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.observability.telemetry import trace_headers
 from common.primitives.json_records import Json
 from notifications.deliveries.domain.channels import CHANNELS_BY_TEMPLATE
 from notifications.deliveries.domain.deliveries import NotificationRequest, notification_id_of
@@ -25,14 +26,15 @@ class UserNotification:
 
     delivery_context: DeliveryContext
     user_id: UUID | None
-    vendor_id: UUID | None
     template: str
     parameters: Mapping[str, Json]
     notification_id: UUID
-    subject_id: UUID | None
-    traceparent: str | None
-    about: Sequence[object]
-    by_role: Mapping[MemberRole, str]
+    about: Sequence[object] = ()
+    vendor_id: UUID | None = None
+    subject_id: UUID | None = None
+    by_role: Mapping[MemberRole, str] = field(default_factory=dict)
+    """The templates of the members of the vendor's shop."""
+    traceparent: str | None = field(default_factory=lambda: trace_headers().get("traceparent"))
 
 
 @dataclass(frozen=True, slots=True)
