@@ -121,6 +121,10 @@ class Sandbox:
         action = {"processed": "process", "failed": "fail"}[outcome]
         await self.control("POST", f"refunds/{refund['id']}/{action}", {"reason": reason})
 
+    async def settle_transfer(self, reference: str, action: str) -> None:
+        """`succeed`, `fail` or `reverse` a transfer, for a test that reads no webhook of it."""
+        await self.control("POST", f"transfers/{reference}/{action}", {})
+
     async def move_transfer(self, reference: str, action: str) -> dict[str, Any]:
         """`succeed`, `fail` or `reverse` a transfer; the body of its webhook."""
         moved = await self.control("POST", f"transfers/{reference}/{action}", {"reason": f"bank: {action}"})

@@ -83,8 +83,7 @@ class Staff:
         return Case(vendor, payout_id, transfer["reference"])
 
     async def settle_at_gateway(self, reference: str, move: str) -> None:
-        response = await self.sandbox.client.post(f"/control/transfers/{reference}/{move}", json={})
-        assert response.status_code == 200, response.text
+        await self.sandbox.settle_transfer(reference, move)
 
     async def receive_webhook(self, reference: str, event: type[Any], **changes: Any) -> None:
         values = {

@@ -14,6 +14,12 @@ from .conftest import Scenario, released
 from .steps import charge_disputed, skip_reason
 
 
+async def parts_of_wallet(scenario: Scenario, vendor: Any) -> tuple[int, int, int]:
+    """Return what is available, held and owed, in kobo."""
+    wallet = await scenario.wallet(vendor)
+    return wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]
+
+
 async def assert_ledger_matches_wallet(scenario: Any, vendor: Any) -> None:
     wallet = await scenario.wallet(vendor)
     [newest, *_] = await scenario.statement(vendor)
@@ -59,8 +65,7 @@ async def test_a_lost_chargeback_is_debited_and_the_shortfall_becomes_debt(scena
     received = await scenario.receive(lost)
     await scenario.receive(lost, event_id=received.event_id)
     await scenario.receive(lost, sequence=received.sequence)
-    wallet = await scenario.wallet(vendor)
-    assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (0, 0, 600)
+    assert await parts_of_wallet(scenario, vendor) == (0, 0, 600)
     assert (await scenario.request_payout(vendor, 1)).status_code == 409
     await assert_ledger_matches_wallet(scenario, vendor)
     # The gateway decided otherwise: debt is repaid first.
@@ -115,8 +120,7 @@ async def test_chargeback_events_in_any_order_end_in_the_same_wallet(scenario: S
         }
         for sequence in arrival:
             await scenario.receive(update[sequence], sequence=sequence)
-        wallet = await scenario.wallet(vendor)
-        assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (100, 0, 0), arrival
+        assert await parts_of_wallet(scenario, vendor) == (100, 0, 0), arrival
 
 
 async def test_a_dispute_of_refunded_escrow_holds_nothing_in_every_order(scenario: Scenario) -> None:
@@ -164,35 +168,27 @@ async def deliver_with_retries(scenario: Any, update: dict[int, Any], arrival: t
         waiting = early
 
 
+def disputed_order(vendor: Any, *outcomes: str) -> dict[int, Any]:
+    """Return the events of an order by sequence: its release, its dispute, and these outcomes of the dispute."""
+    order_id, about = new_id(), {"chargeback_id": new_id()}
+    moved = {"lost": {"from_vendor_minor": 900}, "won": {"to_vendor_minor": 900}}
+    decided = [charge_disputed(vendor, order_id, **about, outcome=outcome, **moved[outcome]) for outcome in outcomes]
+    opened = charge_disputed(vendor, order_id, **about, vendor_minor=900)
+    return dict(enumerate([released(vendor, 900, order_id=order_id), opened, *decided], 1))
+
+
 async def test_a_loss_received_after_the_reversal_nets_to_zero_in_every_order(scenario: Scenario) -> None:
     for arrival in permutations((1, 2, 3, 4)):
         vendor = await scenario.ready_vendor(100)
-        order, chargeback = new_id(), new_id()
-        update = {
-            1: released(vendor, 900, order_id=order),
-            2: charge_disputed(vendor, order, chargeback_id=chargeback, vendor_minor=900),
-            3: charge_disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900),
-            4: charge_disputed(vendor, order, chargeback_id=chargeback, outcome="won", to_vendor_minor=900),
-        }
-        await deliver_with_retries(scenario, update, arrival)
-        wallet = await scenario.wallet(vendor)
-        assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (1_000, 0, 0), arrival
+        await deliver_with_retries(scenario, disputed_order(vendor, "lost", "won"), arrival)
+        assert await parts_of_wallet(scenario, vendor) == (1_000, 0, 0), arrival
 
 
 async def test_a_dispute_lost_twice_ends_in_the_same_wallet_in_every_order(scenario: Scenario) -> None:
     for arrival in permutations((2, 3, 4, 5)):
         vendor = await scenario.ready_vendor(100)
-        order, chargeback = new_id(), new_id()
-        update = {
-            1: released(vendor, 900, order_id=order),
-            2: charge_disputed(vendor, order, chargeback_id=chargeback, vendor_minor=900),
-            3: charge_disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900),
-            4: charge_disputed(vendor, order, chargeback_id=chargeback, outcome="won", to_vendor_minor=900),
-            5: charge_disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900),
-        }
-        await deliver_with_retries(scenario, update, (1, *arrival))
-        wallet = await scenario.wallet(vendor)
-        assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (100, 0, 0), arrival
+        await deliver_with_retries(scenario, disputed_order(vendor, "lost", "won", "lost"), (1, *arrival))
+        assert await parts_of_wallet(scenario, vendor) == (100, 0, 0), arrival
 
 
 async def test_a_refund_made_outside_is_debited_and_returned_in_every_order(scenario: Scenario) -> None:
@@ -215,8 +211,7 @@ async def test_a_refund_made_outside_is_debited_and_returned_in_every_order(scen
             3: OutsideRefundRecorded(**about, outcome="returned", to_vendor_minor=900),
         }
         await deliver_with_retries(scenario, update, arrival)
-        wallet = await scenario.wallet(vendor)
-        assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (1_000, 0, 0), arrival
+        assert await parts_of_wallet(scenario, vendor) == (1_000, 0, 0), arrival
 
 
 async def test_a_late_loss_is_debited_once(scenario: Scenario) -> None:
@@ -228,8 +223,7 @@ async def test_a_late_loss_is_debited_once(scenario: Scenario) -> None:
     received = await scenario.receive(lost, sequence=3)
     await scenario.receive(lost, event_id=received.event_id, sequence=3)
     await scenario.receive(lost, sequence=3)
-    wallet = await scenario.wallet(vendor)
-    assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (100, 0, 0)
+    assert await parts_of_wallet(scenario, vendor) == (100, 0, 0)
     await assert_ledger_matches_wallet(scenario, vendor)
 
 

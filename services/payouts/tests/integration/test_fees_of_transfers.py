@@ -48,7 +48,7 @@ async def booked(scenario: Scenario):
 
 async def test_a_fee_is_booked_once_with_the_webhook_that_reports_it(scenario: Scenario, charging) -> None:
     _, reference = await sent(scenario)
-    await charging.client.post(f"/control/transfers/{reference}/succeed", json={})
+    await charging.settle_transfer(reference, "succeed")
     assert await booked(scenario) == (0, 0)
     for sequence in range(3):
         await scenario.receive(success(reference, FEE), sequence=sequence + 1)
@@ -58,7 +58,7 @@ async def test_a_fee_is_booked_once_with_the_webhook_that_reports_it(scenario: S
 
 async def test_a_fee_that_no_webhook_reports_is_booked_by_the_later_query(scenario: Scenario, charging) -> None:
     _, reference = await sent(scenario)
-    await charging.client.post(f"/control/transfers/{reference}/succeed", json={})
+    await charging.settle_transfer(reference, "succeed")
     await scenario.receive(success(reference, None))
     assert await booked(scenario) == (0, -AMOUNT)
     await poll(scenario, 1)
@@ -67,9 +67,9 @@ async def test_a_fee_that_no_webhook_reports_is_booked_by_the_later_query(scenar
 
 async def test_a_reversal_returns_the_fee_that_the_gateway_returned(scenario: Scenario, charging) -> None:
     _, reference = await sent(scenario)
-    await charging.client.post(f"/control/transfers/{reference}/succeed", json={})
+    await charging.settle_transfer(reference, "succeed")
     await scenario.receive(success(reference, FEE))
-    await charging.client.post(f"/control/transfers/{reference}/reverse", json={})
+    await charging.settle_transfer(reference, "reverse")
     await poll(scenario, 1)
     assert await booked(scenario) == (0, -AMOUNT)
     # A late webhook of the success does not post it again.

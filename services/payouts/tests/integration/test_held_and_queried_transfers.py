@@ -81,7 +81,7 @@ async def test_a_transfer_with_a_lost_webhook_is_queried(scenario: Scenario, san
     reference = (await scenario.read_payout(payout_id))["transferReference"]
     await recover(scenario)
     assert (await scenario.read_payout(payout_id))["transfer"]["status"] == "pending"
-    await sandbox.client.post(f"/control/transfers/{reference}/succeed", json={})
+    await sandbox.settle_transfer(reference, "succeed")
     scenario.clock.advance(timedelta(hours=1))
     await recover(scenario)
     await assert_paid_once(scenario, sandbox, payout_id, 1_000)
@@ -98,7 +98,7 @@ async def test_a_reversal_with_a_lost_webhook_is_found_by_a_later_query(
     if rounds == 2:
         scenario.clock.advance(timedelta(days=1))
         await run_worker_once(scenario)
-    await immediate.client.post(f"/control/transfers/{reference}/reverse", json={})
+    await immediate.settle_transfer(reference, "reverse")
     scenario.clock.advance(timedelta(days=days - (rounds - 1)) - timedelta(minutes=1))
     await run_worker_once(scenario)
     assert (await scenario.read_payout(payout_id))["openException"] is None

@@ -57,11 +57,6 @@ async def sent(scenario, vendor):
     return payout_id, transfer["reference"]
 
 
-async def settle_at_gateway(sandbox, reference, act):
-    response = await sandbox.client.post(f"/control/transfers/{reference}/{act}", json={})
-    assert response.status_code == 200, response.text
-
-
 async def run_worker(scenario):
     dependencies = scenario.dependencies
     for _ in range(3):
@@ -159,15 +154,15 @@ async def test_a_payout_named_by_a_later_quarantine_is_returned(scenario, vendor
 async def test_a_quarantine_queries_the_gateway_and_returns_failed_payouts(scenario, sandbox, vendor, act: str) -> None:
     payout_id, reference = await sent(scenario, vendor)
     if act == "reverse":
-        await settle_at_gateway(sandbox, reference, "succeed")
-    await settle_at_gateway(sandbox, reference, act)
+        await sandbox.settle_transfer(reference, "succeed")
+    await sandbox.settle_transfer(reference, act)
     assert await quarantined_account(scenario, vendor, payout_id) == "done"
     await assert_returned(scenario, vendor, payout_id)
 
 
 async def test_a_failure_that_opened_an_exception_closes_it_with_the_restitution(scenario, sandbox, vendor) -> None:
     payout_id, reference = await sent(scenario, vendor)
-    await settle_at_gateway(sandbox, reference, "fail")
+    await sandbox.settle_transfer(reference, "fail")
     await scenario.receive(transfer_event(TransferFailed, reference, amount_minor=AMOUNT))
     assert (await scenario.read_payout(payout_id))["openException"]["cause"] == "account_number_invalid"
     await assert_held(scenario, vendor, payout_id)
@@ -185,7 +180,7 @@ async def test_a_transfer_under_way_is_returned_once_the_gateway_reports_its_fai
     assert await quarantined_account(scenario, vendor, payout_id) == "awaited"
     await run_worker(scenario)
     await assert_held(scenario, vendor, payout_id)
-    await settle_at_gateway(sandbox, reference, "fail")
+    await sandbox.settle_transfer(reference, "fail")
     if reported_by == "webhook":
         received = await scenario.receive(transfer_event(TransferFailed, reference, amount_minor=AMOUNT))
         await assert_held(scenario, vendor, payout_id)
@@ -201,13 +196,13 @@ async def test_a_transfer_under_way_is_returned_once_the_gateway_reports_its_fai
 async def test_a_transfer_under_way_that_succeeds_is_not_returned(scenario, sandbox, vendor) -> None:
     payout_id, reference = await sent(scenario, vendor)
     assert await quarantined_account(scenario, vendor, payout_id) == "awaited"
-    await settle_at_gateway(sandbox, reference, "succeed")
+    await sandbox.settle_transfer(reference, "succeed")
     await scenario.receive(transfer_event(TransferSucceeded, reference, amount_minor=AMOUNT))
     assert (await scenario.read_payout(payout_id))["status"] == "processed"
     assert (await scenario.wallet(vendor))["availableMinor"] == 10_000 - AMOUNT
     assert await quarantined_account(scenario, vendor, payout_id) is None
     # The bank returns it: from here on maker and checker decide.
-    await settle_at_gateway(sandbox, reference, "reverse")
+    await sandbox.settle_transfer(reference, "reverse")
     assert await quarantined_account(scenario, vendor, payout_id) is None
     await run_worker(scenario)
     assert (await scenario.wallet(vendor))["availableMinor"] == 10_000 - AMOUNT
@@ -216,7 +211,7 @@ async def test_a_transfer_under_way_that_succeeds_is_not_returned(scenario, sand
 async def test_a_webhook_that_the_gateway_contradicts_returns_no_money(scenario, sandbox, vendor) -> None:
     payout_id, reference = await sent(scenario, vendor)
     await quarantined_account(scenario, vendor, payout_id)
-    await settle_at_gateway(sandbox, reference, "succeed")
+    await sandbox.settle_transfer(reference, "succeed")
     await scenario.receive(transfer_event(TransferFailed, reference, amount_minor=AMOUNT))
     await run_worker(scenario)
     assert (await scenario.read_payout(payout_id))["status"] == "processed"
@@ -225,7 +220,7 @@ async def test_a_webhook_that_the_gateway_contradicts_returns_no_money(scenario,
 
 async def test_a_quarantine_stops_the_account_while_the_gateway_is_unavailable(scenario, sandbox, vendor) -> None:
     payout_id, reference = await sent(scenario, vendor)
-    await settle_at_gateway(sandbox, reference, "fail")
+    await sandbox.settle_transfer(reference, "fail")
     await sandbox.faults(verify_call={"error_before": True}, transfer_webhook={"drop": True})
     assert await quarantined_account(scenario, vendor, payout_id) == "awaited"
     await assert_held(scenario, vendor, payout_id)
@@ -255,7 +250,7 @@ async def test_an_attempt_without_a_response_is_held_until_the_gateway_reports(s
     assert await quarantined_account(scenario, vendor, payout_id) == "awaited"
     await assert_held(scenario, vendor, payout_id)
     reference = (await scenario.read_payout(payout_id))["transferReference"]
-    await settle_at_gateway(sandbox, reference, "fail")
+    await sandbox.settle_transfer(reference, "fail")
     scenario.clock.advance(timedelta(hours=1))
     await run_worker(scenario)
     await assert_returned(scenario, vendor, payout_id)
@@ -281,7 +276,7 @@ async def test_the_worker_makes_the_query_of_a_killed_quarantine(
     scenario, sandbox, vendor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     payout_id, reference = await sent(scenario, vendor)
-    await settle_at_gateway(sandbox, reference, "fail")
+    await sandbox.settle_transfer(reference, "fail")
     from payouts.use_cases.bank_details import quarantine_bank_details as module
 
     async def die(*_):
@@ -318,7 +313,7 @@ async def test_a_concurrent_dispatch_and_quarantine_send_or_return(scenario, san
             await assert_returned(scenario, vendor, payouts[vendor])
             continue
         await assert_held(scenario, vendor, payouts[vendor])
-        await settle_at_gateway(sandbox, references[vendor], "fail" if place % 2 else "succeed")
+        await sandbox.settle_transfer(references[vendor], "fail" if place % 2 else "succeed")
         scenario.clock.advance(timedelta(hours=1))
         await run_worker(scenario)
         if place % 2:

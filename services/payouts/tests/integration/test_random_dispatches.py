@@ -168,7 +168,7 @@ class Schedules(RuleBasedStateMachine):
         if not lines:
             return
         transfer = draw.choice(lines)
-        self.run(self.sandbox.client.post(f"/control/transfers/{transfer['reference']}/{ends}", json={}))
+        self.run(self.sandbox.settle_transfer(transfer["reference"], ends))
         if reported or ends == "reverse":
             event = {"succeed": TransferSucceeded, "fail": TransferFailed, "reverse": TransferReversed}[ends]
             self.receive(event, transfer["reference"])
@@ -234,7 +234,7 @@ class Schedules(RuleBasedStateMachine):
             for found in self.transfers().values():
                 for line in found:
                     if line["status"] == "pending":
-                        self.run(self.sandbox.client.post(f"/control/transfers/{line['reference']}/succeed", json={}))
+                        self.run(self.sandbox.settle_transfer(line["reference"], "succeed"))
             self.two_dispatch_at_once()
             self.the_worker_works(timedelta(hours=2))
         for payout_id, found in self.transfers().items():

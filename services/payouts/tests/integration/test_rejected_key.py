@@ -71,7 +71,7 @@ async def test_payouts_pause_until_the_gateway_accepts_the_key(scenario: Scenari
     await observe(scenario)
     assert len(await alerts(scenario, "cleared")) == 1
     assert await work(scenario) == 1
-    await sandbox.client.post(f"/control/transfers/{await reference_of(scenario, payout_id)}/succeed", json={})
+    await sandbox.settle_transfer(await reference_of(scenario, payout_id), "succeed")
     [transfer] = await sandbox.transfers()
     assert (transfer["amount"], transfer["status"]) == (10_000, "success")
     assert await sandbox.balance_minor() == OPENING_BALANCE_MINOR - 10_000

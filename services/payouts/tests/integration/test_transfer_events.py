@@ -99,7 +99,7 @@ async def test_a_failure_after_a_success_opens_an_exception_and_a_query(
     scenario: Scenario, sent, sandbox: Sandbox
 ) -> None:
     payout_id, reference = sent
-    await sandbox.client.post(f"/control/transfers/{reference}/succeed", json={})
+    await sandbox.settle_transfer(reference, "succeed")
     await scenario.receive(transfer_event(TransferSucceeded, reference))
     await scenario.receive(transfer_event(TransferFailed, reference))
     [exception] = await exceptions(scenario)
@@ -115,7 +115,7 @@ async def test_a_success_after_a_failure_counts_once_a_query_confirms_it(
     await scenario.receive(transfer_event(TransferFailed, reference))
     await scenario.receive(transfer_event(TransferSucceeded, reference))
     await assert_still_in_transit(scenario, payout_id)
-    await sandbox.client.post(f"/control/transfers/{reference}/succeed", json={})
+    await sandbox.settle_transfer(reference, "succeed")
     await scenario.work("payouts.transfers")
     await assert_paid_once(scenario, payout_id)
     [exception] = await exceptions(scenario)

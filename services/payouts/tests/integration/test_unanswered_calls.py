@@ -113,7 +113,7 @@ async def test_changed_details_fail_no_call_that_may_still_arrive(
     assert payout["status"] == "pending"
     if arrives:
         assert payout["transfer"]["status"] == "pending"
-        await sandbox.client.post(f"/control/transfers/{payout['transferReference']}/succeed", json={})
+        await sandbox.settle_transfer(payout["transferReference"], "succeed")
         scenario.clock.advance(timedelta(hours=1))
         await run_worker_once(scenario)
         await assert_paid_once(scenario, sandbox, payout_id, 1_000)
