@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import os
 import re
 import subprocess
 import sys
@@ -184,8 +185,10 @@ def test_prometheus_accepts_the_rules(capsys: pytest.CaptureFixture[str]) -> Non
     )
     assert rules
     assert tests
+    # Go collects its garbage rarely: a fifth less CPU.
+    environment = {**os.environ, "GOGC": "400"}
     for command in (["check", "rules", *rules], ["test", "rules", *tests]):
-        done = subprocess.run([promtool, *command], capture_output=True, text=True, check=False)
+        done = subprocess.run([promtool, *command], capture_output=True, text=True, check=False, env=environment)
         assert done.returncode == 0, done.stdout + done.stderr
 
 
