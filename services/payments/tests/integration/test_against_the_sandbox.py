@@ -5,8 +5,6 @@ from typing import Any
 
 import httpx
 
-from common.primitives.ids import new_id
-from contracts.orders import RefundRequested
 from payments.timers import query_revised_webhooks_once
 from testkit.fixtures import eventually
 
@@ -49,21 +47,12 @@ async def test_a_payment_and_its_refund_keep_the_ledgers_of_sandbox_and_payments
     found = await gateway.find_transaction(intent["reference"])
     assert (found.status, found.amount_minor) == ("success", 500_000)
 
-    refund_id = new_id()
-    await app.receive(
-        RefundRequested(
-            order_id=placed.order_id,
-            refund_id=refund_id,
-            buyer_id=placed.buyer_id,
-            vendor_id=placed.vendor_id,
-            amount_minor=200_000,
-            reason="cancelled",
-        )
-    )
+    requested = app.refund_requested(placed, 200_000)
+    await app.receive(requested)
     await app.work("payments.refunds")
     await app.webhook("refund.processed")
     [settled] = await app.published("payments.refund_settled.v1")
-    assert settled["refundId"] == str(refund_id)
+    assert settled["refundId"] == str(requested.refund_id)
     assert await gateway.balance_minor("NGN") == (await app.balances())["gateway_cash"] == 300_000
     await app.check_ledger()
 

@@ -7,8 +7,6 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
-from common.primitives.ids import new_id
-from contracts.orders import RefundRequested
 from payments.app import reconcile_command
 from payments.timers import DAILY, reconcile_once
 from payments.use_cases.reconciliation.check_unexplained import check_unexplained
@@ -165,17 +163,8 @@ async def test_a_refund_whose_webhook_never_came_heals_too(sandbox_app: tuple[An
     app, sandbox = sandbox_app
     placed, _ = await _paid_and_reported(app, sandbox)
     await sandbox.put("/control/faults", json={"refund_webhook": {"drop": True}})
-    refund_id = new_id()
-    await app.receive(
-        RefundRequested(
-            order_id=placed.order_id,
-            refund_id=refund_id,
-            buyer_id=placed.buyer_id,
-            vendor_id=placed.vendor_id,
-            amount_minor=500_000,
-            reason="cancelled",
-        )
-    )
+    requested = app.refund_requested(placed, 500_000)
+    await app.receive(requested)
     await app.work("payments.refunds")
     gateway = app.paystack
 
@@ -187,7 +176,7 @@ async def test_a_refund_whose_webhook_never_came_heals_too(sandbox_app: tuple[An
     assert (done.opened, done.recovered) == (1, 1)
     await app.work("payments.webhooks")
     [settled] = await app.published("payments.refund_settled.v1")
-    assert settled["refundId"] == str(refund_id)
+    assert settled["refundId"] == str(requested.refund_id)
     assert (await _reconcile(app)).unexplained.cases == 0
     assert (await app.balances()).get("gateway_cash", 0) == 0
 

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from common.primitives.clock import ManualClock
-from common.primitives.ids import new_id
 from contracts.orders import RefundRequested
 from payments.clients.gateway import GatewayUnavailable
 from payments.domain.errors import RefundContradiction, RefundExceedsHeld, RefundOutcomeUnknown, RefundUnderWay
@@ -227,14 +226,7 @@ async def test_an_event_about_a_refund_of_others_is_ignored(app: PaymentsApp) ->
 async def test_more_than_was_held_is_never_refunded(app: PaymentsApp) -> None:
     placed, _ = await _refunded(app, 400_000)
     before = await app.balances()
-    event = RefundRequested(
-        order_id=placed.order_id,
-        refund_id=new_id(),
-        buyer_id=placed.buyer_id,
-        vendor_id=placed.vendor_id,
-        amount_minor=100_001,
-        reason="too much",
-    )
+    event = app.refund_requested(placed, 100_001)
     with pytest.raises(RefundExceedsHeld):
         await app.receive(event)
     assert await app.balances() == before

@@ -27,6 +27,22 @@ class Case:
     reference: str
 
 
+def transfer_event(event: type[Any], reference: str, **changes: Any) -> Any:
+    """Return a report of the gateway about a transfer."""
+    values = {
+        "reference": reference,
+        "transfer_code": "TRF_1",
+        "amount_minor": AMOUNT,
+        "currency": "NGN",
+        "status": "success",
+        "gateway_event_id": "7",
+        "occurred_at": "2026-01-01T00:00:00.000Z",
+        "reason": "Account number is invalid" if event is TransferFailed else None,
+        **changes,
+    }
+    return event(**values)
+
+
 @dataclass
 class Staff:
     """The staff, one user for each role."""
@@ -86,18 +102,9 @@ class Staff:
         await self.sandbox.settle_transfer(reference, move)
 
     async def receive_webhook(self, reference: str, event: type[Any], **changes: Any) -> None:
-        values = {
-            "reference": reference,
-            "transfer_code": "TRF_1",
-            "amount_minor": AMOUNT,
-            "currency": "NGN",
-            "status": "success",
-            "gateway_event_id": str(new_id()),
-            "occurred_at": "2026-01-01T00:00:00.000Z",
-            "reason": "Bank switch is down" if event is TransferFailed else None,
-            **changes,
-        }
-        await self.scenario.receive(event(**values), sequence=9)
+        reason = "Bank switch is down" if event is TransferFailed else None
+        values = {"gateway_event_id": str(new_id()), "reason": reason, **changes}
+        await self.scenario.receive(transfer_event(event, reference, **values), sequence=9)
 
     async def failed(self, vendor: Vendor | None = None) -> Case:
         """Return a payout whose transfer failed, at the gateway and by webhook."""

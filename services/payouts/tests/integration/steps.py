@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from common.primitives.ids import new_id
-from contracts.payments import ChargeDisputed, EscrowRefunded, TransferFailed
+from contracts.payments import ChargeDisputed, EscrowRefunded
 from payouts.domain.transfer_updates import TransferUpdate
 from payouts.timers import process_due_transfers_once, request_scheduled_payouts_once
 from payouts.use_cases.transfers.record_transfer_update import record_transfer_update
@@ -14,7 +14,7 @@ from testkit.responses import data_of
 from testkit.sandbox import Sandbox
 
 from .conftest import Scenario, Vendor
-from .staff import AMOUNT
+from .staff import AMOUNT, transfer_event
 
 QUARANTINE_REASON = "The bank says that the name is another"
 RELEASE_REASON = "The bank confirmed the owner by letter"
@@ -76,18 +76,10 @@ class Attempt:
         self.scenario, self.vendor, self.payout_id, self.reference = scenario, vendor, payout_id, reference
 
     async def receive(self, event, reason="Account number is invalid", amount_minor=AMOUNT):
-        await self.scenario.receive(
-            event(
-                reference=self.reference,
-                transfer_code="TRF_1",
-                amount_minor=amount_minor,
-                currency="NGN",
-                status="success",
-                gateway_event_id=str(new_id()),
-                occurred_at="2026-01-01T00:00:00.000Z",
-                reason=reason,
-            )
+        update = transfer_event(
+            event, self.reference, amount_minor=amount_minor, gateway_event_id=str(new_id()), reason=reason
         )
+        await self.scenario.receive(update)
 
     async def exception(self):
         [listed] = await list_exceptions(self.scenario, payoutId=self.payout_id, sort="created_at", limit=1)
@@ -172,21 +164,6 @@ async def scheduled_payouts(scenario: Scenario, vendor):
 
 def vendor_event(event, vendor, **more):
     return profile_event(event, vendor.id, vendor.owner, legal_name=vendor.legal_name, **more)
-
-
-def transfer_event(event, reference, **changes):
-    values = {
-        "reference": reference,
-        "transfer_code": "TRF_1",
-        "amount_minor": AMOUNT,
-        "currency": "NGN",
-        "status": "success",
-        "gateway_event_id": "7",
-        "occurred_at": "2026-01-01T00:00:00.000Z",
-        "reason": "Account number is invalid" if event is TransferFailed else None,
-        **changes,
-    }
-    return event(**values)
 
 
 async def run_worker_once(scenario: Scenario, gateways=None):
