@@ -267,7 +267,7 @@ class Edge:
         """
         rejection: Problem | None = None
         access = Access.ANONYMOUS if route is None else route.access
-        if access is not Access.OPEN:
+        if access is not Access.OPEN and access is not Access.CREDENTIALS:
             try:
                 call.caller = await self._caller_of(call)
             except Unavailable:

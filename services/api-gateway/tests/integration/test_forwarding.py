@@ -101,6 +101,20 @@ async def test_a_stale_token_does_not_prevent_signing_in(app: GatewayApp) -> Non
     assert "authorization" not in app.upstream.last["headers"]
 
 
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/api/auth/oidc/school/start"),
+        ("GET", "/api/auth/oidc/school/callback"),
+        ("POST", "/api/auth/oidc/exchange"),
+    ],
+)
+async def test_a_stale_token_does_not_prevent_a_sign_in_by_a_provider(app: GatewayApp, method: str, path: str) -> None:
+    response = await app.client.request(method, path, headers={"Authorization": "Bearer stale"})
+    assert response.status_code == 201
+    assert "authorization" not in app.upstream.last["headers"]
+
+
 async def test_private_responses_are_not_stored_and_public_ones_keep_their_own_rule(app: GatewayApp) -> None:
     app.upstream.headers = {"Cache-Control": "public, max-age=5"}
     public = await app.client.get("/api/products")
