@@ -115,9 +115,6 @@ async def provision_databases(admin_url: str, secrets: Mapping[str, str]) -> Non
         # The message omits the address, which contains a password.
         raise ProvisioningFailed(f"PostgreSQL rejects the account of DATABASE_URL: {error}.") from error
     try:
-        # Concurrent starts take turns: concurrent grants on one object fail with "tuple concurrently updated". The lock
-        # ends with the connection.
-        await connection.execute("SELECT pg_advisory_lock(hashtext('campus provisioning'))")
         await provision_roles(connection, secrets)
         for service in SERVICES:
             await create_database(connection, service, service.database)
@@ -132,7 +129,12 @@ async def provision_databases(admin_url: str, secrets: Mapping[str, str]) -> Non
 
 
 async def provision_roles(connection: asyncpg.Connection, secrets: Mapping[str, str]) -> None:
-    """Create owner, two roles and their two logins for each service, and the audit's account."""
+    """Create owner, two roles and their two logins for each service, and the audit's account.
+
+    Concurrent starts take turns from here until the connection closes.
+    """
+    # Concurrent grants on one object fail with "tuple concurrently updated".
+    await connection.execute("SELECT pg_advisory_lock(hashtext('campus provisioning'))")
     for service in SERVICES:
         await _make_role(connection, service.owner_role, "LOGIN NOBYPASSRLS")
         await set_password(connection, service.owner_role, secrets[password_variable(service.owner_role)])
