@@ -6,6 +6,7 @@ milliseconds.
 """
 
 import importlib.util
+import sys
 from collections.abc import AsyncIterator
 from typing import Final
 
@@ -61,10 +62,13 @@ async def guard_mutants(connection: asyncpg.Connection, service: str) -> list[tu
 def guards_of(service: str) -> Guards:
     """Return the lists of a service's tests."""
     path = ROOT / f"services/{service}/tests/integration/test_guards.py"
-    spec = importlib.util.spec_from_file_location(f"guards_of_{service}", path)
+    # As a package of its folder, so that it may import the modules beside it.
+    spec = importlib.util.spec_from_file_location(
+        f"guards_of_{service}", path, submodule_search_locations=[str(path.parent)]
+    )
     assert spec is not None
     assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     guards: Guards = module.GUARDS
     return guards
