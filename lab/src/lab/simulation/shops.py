@@ -1,7 +1,7 @@
 """The steps of a shop's key and packer, whose access ends meanwhile. `sentence: outcome` is a line of a report."""
 
 from typing import Any, Final
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import httpx
 
@@ -48,10 +48,11 @@ async def hand_over_by_packer(run: Run, order: Order, when: Removal) -> str:
     market, path = run.market, f"/api/packing-orders/{order.id}/verify-delivery"
     body = {"pin": (await with_pin(market, order.facts, order.buyer))["pin"]}
     shop = run.vendors[order.seller].claims["vendor_id"]
-    packer = User(new_id(), {"roles": ("buyer", "shop_packer"), "packing_vendor_id": shop, "session_id": new_id()})
+    session = new_id()
+    packer = User(new_id(), {"roles": ("buyer", "shop_packer"), "packing_vendor_id": shop, "session_id": str(session)})
     process = market.processes[_SERVICE]
     if when == "during":
-        market.effects.meanwhile[_SERVICE, "commit"] = lambda: process.end_session(packer.claims["session_id"])
+        market.effects.meanwhile[_SERVICE, "commit"] = lambda: process.end_session(session)
     first = await _send_revoked(run, path, packer, body, str(uuid4()), is_revoked=when == "before")
     market.effects.meanwhile.clear()
     again = await _send_revoked(run, path, packer, body, str(uuid4()), is_revoked=True)
@@ -68,7 +69,7 @@ async def _send_revoked(
 ) -> httpx.Response | None:
     """Send a request, where orders has received the end of the session and the edge has not."""
     if is_revoked:
-        run.market.processes[_SERVICE].end_session(user.claims.get("session_id", user.id))
+        run.market.processes[_SERVICE].end_session(UUID(user.claims.get("session_id", str(user.id))))
     return await run.market.request_once("POST", path, user, body, idempotency_key)
 
 
