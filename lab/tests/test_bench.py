@@ -171,14 +171,16 @@ async def test_a_path_that_sends_other_statements_each_time_has_no_limit(servers
 
 
 async def test_pgbench_repeats_a_recorded_transaction(postgresql: Server, servers: Servers) -> None:
-    """pgbench accepts the script: pipelines, parameters, and an id that is unique for each transaction."""
+    """pgbench accepts the script: pipelines, comments, and an id of each transaction, also in the caller's scope."""
     connection = await asyncpg.connect(servers.database_url)
     try:
         await connection.execute("CREATE TABLE bench_notes (id uuid PRIMARY KEY, text text)")
-        insert = "INSERT INTO bench_notes (id, text) VALUES ($1, $2)"
-        sent = [
-            [Sent("BEGIN; SELECT 'a:b'", ()), Sent(insert, (id_, "x:y")), Sent("COMMIT", ())] for id_ in (ONE, OTHER)
-        ]
+        scope = "BEGIN; SELECT 'a:b', set_config('app.user_id', '{}', true)"
+        insert = (
+            "-- By the caller alone.\nINSERT INTO bench_notes (id, text) SELECT $1::uuid, $2 "
+            "WHERE $1::uuid::text = current_setting('app.user_id')"
+        )
+        sent = [[Sent(scope.format(id_), ()), Sent(insert, (id_, "x:y")), Sent("COMMIT", ())] for id_ in (ONE, OTHER)]
         statements = await Repeatable(*sent).statements(servers.database_url)
         for pipelined in (False, True):
             text = pgbench.script(statements, draws={"product": 5}, pipelined=pipelined)

@@ -86,4 +86,5 @@ def _parts(statement: str) -> list[str]:
 
 
 def _one_line(statement: str) -> str:
-    return " ".join(statement.split())
+    """Return the statement without line breaks and comments: a comment would hide the rest of the line."""
+    return " ".join(re.sub(r"--[^\n]*", "", statement).split())

@@ -88,7 +88,10 @@ class Repeatable:
 
     async def statements(self, url: str) -> list[str]:
         """Return the statements as SQL for pgbench; the database at `url` provides the parameter types."""
-        if [sent.statement for sent in self.first] != [sent.statement for sent in self.second]:
+        # The scope of a transaction has the caller's id in its text.
+        if [_UUID.sub("", sent.statement) for sent in self.first] != [
+            _UUID.sub("", sent.statement) for sent in self.second
+        ]:
             raise BenchFailed("the two runs of the path sent different statements")
         connection = await asyncpg.connect(url)
         try:
@@ -100,14 +103,25 @@ class Repeatable:
             await connection.close()
 
     async def _statement(self, connection: Any, one: Sent, other: Sent) -> str:
+        text = self._with_fresh_ids(one.statement, other.statement)
         if not one.values:
-            return _without_variables(one.statement)
+            return text
         types = [place.name for place in (await connection.prepare(one.statement)).get_parameters()]
         shown = [
             f"({self._expression(value, again)})::{_sql_type(type_name)}"
             for value, again, type_name in zip(one.values, other.values, types, strict=True)
         ]
-        return _PARAMETER.sub(lambda place: shown[int(place[1]) - 1], _without_variables(one.statement))
+        return _PARAMETER.sub(lambda place: shown[int(place[1]) - 1], text)
+
+    def _with_fresh_ids(self, statement: str, again: str) -> str:
+        """Return the statement with SQL in place of the quoted ids that differ between the runs."""
+        pieces, end = [], 0
+        for found, other in zip(_UUID.finditer(statement), _UUID.finditer(again), strict=True):
+            if found[0] != other[0]:
+                # With the quotes around it.
+                pieces += [_without_variables(statement[end : found.start() - 1]), f"({self._fresh_id(found[0])})"]
+                end = found.end() + 1
+        return "".join([*pieces, _without_variables(statement[end:])])
 
     def _expression(self, value: Any, again: Any) -> str:
         if isinstance(value, list | tuple):
