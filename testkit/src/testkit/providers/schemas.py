@@ -1,6 +1,6 @@
 """Words to write a JSON Schema with. An object may have more fields than it lists, unless it is `closed`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 import jsonschema
@@ -40,14 +40,21 @@ def either(*schemas: Schema) -> Schema:
     return {"type": [name for schema in schemas for name in _types(schema)]}
 
 
-def record(fields: Mapping[str, Schema], optional: Iterable[str] = (), *, closed: bool = False) -> Schema:
-    """Return an object with these fields, all but the `optional` ones required."""
-    absent = set(optional)
-    schema: dict[str, Any] = {
-        "type": "object",
-        "properties": dict(fields),
-        "required": [name for name in fields if name not in absent],
-    }
+def record(fields: Mapping[str, Schema], optional: Collection[str] = (), *, closed: bool = False) -> Schema:
+    """Return an object. A key has one or more names; a later one replaces an earlier one of that name.
+
+    A name is required unless it ends with `?` here, or is among the `optional` ones of fields that several share.
+    """
+    properties: dict[str, Schema] = {}
+    required: dict[str, None] = {}
+    for names, field in fields.items():
+        for name in names.split():
+            plain = name.removesuffix("?")
+            properties[plain] = field
+            required.pop(plain, None)
+            if plain == name and name not in optional:
+                required[name] = None
+    schema: dict[str, Any] = {"type": "object", "properties": properties, "required": list(required)}
     if closed:
         schema["additionalProperties"] = False
     return schema

@@ -7,24 +7,21 @@ from testkit.providers.operations import Operation
 from testkit.providers.schemas import OBJECT, TEXT, WHOLE, choice, record, rows
 
 TEXTS: Final = {"type": "object", "additionalProperties": TEXT}
-CONTENT: Final = record({"title": TEXT, "body": TEXT, "image": TEXT}, optional=("title", "body", "image"), closed=True)
+CONTENT: Final = record({"title? body? image?": TEXT}, closed=True)
 ANDROID: Final = record(
     {
-        "collapse_key": TEXT,
-        "priority": choice("NORMAL", "HIGH"),
+        "collapse_key?": TEXT,
+        "priority?": choice("NORMAL", "HIGH"),
         # A duration: seconds with a unit.
-        "ttl": {**TEXT, "pattern": r"^\d+(\.\d{1,9})?s$"},
-        "notification": record({"tag": TEXT}, optional=("tag",)),
-        "data": TEXTS,
+        "ttl?": {**TEXT, "pattern": r"^\d+(\.\d{1,9})?s$"},
+        "notification?": record({"tag?": TEXT}),
+        "data?": TEXTS,
     },
-    optional=("collapse_key", "priority", "ttl", "notification", "data"),
     closed=True,
 )
-APNS: Final = record({"headers": TEXTS, "payload": OBJECT}, optional=("headers", "payload"), closed=True)
+APNS: Final = record({"headers?": TEXTS, "payload?": OBJECT}, closed=True)
 MESSAGE: Final = record(
-    {"token": TEXT, "data": TEXTS, "notification": CONTENT, "android": ANDROID, "apns": APNS},
-    optional=("data", "notification", "android", "apns"),
-    closed=True,
+    {"token": TEXT, "data?": TEXTS, "notification?": CONTENT, "android?": ANDROID, "apns?": APNS}, closed=True
 )
 SENT: Final = record({"name": {**TEXT, "pattern": "^projects/[^/]+/messages/[^/]+$"}})
 STATUSES: Final = (
@@ -38,18 +35,12 @@ CODES: Final = (
 DETAIL: Final = record(
     {
         "@type": {**TEXT, "pattern": "^type[.]googleapis[.]com/"},
-        "errorCode": choice(*CODES),
-        "fieldViolations": rows(record({"field": TEXT, "description": TEXT})),
-    },
-    optional=("errorCode", "fieldViolations"),
+        "errorCode?": choice(*CODES),
+        "fieldViolations?": rows(record({"field description": TEXT})),
+    }
 )
 FAULT: Final = record(
-    {
-        "error": record(
-            {"code": WHOLE, "message": TEXT, "status": choice(*STATUSES), "details": rows(DETAIL)},
-            optional=("details",),
-        )
-    }
+    {"error": record({"code": WHOLE, "message": TEXT, "status": choice(*STATUSES), "details?": rows(DETAIL)})}
 )
 API: Final = Api(
     "firebase.google.com/docs: reference/fcm/rest/v1/projects.messages, cloud-messaging/error-codes",
@@ -61,5 +52,5 @@ API: Final = Api(
     FAULT,
 )
 # RFC 6749, section 5.
-TOKEN: Final = record({"access_token": TEXT, "expires_in": WHOLE, "token_type": TEXT})
-TOKEN_FAULT: Final = record({"error": TEXT, "error_description": TEXT}, optional=("error_description",))
+TOKEN: Final = record({"access_token token_type": TEXT, "expires_in": WHOLE})
+TOKEN_FAULT: Final = record({"error error_description?": TEXT})

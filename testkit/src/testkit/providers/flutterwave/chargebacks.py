@@ -7,7 +7,8 @@ src/Service/ChargeBacks.php. The documentation shows no webhook of a chargeback:
 
 from typing import Final
 
-from testkit.providers.flutterwave.fields import IDENTIFIER, INSTANT, NAIRA, NULLABLE_TEXT, TEXT, listing, record
+from testkit.providers.flutterwave.fields import IDENTIFIER, INSTANT, NAIRA, NULLABLE_TEXT, listing
+from testkit.providers.schemas import TEXT, record
 
 OPEN: Final = ("initiated", "pending", "declined")
 LOST: Final = ("accepted", "lost")
@@ -15,18 +16,14 @@ WON: Final = ("won",)
 ROUNDS: Final = ("new", "second", "pre-arbitration", "arbitration")
 CHARGEBACK: Final = record(
     {
-        "id": IDENTIFIER,
+        "id transaction_id": IDENTIFIER,
         "amount": NAIRA,
-        "flw_ref": TEXT,
+        "flw_ref tx_ref": TEXT,
         "status": {"enum": [*OPEN, *LOST, *WON]},
         "stage": {"enum": list(ROUNDS)},
-        "comment": NULLABLE_TEXT,
+        "comment settlement_id": NULLABLE_TEXT,
         "meta": record({"uploaded_proof": NULLABLE_TEXT, "history": {"type": "array"}}),
-        "due_date": INSTANT,
-        "settlement_id": NULLABLE_TEXT,
-        "created_at": INSTANT,
-        "transaction_id": IDENTIFIER,
-        "tx_ref": TEXT,
+        "due_date created_at": INSTANT,
     }
 )
 LIST_QUERY: Final = frozenset({"flw_ref", "status", "page", "from", "to", "currency"})

@@ -6,17 +6,8 @@ https://developer.flutterwave.com/v3.0.0/reference/get-all-refunds, Flutterwave/
 
 from typing import Final
 
-from testkit.providers.flutterwave.fields import (
-    IDENTIFIER,
-    INSTANT,
-    NAIRA,
-    NULLABLE_TEXT,
-    TEXT,
-    exact,
-    listing,
-    record,
-    success,
-)
+from testkit.providers.flutterwave.fields import IDENTIFIER, INSTANT, NAIRA, NULLABLE_TEXT, exact, listing, success
+from testkit.providers.schemas import TEXT, record
 
 ACCEPTED: Final = ("new", "pending", "pending-momo", "processing", "completed")
 PAID: Final = (
@@ -32,21 +23,17 @@ _STATUS: Final = {"enum": [*ACCEPTED, *PAID, *FAILED]}
 _META: Final = {"type": ["object", "string", "null"]}
 _REFUND: Final = record(
     {
-        "id": IDENTIFIER,
-        "account_id": IDENTIFIER,
-        "tx_id": IDENTIFIER,
-        "flw_ref": TEXT,
-        "wallet_id": IDENTIFIER,
+        "id account_id tx_id wallet_id": IDENTIFIER,
+        "flw_ref destination": TEXT,
         "amount_refunded": NAIRA,
         "status": _STATUS,
-        "destination": TEXT,
         "meta": _META,
         "created_at": INSTANT,
-    },
-    {"comments": NULLABLE_TEXT},
+        "comments?": NULLABLE_TEXT,
+    }
 )
 
-CREATE_REFUND: Final = exact({}, {"amount": NAIRA, "comments": TEXT})
+CREATE_REFUND: Final = exact({"amount?": NAIRA, "comments?": TEXT})
 REFUND: Final = success(_REFUND)
 LIST_QUERY: Final = frozenset({"from", "to", "status", "currency", "flw_ref", "id", "page"})
 REFUNDS: Final = listing(_REFUND)
@@ -55,17 +42,15 @@ REFUND_EVENT: Final = record(
         "event": TEXT,
         "data": record(
             {
-                "id": IDENTIFIER,
+                "id walletId AccountId TransactionId": IDENTIFIER,
                 "AmountRefunded": NAIRA,
                 "status": _STATUS,
-                "FlwRef": TEXT,
-                "destination": TEXT,
+                "FlwRef destination": TEXT,
                 "createdAt": INSTANT,
-                "walletId": IDENTIFIER,
-                "AccountId": IDENTIFIER,
-                "TransactionId": IDENTIFIER,
-            },
-            {"comments": NULLABLE_TEXT, "meta": _META, "settlement_id": NULLABLE_TEXT, "updatedAt": INSTANT},
+                "comments? settlement_id?": NULLABLE_TEXT,
+                "meta?": _META,
+                "updatedAt?": INSTANT,
+            }
         ),
     }
 )

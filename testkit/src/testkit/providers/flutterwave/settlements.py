@@ -7,25 +7,14 @@ https://developer.flutterwave.com/reference/endpoints/settlements, Flutterwave/N
 
 from typing import Final
 
-from testkit.providers.flutterwave.fields import (
-    CURRENCY,
-    IDENTIFIER,
-    INSTANT,
-    NAIRA,
-    NULLABLE_TEXT,
-    TEXT,
-    listing,
-    record,
-    success,
-)
+from testkit.providers.flutterwave.fields import CURRENCY, IDENTIFIER, INSTANT, NAIRA, NULLABLE_TEXT, listing, success
+from testkit.providers.schemas import TEXT, record
 
 _AMOUNTS: Final = ("gross_amount", "app_fee", "merchant_fee", "chargeback", "refund", "stampduty_charge", "net_amount")
 _FIELDS: Final = {
     "id": IDENTIFIER,
-    "settlement_account": TEXT,
-    "bank_code": TEXT,
+    "settlement_account bank_code status": TEXT,
     "due_date": INSTANT,
-    "status": TEXT,
     "currency": CURRENCY,
     **dict.fromkeys(_AMOUNTS, NAIRA),
     "disburse_ref": NULLABLE_TEXT,
@@ -35,12 +24,8 @@ _FIELDS: Final = {
 TRANSACTION: Final = record(
     {
         "id": IDENTIFIER,
-        "tx_ref": TEXT,
-        "flw_ref": TEXT,
-        "charged_amount": NAIRA,
-        "app_fee": NAIRA,
-        "settlement_amount": NAIRA,
-        "status": TEXT,
+        "tx_ref flw_ref status": TEXT,
+        "charged_amount app_fee settlement_amount": NAIRA,
         "currency": CURRENCY,
     }
 )

@@ -14,35 +14,25 @@ from testkit.providers.flutterwave.fields import (
     INSTANT,
     NAIRA,
     NULLABLE_TEXT,
-    TEXT,
-    Schema,
     exact,
     listing,
-    record,
     success,
 )
+from testkit.providers.schemas import TEXT, Schema, record
 
 STATUSES: Final = ("pending", "successful", "failed")
-_CUSTOMER: Final = record({"id": IDENTIFIER, "email": TEXT}, {"name": NULLABLE_TEXT, "phone_number": NULLABLE_TEXT})
+_CUSTOMER: Final = record({"id": IDENTIFIER, "email": TEXT, "name? phone_number?": NULLABLE_TEXT})
 _SHARED: Final[dict[str, Schema]] = {
-    "id": IDENTIFIER,
-    "tx_ref": TEXT,
-    "flw_ref": TEXT,
-    "amount": NAIRA,
+    "id account_id": IDENTIFIER,
+    "tx_ref flw_ref auth_model ip payment_type": TEXT,
+    "amount charged_amount": NAIRA,
     "currency": CURRENCY,
-    "charged_amount": NAIRA,
-    "app_fee": FEE,
-    "merchant_fee": FEE,
-    "processor_response": NULLABLE_TEXT,
-    "auth_model": TEXT,
-    "ip": TEXT,
-    "narration": NULLABLE_TEXT,
+    "app_fee merchant_fee": FEE,
+    "processor_response narration": NULLABLE_TEXT,
     "status": {"enum": list(STATUSES)},
-    "payment_type": TEXT,
     "created_at": INSTANT,
-    "account_id": IDENTIFIER,
 }
-_SETTLED: Final[dict[str, Schema]] = {"amount_settled": {"type": ["number", "null"]}}
+_SETTLED: Final[dict[str, Schema]] = {"amount_settled?": {"type": ["number", "null"]}}
 _META: Final[Schema] = {"type": ["object", "null"]}
 
 CREATE_PAYMENT: Final = exact(
@@ -50,38 +40,28 @@ CREATE_PAYMENT: Final = exact(
         "tx_ref": TEXT,
         "amount": {"anyOf": [NAIRA, {"type": "string", "pattern": r"^\d+(\.\d{1,2})?$"}]},
         "redirect_url": {"type": "string", "pattern": "^https?://"},
-        "customer": exact({"email": TEXT}, {"name": TEXT, "phonenumber": TEXT}),
-    },
-    {
-        "currency": CURRENCY,
-        "payment_options": TEXT,
-        "meta": {"type": "object"},
-        "customizations": {"type": "object"},
-        "session_duration": {"type": "integer", "maximum": 1440},
-        "max_retry_attempt": {"type": "integer"},
-        "payment_plan": IDENTIFIER,
-        "subaccounts": {"type": "array"},
-    },
+        "customer": exact({"email": TEXT, "name? phonenumber?": TEXT}),
+        "currency?": CURRENCY,
+        "payment_options?": TEXT,
+        "meta? customizations?": {"type": "object"},
+        "session_duration?": {"type": "integer", "maximum": 1440},
+        "max_retry_attempt?": {"type": "integer"},
+        "payment_plan?": IDENTIFIER,
+        "subaccounts?": {"type": "array"},
+    }
 )
 HOSTED_LINK: Final = success(record({"link": {"type": "string", "pattern": "^https?://"}}))
 CREATE_BANK_TRANSFER: Final = exact(
     {
-        "tx_ref": TEXT,
+        "tx_ref email": TEXT,
         "amount": {"anyOf": [NAIRA, {"type": "string", "pattern": r"^\d+(\.\d{1,2})?$"}]},
         "currency": {"const": "NGN"},
-        "email": TEXT,
-    },
-    {
-        "fullname": TEXT,
-        "phone_number": TEXT,
-        "client_ip": TEXT,
-        "device_fingerprint": TEXT,
-        "narration": TEXT,
-        "is_permanent": {"type": "boolean"},
-        "bank_transfer_options": exact({"expires": {"type": "integer", "minimum": 1}}),
-        "meta": {"type": "object"},
-        "subaccounts": {"type": "array"},
-    },
+        "fullname? phone_number? client_ip? device_fingerprint? narration?": TEXT,
+        "is_permanent?": {"type": "boolean"},
+        "bank_transfer_options?": exact({"expires": {"type": "integer", "minimum": 1}}),
+        "meta?": {"type": "object"},
+        "subaccounts?": {"type": "array"},
+    }
 )
 # The response to a charge has `meta` and no `data`. The end of the account is in milliseconds, or a text without a
 # zone.
@@ -93,11 +73,9 @@ BANK_TRANSFER: Final = record(
             {
                 "authorization": record(
                     {
-                        "transfer_reference": TEXT,
+                        "transfer_reference transfer_bank transfer_note": TEXT,
                         "transfer_account": {"type": "string", "pattern": "^[0-9]{10}$"},
-                        "transfer_bank": TEXT,
                         "account_expiration": {"type": ["integer", "string"]},
-                        "transfer_note": TEXT,
                         "transfer_amount": {"type": ["string", "number"]},
                         "mode": {"const": "banktransfer"},
                     }
@@ -106,14 +84,16 @@ BANK_TRANSFER: Final = record(
         ),
     }
 )
-TRANSACTION: Final = success(record({**_SHARED, "customer": _CUSTOMER}, {**_SETTLED, "meta": _META}))
+TRANSACTION: Final = success(record({**_SHARED, "customer": _CUSTOMER, **_SETTLED, "meta?": _META}))
 LIST_QUERY: Final = frozenset(
     {"from", "to", "page", "customer_email", "status", "tx_ref", "customer_fullname", "currency"}
 )
-TRANSACTIONS: Final = listing(
-    record({**_SHARED, "customer_name": NULLABLE_TEXT, "customer_email": NULLABLE_TEXT}, _SETTLED)
-)
+TRANSACTIONS: Final = listing(record({**_SHARED, "customer_name customer_email": NULLABLE_TEXT, **_SETTLED}))
 CHARGE_EVENT: Final = record(
-    {"event": {"const": "charge.completed"}, "data": record({**_SHARED, "customer": _CUSTOMER})},
-    {"meta_data": {"type": ["object", "null"]}, "event.type": TEXT},
+    {
+        "event": {"const": "charge.completed"},
+        "data": record({**_SHARED, "customer": _CUSTOMER}),
+        "meta_data?": {"type": ["object", "null"]},
+        "event.type?": TEXT,
+    }
 )

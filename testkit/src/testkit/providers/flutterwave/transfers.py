@@ -15,71 +15,56 @@ from testkit.providers.flutterwave.fields import (
     INSTANT,
     NAIRA,
     NULLABLE_TEXT,
-    TEXT,
-    Schema,
     exact,
     listing,
-    record,
     success,
 )
+from testkit.providers.schemas import TEXT, Schema, record
 
 STATUSES: Final = ("NEW", "PENDING", "SUCCESSFUL", "FAILED")
 _ACCOUNT_NUMBER: Final = {"type": ["string", "integer"]}
 _TRANSFER: Final[dict[str, Schema]] = {
     "id": IDENTIFIER,
     "account_number": _ACCOUNT_NUMBER,
-    "bank_code": TEXT,
+    "bank_code reference complete_message bank_name": TEXT,
     "created_at": INSTANT,
     "currency": CURRENCY,
     "debit_currency": {"anyOf": [CURRENCY, {"type": "null"}]},
     "amount": NAIRA,
     "fee": FEE,
     "status": {"enum": list(STATUSES)},
-    "reference": TEXT,
     "meta": {"type": ["object", "array", "null"]},
     "narration": NULLABLE_TEXT,
-    "complete_message": TEXT,
-    "requires_approval": {"type": "integer"},
-    "is_approved": {"type": "integer"},
-    "bank_name": TEXT,
+    "requires_approval is_approved": {"type": "integer"},
 }
 _SINGLE: Final = record({**_TRANSFER, "full_name": TEXT})
 _OPTIONAL: Final[dict[str, Schema]] = {
-    "reference": TEXT,
-    "narration": TEXT,
-    "debit_currency": CURRENCY,
-    "callback_url": TEXT,
-    "meta": {"type": "object"},
-    "beneficiary_name": TEXT,
-    "debit_subaccount": TEXT,
-    "destination_branch_code": TEXT,
+    "reference? narration? callback_url? beneficiary_name? debit_subaccount? destination_branch_code?": TEXT,
+    "debit_currency?": CURRENCY,
+    "meta?": {"type": "object"},
 }
 
 CREATE_BENEFICIARY: Final = exact(
-    {"account_number": {"type": "string", "pattern": r"^\d{10}$"}, "account_bank": TEXT, "beneficiary_name": TEXT}
+    {"account_number": {"type": "string", "pattern": r"^\d{10}$"}, "account_bank beneficiary_name": TEXT}
 )
-BENEFICIARY: Final = success(
-    record({"id": IDENTIFIER, "account_number": TEXT, "bank_code": TEXT, "full_name": TEXT, "bank_name": TEXT})
-)
+BENEFICIARY: Final = success(record({"id": IDENTIFIER, "account_number bank_code full_name bank_name": TEXT}))
 # A beneficiary replaces the account.
 CREATE_TRANSFER: Final = {
     "anyOf": [
-        exact({"beneficiary": {"type": "integer"}, "amount": NAIRA, "currency": CURRENCY}, _OPTIONAL),
-        exact({"account_bank": TEXT, "account_number": TEXT, "amount": NAIRA, "currency": CURRENCY}, _OPTIONAL),
+        exact({"beneficiary": {"type": "integer"}, "amount": NAIRA, "currency": CURRENCY, **_OPTIONAL}),
+        exact({"account_bank account_number": TEXT, "amount": NAIRA, "currency": CURRENCY, **_OPTIONAL}),
     ]
 }
 TRANSFER: Final = success(_SINGLE)
 LIST_QUERY: Final = frozenset({"page", "status", "from", "to", "reference", "amount", "currency"})
 TRANSFERS: Final = listing(_SINGLE)
 TRANSFER_EVENT: Final = record(
-    {"event": {"const": "transfer.completed"}, "data": record({**_TRANSFER, "fullname": TEXT})}, {"event.type": TEXT}
+    {"event": {"const": "transfer.completed"}, "data": record({**_TRANSFER, "fullname": TEXT}), "event.type?": TEXT}
 )
-BANKS: Final = success({"type": "array", "items": record({"id": IDENTIFIER, "code": TEXT, "name": TEXT})})
-RESOLVE_ACCOUNT: Final = exact({"account_number": TEXT, "account_bank": TEXT})
-ACCOUNT: Final = success(record({"account_number": TEXT, "account_name": TEXT}))
-BALANCE: Final = success(
-    record({"currency": CURRENCY, "available_balance": {"type": "number"}, "ledger_balance": {"type": "number"}})
-)
+BANKS: Final = success({"type": "array", "items": record({"id": IDENTIFIER, "code name": TEXT})})
+RESOLVE_ACCOUNT: Final = exact({"account_number account_bank": TEXT})
+ACCOUNT: Final = success(record({"account_number account_name": TEXT}))
+BALANCE: Final = success(record({"currency": CURRENCY, "available_balance ledger_balance": {"type": "number"}}))
 EXAMPLE: Final[dict[str, Any]] = {
     "id": 396432,
     "account_number": "0690000040",

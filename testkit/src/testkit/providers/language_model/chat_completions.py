@@ -7,24 +7,19 @@ from testkit.providers.operations import Operation
 from testkit.providers.schemas import ANYTHING, FLAG, OBJECT, TEXT, WHOLE, choice, nullable, record, rows
 
 FINISH_REASONS: Final = ("stop", "length", "tool_calls", "content_filter", "function_call")
-FUNCTION: Final = record({"name": TEXT, "arguments": TEXT})
+FUNCTION: Final = record({"name arguments": TEXT})
 CALL: Final = record({"id": TEXT, "type": choice("function"), "function": FUNCTION})
 TOOL: Final = record(
-    {
-        "type": choice("function"),
-        "function": record({"name": TEXT, "description": TEXT, "parameters": OBJECT}, optional=("description",)),
-    },
-    closed=True,
+    {"type": choice("function"), "function": record({"name description?": TEXT, "parameters": OBJECT})}, closed=True
 )
 REQUEST_MESSAGE: Final = {
     "anyOf": [
         record({"role": choice("system", "developer", "user"), "content": TEXT}, closed=True),
         record(
-            {"role": choice("assistant"), "content": nullable(TEXT), "tool_calls": {**rows(CALL), "minItems": 1}},
-            optional=("content", "tool_calls"),
+            {"role": choice("assistant"), "content?": nullable(TEXT), "tool_calls?": {**rows(CALL), "minItems": 1}},
             closed=True,
         ),
-        record({"role": choice("tool"), "content": TEXT, "tool_call_id": TEXT}, closed=True),
+        record({"role": choice("tool"), "content tool_call_id": TEXT}, closed=True),
     ]
 }
 REQUEST: Final = {
@@ -32,36 +27,31 @@ REQUEST: Final = {
         {
             "model": TEXT,
             "messages": {**rows(REQUEST_MESSAGE), "minItems": 1},
-            "max_completion_tokens": WHOLE,
-            "max_tokens": WHOLE,
-            "stream": FLAG,
-            "stream_options": record({"include_usage": FLAG}, closed=True),
-            "tools": rows(TOOL),
-            "tool_choice": choice("none", "auto", "required"),
+            "max_completion_tokens? max_tokens?": WHOLE,
+            "stream?": FLAG,
+            "stream_options?": record({"include_usage": FLAG}, closed=True),
+            "tools?": rows(TOOL),
+            "tool_choice?": choice("none", "auto", "required"),
         },
-        optional=("max_completion_tokens", "max_tokens", "stream", "stream_options", "tools", "tool_choice"),
         closed=True,
     ),
     # `max_tokens` is the older name of the same limit.
     "not": {"required": ["max_tokens", "max_completion_tokens"]},
 }
-USAGE: Final = record({"prompt_tokens": WHOLE, "completion_tokens": WHOLE, "total_tokens": WHOLE})
+USAGE: Final = record({"prompt_tokens completion_tokens total_tokens": WHOLE})
 MESSAGE: Final = record(
     {
         "role": choice("assistant"),
-        "content": nullable(TEXT),
-        "refusal": nullable(TEXT),
-        "tool_calls": rows(CALL),
-        "annotations": rows(ANYTHING),
-    },
-    optional=("tool_calls", "annotations"),
+        "content refusal": nullable(TEXT),
+        "tool_calls?": rows(CALL),
+        "annotations?": rows(ANYTHING),
+    }
 )
 COMPLETION: Final = record(
     {
-        "id": TEXT,
+        "id model": TEXT,
         "object": choice("chat.completion"),
         "created": WHOLE,
-        "model": TEXT,
         "choices": rows(
             record(
                 {
@@ -72,55 +62,40 @@ COMPLETION: Final = record(
                 }
             )
         ),
-        "usage": USAGE,
-        "service_tier": nullable(TEXT),
-    },
-    optional=("usage", "service_tier"),
+        "usage?": USAGE,
+        "service_tier?": nullable(TEXT),
+    }
 )
 CALL_PIECE: Final = record(
-    {
-        "index": WHOLE,
-        "id": TEXT,
-        "type": choice("function"),
-        "function": record({"name": TEXT, "arguments": TEXT}, optional=("name", "arguments")),
-    },
-    optional=("id", "type", "function"),
+    {"index": WHOLE, "id?": TEXT, "type?": choice("function"), "function?": record({"name? arguments?": TEXT})}
 )
 DELTA: Final = record(
     {
-        "role": choice("developer", "system", "user", "assistant", "tool"),
-        "content": nullable(TEXT),
-        "refusal": nullable(TEXT),
-        "tool_calls": rows(CALL_PIECE),
-    },
-    optional=("role", "content", "refusal", "tool_calls"),
+        "role?": choice("developer", "system", "user", "assistant", "tool"),
+        "content? refusal?": nullable(TEXT),
+        "tool_calls?": rows(CALL_PIECE),
+    }
 )
 CHUNK: Final = record(
     {
-        "id": TEXT,
+        "id model obfuscation?": TEXT,
         "object": choice("chat.completion.chunk"),
         "created": WHOLE,
-        "model": TEXT,
         "choices": rows(
             record(
                 {
                     "index": WHOLE,
                     "delta": DELTA,
                     "finish_reason": nullable(choice(*FINISH_REASONS)),
-                    "logprobs": ANYTHING,
-                },
-                optional=("logprobs",),
+                    "logprobs?": ANYTHING,
+                }
             )
         ),
         # Null in every chunk but the last, whose choices are empty.
-        "usage": nullable(USAGE),
-        "obfuscation": TEXT,
-    },
-    optional=("usage", "obfuscation"),
+        "usage?": nullable(USAGE),
+    }
 )
-FAULT: Final = record(
-    {"error": record({"code": nullable(TEXT), "message": TEXT, "param": nullable(TEXT), "type": TEXT})}
-)
+FAULT: Final = record({"error": record({"code param": nullable(TEXT), "message type": TEXT})})
 API: Final = Api(
     "github.com/openai/openai-openapi, openapi.yaml: createChatCompletion",
     (Operation("POST", "/chat/completions", {200: COMPLETION}, body=REQUEST),),

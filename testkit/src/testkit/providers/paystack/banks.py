@@ -8,26 +8,16 @@ from testkit.providers.schemas import ANYTHING, DIGITS, FLAG, INSTANT, TEXT, WHO
 
 BANK: Final = record(
     {
-        "name": TEXT,
-        "slug": TEXT,
-        "code": TEXT,
-        "longcode": TEXT,
+        "name slug code longcode country currency type": TEXT,
         "gateway": nullable(TEXT),
-        "pay_with_bank": FLAG,
-        "supports_transfer": FLAG,
-        "available_for_direct_debit": FLAG,
-        "active": FLAG,
+        "pay_with_bank supports_transfer available_for_direct_debit active": FLAG,
         "is_deleted": nullable(FLAG),
-        "country": TEXT,
-        "currency": TEXT,
-        "type": TEXT,
         "id": WHOLE,
-        "createdAt": INSTANT,
-        "updatedAt": INSTANT,
+        "createdAt updatedAt": INSTANT,
     }
 )
 # With `use_cursor` only.
-CURSORS: Final = record({"next": nullable(TEXT), "previous": nullable(TEXT), "perPage": WHOLE})
+CURSORS: Final = record({"next previous": nullable(TEXT), "perPage": WHOLE})
 
 LIST: Final = Operation(
     "GET",
@@ -40,7 +30,7 @@ LIST: Final = Operation(
         "next": TEXT,
     },
     responses={
-        200: record({"status": FLAG, "message": TEXT, "data": rows(BANK), "meta": CURSORS}, optional=("meta",)),
+        200: record({"status": FLAG, "message": TEXT, "data": rows(BANK), "meta?": CURSORS}),
         401: FAULT,
     },
     departures={
@@ -54,7 +44,7 @@ RESOLVE: Final = Operation(
     "/bank/resolve",
     query={"account_number": DIGITS, "bank_code": TEXT},
     responses={
-        200: success(record({"account_number": TEXT, "account_name": TEXT, "bank_id": ANYTHING})),
+        200: success(record({"account_number account_name": TEXT, "bank_id": ANYTHING})),
         401: FAULT,
         404: FAULT,
     },

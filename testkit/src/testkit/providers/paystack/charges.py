@@ -14,12 +14,10 @@ from testkit.providers.schemas import ANYTHING, INSTANT, TEXT, WHOLE, Schema, ch
 PENDING_TRANSFER: Final = record(
     {
         "status": choice("pending_bank_transfer"),
-        "display_text": TEXT,
-        "reference": TEXT,
+        "display_text reference account_name": TEXT,
         "amount": WHOLE,
-        "account_name": TEXT,
         "account_number": {"type": "string", "pattern": "^[0-9]{10}$"},
-        "bank": record({"slug": TEXT, "name": TEXT, "id": WHOLE}),
+        "bank": record({"slug name": TEXT, "id": WHOLE}),
         "account_expires_at": INSTANT,
     }
 )
@@ -33,11 +31,10 @@ CREATE: Final = Operation(
         {
             "email": {"type": "string", "pattern": "^[^@ ]+@[^@ ]+[.][^@ ]+$"},
             "amount": {"type": "integer", "minimum": 1},
-            "reference": {"type": "string", "pattern": "^[A-Za-z0-9.=_-]+$"},
-            "metadata": ANYTHING,
-            "bank_transfer": record({"account_expires_at": INSTANT}, closed=True),
+            "reference?": {"type": "string", "pattern": "^[A-Za-z0-9.=_-]+$"},
+            "metadata?": ANYTHING,
+            "bank_transfer?": record({"account_expires_at": INSTANT}, closed=True),
         },
-        optional=("reference", "metadata", "bank_transfer"),
         closed=True,
     ),
     responses={200: success(_CHARGE)},

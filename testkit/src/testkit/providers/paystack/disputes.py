@@ -24,63 +24,34 @@ from testkit.providers.schemas import (
 STATUS: Final = choice("awaiting-merchant-feedback", "awaiting-bank-feedback", "pending", "resolved")
 RESOLUTION: Final = choice("merchant-accepted", "declined", "auto-accepted")
 _TRANSACTION: Final[Mapping[str, Schema]] = {
-    "id": WHOLE,
-    "domain": TEXT,
+    "id amount requested_amount": WHOLE,
+    "domain reference gateway_response channel currency": TEXT,
     # `reversed` after a lost dispute.
     "status": TEXT,
-    "reference": TEXT,
-    "amount": WHOLE,
-    "message": ANYTHING,
-    "gateway_response": TEXT,
-    "paid_at": INSTANT,
-    "created_at": INSTANT,
-    "channel": TEXT,
-    "currency": TEXT,
+    "message customer order_id pos_transaction_data": ANYTHING,
+    "paid_at created_at paidAt": INSTANT,
     "ip_address": nullable(TEXT),
     # The merchant's object, or "" without one.
     "metadata": ANYTHING,
     "log": OBJECT_OR_NULL,
-    "fees": nullable(WHOLE),
-    "fees_split": nullable(WHOLE),
-    "authorization": OBJECT,
-    "customer": ANYTHING,
-    "plan": OBJECT,
-    "subaccount": OBJECT,
-    "split": OBJECT,
-    "order_id": ANYTHING,
-    "paidAt": INSTANT,
-    "requested_amount": WHOLE,
-    "pos_transaction_data": ANYTHING,
+    "fees fees_split": nullable(WHOLE),
+    "authorization plan subaccount split": OBJECT,
 }
 # What the calls add to the transaction of an event.
-_CALLED: Final[Mapping[str, Schema]] = {
-    "createdAt": INSTANT,
-    "source": ANYTHING,
-    "fees_breakdown": ANYTHING,
-    "connect": ANYTHING,
-}
+_CALLED: Final[Mapping[str, Schema]] = {"createdAt": INSTANT, "source fees_breakdown connect": ANYTHING}
 _PAYER: Final = customer({"metadata": ANYTHING, "international_format_phone": nullable(TEXT)})
 _FIELDS: Final[Mapping[str, Schema]] = {
-    "id": WHOLE,
-    "refund_amount": WHOLE,
-    "currency": TEXT,
+    "id refund_amount": WHOLE,
+    "currency domain category bin last4": TEXT,
     "status": STATUS,
     "resolution": nullable(RESOLUTION),
-    "domain": TEXT,
-    "transaction_reference": ANYTHING,
-    "category": TEXT,
+    "transaction_reference evidence attachments note": ANYTHING,
     "customer": _PAYER,
-    "bin": TEXT,
-    "last4": TEXT,
-    "dueAt": nullable(INSTANT),
-    "resolvedAt": nullable(INSTANT),
-    "evidence": ANYTHING,
-    "attachments": ANYTHING,
-    "note": ANYTHING,
-    "history": rows(record({"status": TEXT, "by": TEXT, "createdAt": INSTANT})),
-    "messages": rows(record({"sender": TEXT, "body": TEXT, "createdAt": INSTANT})),
+    "dueAt resolvedAt": nullable(INSTANT),
+    "history": rows(record({"status by": TEXT, "createdAt": INSTANT})),
+    "messages": rows(record({"sender body": TEXT, "createdAt": INSTANT})),
 }
-_TIMES: Final[Mapping[str, Schema]] = {"createdAt": INSTANT, "updatedAt": INSTANT}
+_TIMES: Final[Mapping[str, Schema]] = {"createdAt updatedAt": INSTANT}
 DISPUTE: Final = record({**_FIELDS, "transaction": record({**_TRANSACTION, **_CALLED}), **_TIMES})
 LISTED_DISPUTE: Final = record(
     {**_FIELDS, "transaction": record({**_TRANSACTION, **_CALLED}, optional=("requested_amount",)), **_TIMES}
@@ -97,44 +68,23 @@ def dispute_event(*, is_resolved: bool) -> Schema:
 
 
 EVIDENCE_FIELDS: Final[Mapping[str, Schema]] = {
-    "customer_email": TEXT,
-    "customer_name": TEXT,
-    "customer_phone": TEXT,
-    "service_details": TEXT,
-    "delivery_address": TEXT,
+    "customer_email customer_name customer_phone service_details delivery_address": TEXT,
     # A date, although the specification calls it a time.
     "delivery_date": {"type": "string", "pattern": r"^\d{4}-\d\d-\d\d"},
 }
 _DELIVERY: Final = ("delivery_address", "delivery_date")
-EVIDENCE: Final = record(
-    {**EVIDENCE_FIELDS, "dispute": WHOLE, "id": WHOLE, "createdAt": INSTANT, "updatedAt": INSTANT}, optional=_DELIVERY
-)
+EVIDENCE: Final = record({**EVIDENCE_FIELDS, "dispute id": WHOLE, "createdAt updatedAt": INSTANT}, optional=_DELIVERY)
 RESOLVED: Final = record(
     {
-        "currency": TEXT,
-        "last4": TEXT,
-        "bin": TEXT,
-        "transaction_reference": ANYTHING,
-        "merchant_transaction_reference": TEXT,
-        "refund_amount": WHOLE,
+        "currency last4 bin merchant_transaction_reference domain category attachments": TEXT,
+        "transaction_reference note": ANYTHING,
+        "refund_amount id integration transaction created_by": WHOLE,
         "status": STATUS,
-        "domain": TEXT,
         "resolution": RESOLUTION,
-        "category": TEXT,
-        "note": ANYTHING,
-        "attachments": TEXT,
-        "id": WHOLE,
-        "integration": WHOLE,
-        "transaction": WHOLE,
-        "created_by": WHOLE,
         "evidence": nullable(WHOLE),
-        "resolvedAt": nullable(INSTANT),
-        "createdAt": INSTANT,
-        "updatedAt": INSTANT,
-        "dueAt": nullable(INSTANT),
-        "message": record(
-            {"dispute": WHOLE, "sender": TEXT, "body": TEXT, "id": WHOLE, "createdAt": INSTANT, "updatedAt": INSTANT}
-        ),
+        "resolvedAt dueAt": nullable(INSTANT),
+        "createdAt updatedAt": INSTANT,
+        "message": record({"dispute id": WHOLE, "sender body": TEXT, "createdAt updatedAt": INSTANT}),
     }
 )
 
@@ -183,7 +133,7 @@ ADD_EVIDENCE: Final = Operation(
 UPLOAD_URL: Final = Operation(
     "GET",
     "/dispute/{id}/upload_url",
-    responses={200: success(record({"signedUrl": TEXT, "fileName": TEXT})), 404: FAULT},
+    responses={200: success(record({"signedUrl fileName": TEXT})), 404: FAULT},
 )
 RESOLVE: Final = Operation(
     "PUT",
@@ -191,12 +141,10 @@ RESOLVE: Final = Operation(
     body=record(
         {
             "resolution": choice("merchant-accepted", "declined"),
-            "message": TEXT,
+            "message uploaded_filename": TEXT,
             "refund_amount": {"type": "integer", "minimum": 0},
-            "uploaded_filename": TEXT,
-            "evidence": WHOLE,
+            "evidence?": WHOLE,
         },
-        optional=("evidence",),
         closed=True,
     ),
     responses={200: success(RESOLVED), 404: FAULT},

@@ -28,16 +28,10 @@ from testkit.providers.schemas import (
 )
 
 CHARGE_FIELDS: Final[Mapping[str, Schema]] = {
-    "id": WHOLE,
-    "domain": TEXT,
-    "reference": TEXT,
-    "amount": WHOLE,
-    "message": nullable(TEXT),
-    "gateway_response": TEXT,
+    "id amount": WHOLE,
+    "domain reference gateway_response channel currency": TEXT,
+    "message ip_address": nullable(TEXT),
     "created_at": INSTANT,
-    "channel": TEXT,
-    "currency": TEXT,
-    "ip_address": nullable(TEXT),
     # The merchant's object, or 0 and "" without one.
     "metadata": ANYTHING,
     "log": OBJECT_OR_NULL,
@@ -56,17 +50,13 @@ def refund_event(status: str) -> Schema:
     return record(
         {
             "status": choice(status),
-            "transaction_reference": TEXT,
+            "transaction_reference currency processor domain": TEXT,
             "refund_reference": nullable(TEXT),
             "amount": {"type": ["string", "integer"], "pattern": DIGITS["pattern"]},
-            "currency": TEXT,
-            "processor": TEXT,
-            "customer": record({"first_name": nullable(TEXT), "last_name": nullable(TEXT), "email": TEXT}),
+            "customer": record({"first_name last_name": nullable(TEXT), "email": TEXT}),
             "integration": WHOLE,
-            "domain": TEXT,
-            "id": TEXT_OR_WHOLE,
-        },
-        optional=("id",),
+            "id?": TEXT_OR_WHOLE,
+        }
     )
 
 

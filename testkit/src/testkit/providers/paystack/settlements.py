@@ -13,32 +13,19 @@ from testkit.providers.schemas import ANYTHING, INSTANT, TEXT, WHOLE, Schema, ch
 STATUS: Final = choice("success", "processing", "pending", "failed")
 SETTLEMENT: Final = record(
     {
-        "id": WHOLE,
-        "domain": TEXT,
+        "id integration total_amount effective_amount total_fees total_processed": WHOLE,
+        "domain currency": TEXT,
         "status": STATUS,
-        "currency": TEXT,
-        "integration": WHOLE,
-        "total_amount": WHOLE,
-        "effective_amount": WHOLE,
-        "total_fees": WHOLE,
-        "total_processed": WHOLE,
         "deductions": nullable(WHOLE),
-        "settlement_date": INSTANT,
+        "settlement_date createdAt updatedAt": INSTANT,
         "settled_by": nullable(TEXT),
-        "createdAt": INSTANT,
-        "updatedAt": INSTANT,
     }
 )
 SETTLED_TRANSACTION: Final = record(
     {
-        "id": WHOLE,
-        "status": TEXT,
-        "reference": TEXT,
-        "amount": WHOLE,
-        "channel": TEXT,
-        "currency": TEXT,
-        "paid_at": INSTANT,
-        "created_at": INSTANT,
+        "id amount": WHOLE,
+        "status reference channel currency": TEXT,
+        "paid_at created_at": INSTANT,
         "fees": nullable(WHOLE),
         "customer": ANYTHING,
     }

@@ -31,92 +31,41 @@ from testkit.providers.schemas import (
 
 CHANNELS: Final = choice("card", "bank", "ussd", "qr", "eft", "mobile_money", "bank_transfer")
 
-_AUTHORIZATION_FIELDS: Final = {
-    "authorization_code": TEXT,
-    "bin": ANYTHING,
-    "last4": TEXT,
-    "exp_month": TEXT,
-    "exp_year": TEXT,
-    "channel": TEXT,
-    "card_type": TEXT,
-    "bank": TEXT,
-    "country_code": TEXT,
-    "brand": TEXT,
-    "reusable": FLAG,
-    "signature": TEXT,
-    "account_name": ANYTHING,
-}
+_TEXTS: Final = "authorization_code last4 exp_month exp_year channel card_type bank country_code brand signature"
 # Empty while it is unpaid.
-AUTHORIZATION: Final = record(_AUTHORIZATION_FIELDS, optional=_AUTHORIZATION_FIELDS)
-LISTED_AUTHORIZATION: Final = record(
-    {name: FLAG if name == "reusable" else nullable(TEXT) for name in _AUTHORIZATION_FIELDS}
+AUTHORIZATION: Final = record(
+    {f"{name}?": TEXT for name in _TEXTS.split()} | {"reusable?": FLAG, "bin? account_name?": ANYTHING}
 )
+LISTED_AUTHORIZATION: Final = record({f"{_TEXTS} bin account_name": nullable(TEXT), "reusable": FLAG})
 TRANSACTION: Final = record(
     {
-        "id": WHOLE,
-        "domain": TEXT,
-        "status": TEXT,
-        "reference": TEXT,
-        "receipt_number": nullable(TEXT),
-        "amount": WHOLE,
-        "message": nullable(TEXT),
-        "gateway_response": TEXT,
-        "paid_at": nullable(INSTANT),
-        "created_at": INSTANT,
-        "channel": TEXT,
-        "currency": TEXT,
-        "ip_address": nullable(TEXT),
+        "id amount requested_amount": WHOLE,
+        "domain status reference gateway_response channel currency": TEXT,
+        "receipt_number message ip_address plan": nullable(TEXT),
+        "paid_at paidAt": nullable(INSTANT),
+        "created_at createdAt transaction_date": INSTANT,
         "metadata": either(TEXT, OBJECT),
         "log": OBJECT_OR_NULL,
         "fees": nullable(WHOLE),
-        "fees_split": ANYTHING,
+        "fees_split order_id pos_transaction_data source fees_breakdown connect": ANYTHING,
         "authorization": AUTHORIZATION,
         "customer": customer({"international_format_phone": nullable(TEXT)}),
-        "plan": nullable(TEXT),
-        "split": OBJECT,
-        "order_id": ANYTHING,
-        "paidAt": nullable(INSTANT),
-        "createdAt": INSTANT,
-        "requested_amount": WHOLE,
-        "pos_transaction_data": ANYTHING,
-        "source": ANYTHING,
-        "fees_breakdown": ANYTHING,
-        "connect": ANYTHING,
-        "transaction_date": INSTANT,
-        "plan_object": OBJECT,
-        "subaccount": OBJECT,
+        "split plan_object subaccount": OBJECT,
     }
 )
 LISTED_TRANSACTION: Final = record(
     {
-        "id": WHOLE,
-        "domain": TEXT,
-        "status": TEXT,
-        "reference": TEXT,
-        "amount": WHOLE,
-        "message": ANYTHING,
-        "gateway_response": TEXT,
-        "paid_at": nullable(INSTANT),
-        "created_at": INSTANT,
-        "channel": TEXT,
-        "currency": TEXT,
+        "id amount requested_amount": WHOLE,
+        "domain status reference gateway_response channel currency": TEXT,
+        "message metadata order_id pos_transaction_data": ANYTHING,
+        "paid_at paidAt": nullable(INSTANT),
+        "created_at createdAt": INSTANT,
         "ip_address": nullable(TEXT),
-        "metadata": ANYTHING,
-        "log": OBJECT_OR_NULL,
-        "fees": nullable(WHOLE),
-        "fees_split": nullable(WHOLE),
+        "log source connect": OBJECT_OR_NULL,
+        "fees fees_split": nullable(WHOLE),
         "customer": customer({}),
         "authorization": LISTED_AUTHORIZATION,
-        "plan": OBJECT,
-        "split": OBJECT,
-        "subaccount": OBJECT,
-        "order_id": ANYTHING,
-        "paidAt": nullable(INSTANT),
-        "createdAt": INSTANT,
-        "requested_amount": WHOLE,
-        "source": OBJECT_OR_NULL,
-        "connect": OBJECT_OR_NULL,
-        "pos_transaction_data": ANYTHING,
+        "plan split subaccount": OBJECT,
     }
 )
 
@@ -127,16 +76,15 @@ INITIALIZE: Final = Operation(
         {
             "email": {"type": "string", "format": "email", "pattern": "^[^@ ]+@[^@ ]+[.][^@ ]+$"},
             "amount": {"type": "integer", "minimum": 1},
-            "currency": CURRENCY,
-            "reference": {"type": "string", "pattern": "^[A-Za-z0-9.=_-]+$"},
-            "channels": rows(CHANNELS),
-            "callback_url": {"type": "string", "pattern": "^https?://"},
-            "metadata": ANYTHING,
+            "currency?": CURRENCY,
+            "reference?": {"type": "string", "pattern": "^[A-Za-z0-9.=_-]+$"},
+            "channels?": rows(CHANNELS),
+            "callback_url?": {"type": "string", "pattern": "^https?://"},
+            "metadata?": ANYTHING,
         },
-        optional=("currency", "reference", "channels", "callback_url", "metadata"),
         closed=True,
     ),
-    responses={200: success(record({"authorization_url": TEXT, "access_code": TEXT, "reference": TEXT})), 400: FAULT},
+    responses={200: success(record({"authorization_url access_code reference": TEXT})), 400: FAULT},
 )
 VERIFY: Final = Operation(
     "GET",

@@ -6,34 +6,19 @@ from testkit.providers.api import Api
 from testkit.providers.operations import Operation
 from testkit.providers.schemas import TEXT, choice, record, rows
 
-SEND: Final = record(
-    {"username": TEXT, "to": TEXT, "message": TEXT, "from": TEXT, "enqueue": TEXT},
-    optional=("from", "enqueue"),
-    closed=True,
-)
+SEND: Final = record({"username to message from? enqueue?": TEXT}, closed=True)
 CODES: Final = (100, 101, 102, 401, 402, 403, 404, 405, 406, 407, 409, 500, 501, 502)
 RECIPIENT: Final = record(
-    {
-        "statusCode": {"type": "integer", "enum": list(CODES)},
-        "number": TEXT,
-        "cost": TEXT,
-        "status": TEXT,
-        "messageId": TEXT,
-    }
+    {"statusCode": {"type": "integer", "enum": list(CODES)}, "number cost status messageId": TEXT}
 )
 SENT: Final = record({"SMSMessageData": record({"Message": TEXT, "Recipients": rows(RECIPIENT)})}, closed=True)
 REPORT: Final = record(
     {
-        "id": TEXT,
+        "id phoneNumber networkCode failureReason? retryCount": TEXT,
         "status": choice(
             "Sent", "Submitted", "Buffered", "Rejected", "Success", "Failed", "AbsentSubscriber", "Expired"
         ),
-        "phoneNumber": TEXT,
-        "networkCode": TEXT,
-        "failureReason": TEXT,
-        "retryCount": TEXT,
     },
-    optional=("failureReason",),
     closed=True,
 )
 API: Final = Api(

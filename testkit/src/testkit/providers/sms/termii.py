@@ -11,35 +11,21 @@ SEND: Final = record(
     {
         "to": {"anyOf": [DIGITS, rows(DIGITS)]},
         "from": {**TEXT, "minLength": 3, "maxLength": 11},
-        "sms": {**TEXT, "minLength": 1},
+        "sms api_key": {**TEXT, "minLength": 1},
         "type": choice("plain", "unicode"),
         "channel": choice("dnd", "generic", "whatsapp", "voice"),
-        "api_key": {**TEXT, "minLength": 1},
     },
     closed=True,
 )
-SENT: Final = record(
-    {"message_id": TEXT, "message": TEXT, "balance": NUMBER, "user": TEXT, "code": TEXT}, optional=("code",)
-)
+SENT: Final = record({"message_id message user code?": TEXT, "balance": NUMBER})
 # `message` is a text or a list of `{issue}`.
-FAULT: Final = record({"code": ANYTHING, "message": ANYTHING, "status": ANYTHING}, optional=("code", "status"))
+FAULT: Final = record({"code? message status?": ANYTHING})
 STATUSES: Final = (
     *("DELIVERED", "Delivered", "Message Sent", "Message Failed", "Rejected", "Expired"),
     "DND Active on Phone Number",
 )
 REPORT: Final = record(
-    {
-        "type": TEXT,
-        "id": TEXT,
-        "message_id": TEXT,
-        "receiver": TEXT,
-        "sender": TEXT,
-        "message": TEXT,
-        "sent_at": TEXT,
-        "cost": TEXT,
-        "status": choice(*STATUSES),
-        "channel": TEXT,
-    }
+    {"type id message_id receiver sender message sent_at cost channel": TEXT, "status": choice(*STATUSES)}
 )
 API: Final = Api(
     "developers.termii.com: messaging, error, events and reports",

@@ -16,12 +16,11 @@ SEND: Final = {
     **record(
         {
             "To": {**TEXT, "pattern": r"^\+[1-9][0-9]{6,14}$"},
-            "From": TEXT,
-            "MessagingServiceSid": {**TEXT, "pattern": "^MG[0-9a-fA-F]{32}$"},
+            "From?": TEXT,
+            "MessagingServiceSid?": {**TEXT, "pattern": "^MG[0-9a-fA-F]{32}$"},
             "Body": {**TEXT, "minLength": 1, "maxLength": 1600},
-            "StatusCallback": {**TEXT, "pattern": "^https?://[^_]+$"},
+            "StatusCallback?": {**TEXT, "pattern": "^https?://[^_]+$"},
         },
-        optional=("From", "MessagingServiceSid", "StatusCallback"),
         closed=True,
     ),
     "oneOf": [{"required": ["From"]}, {"required": ["MessagingServiceSid"]}],
@@ -31,42 +30,26 @@ INSTANT: Final = {**TEXT, "pattern": r"^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} 
 MESSAGE: Final = record(
     {
         "sid": SID,
-        "account_sid": TEXT,
-        "messaging_service_sid": nullable(TEXT),
-        "to": TEXT,
-        "from": nullable(TEXT),
-        "body": TEXT,
+        "account_sid to body api_version uri": TEXT,
+        "messaging_service_sid from price price_unit error_message": nullable(TEXT),
         "status": choice(*STATUSES),
         "direction": choice("outbound-api", "inbound", "outbound-call", "outbound-reply"),
-        "num_segments": DIGITS,
-        "num_media": DIGITS,
-        "price": nullable(TEXT),
-        "price_unit": nullable(TEXT),
+        "num_segments num_media": DIGITS,
         "error_code": nullable(WHOLE),
-        "error_message": nullable(TEXT),
-        "date_created": INSTANT,
-        "date_updated": INSTANT,
+        "date_created date_updated": INSTANT,
         "date_sent": nullable(INSTANT),
-        "api_version": TEXT,
-        "uri": TEXT,
         "subresource_uris": OBJECT,
     },
     closed=True,
 )
-FAULT: Final = record({"code": WHOLE, "message": TEXT, "more_info": TEXT, "status": WHOLE}, closed=True)
+FAULT: Final = record({"code status": WHOLE, "message more_info": TEXT}, closed=True)
 CALLBACK: Final = record(
     {
-        "MessageSid": SID,
-        "SmsSid": SID,
-        "MessageStatus": choice(*STATUSES),
-        "SmsStatus": choice(*STATUSES),
-        "To": TEXT,
-        "From": TEXT,
-        "AccountSid": TEXT,
-        "ApiVersion": TEXT,
-        "ErrorCode": DIGITS,
-    },
-    optional=("ErrorCode",),
+        "MessageSid SmsSid": SID,
+        "MessageStatus SmsStatus": choice(*STATUSES),
+        "To From AccountSid ApiVersion": TEXT,
+        "ErrorCode?": DIGITS,
+    }
 )
 API: Final = Api(
     (

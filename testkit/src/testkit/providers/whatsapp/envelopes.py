@@ -18,28 +18,13 @@ FAULT: Final = record(
     {
         "error": record(
             {
-                "message": TEXT,
-                "type": TEXT,
-                "code": WHOLE,
-                "error_subcode": WHOLE,
-                "is_transient": FLAG,
-                "error_user_title": TEXT,
-                "error_user_msg": TEXT,
-                "error_data": record({"messaging_product": PRODUCT, "details": TEXT}),
-                "fbtrace_id": TEXT,
-            },
-            optional=("error_subcode", "is_transient", "error_user_title", "error_user_msg", "error_data"),
+                "message type error_user_title? error_user_msg? fbtrace_id": TEXT,
+                "code error_subcode?": WHOLE,
+                "is_transient?": FLAG,
+                "error_data?": record({"messaging_product": PRODUCT, "details": TEXT}),
+            }
         )
     }
 )
 # The error of a status, of a message, and of an account.
-REPORTED_ERROR: Final = record(
-    {
-        "code": WHOLE,
-        "title": TEXT,
-        "message": TEXT,
-        "error_data": record({"details": TEXT}),
-        "href": TEXT,
-    },
-    optional=("message", "error_data", "href"),
-)
+REPORTED_ERROR: Final = record({"code": WHOLE, "title message? href?": TEXT, "error_data?": record({"details": TEXT})})

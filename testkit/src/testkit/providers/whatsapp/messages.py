@@ -13,7 +13,6 @@ from testkit.providers.whatsapp.envelopes import MESSAGE_ID, PRODUCT, USER_ID, W
 TEXT_MAX: Final = 4096
 CALLBACK_DATA_MAX: Final = 512
 _PARAMETER: Final = record(
-    # Without line breaks, tabs and runs of spaces: the API rejects them in a template's value.
     {"type": choice("text"), "text": {"type": "string", "minLength": 1, "pattern": r"^(?!.*( {5}|[\n\t]))"}},
     closed=True,
 )
@@ -65,14 +64,13 @@ SENT: Final = record(
     {
         "messaging_product": PRODUCT,
         "contacts": {
-            **rows(record({"input": TEXT, "wa_id": WA_ID, "user_id": USER_ID}, optional=("wa_id", "user_id"))),
+            **rows(record({"input": TEXT, "wa_id?": WA_ID, "user_id?": USER_ID})),
             "minItems": 1,
         },
         "messages": {
             **rows(
                 record(
-                    {"id": MESSAGE_ID, "message_status": choice("accepted", "held_for_quality_assessment", "paused")},
-                    optional=("message_status",),
+                    {"id": MESSAGE_ID, "message_status?": choice("accepted", "held_for_quality_assessment", "paused")}
                 )
             ),
             "minItems": 1,

@@ -27,11 +27,10 @@ _TEXT_BODY: Final = record(
     {
         "type": choice("BODY"),
         "text": {"type": "string", "minLength": 1, "maxLength": BODY_MAX},
-        "example": record(
+        "example?": record(
             {"body_text": {**rows(rows({"type": "string", "minLength": 1})), "minItems": 1}}, closed=True
         ),
     },
-    optional=("example",),
     closed=True,
 )
 _CODE_BODY: Final = record({"type": choice("BODY"), "add_security_recommendation": FLAG}, closed=True)
@@ -75,41 +74,32 @@ REGISTRATION: Final[Schema] = {
                 "name": _NAME,
                 "language": _LANGUAGE,
                 "category": choice("AUTHENTICATION"),
-                "message_send_ttl_seconds": {"type": "integer", "minimum": 30, "maximum": 900},
+                "message_send_ttl_seconds?": {"type": "integer", "minimum": 30, "maximum": 900},
                 "components": _CODE_COMPONENTS,
             },
-            optional=("message_send_ttl_seconds",),
             closed=True,
         ),
     ]
 }
 CHANGE: Final = record(
-    {"category": CATEGORY, "components": {"anyOf": [_TEXT_COMPONENTS, _CODE_COMPONENTS]}},
-    optional=("category",),
-    closed=True,
+    {"category?": CATEGORY, "components": {"anyOf": [_TEXT_COMPONENTS, _CODE_COMPONENTS]}}, closed=True
 )
 REGISTERED: Final = record({"id": DIGITS, "status": STATUS, "category": CATEGORY})
 ITEM: Final = record(
     {
         "id": DIGITS,
-        "name": _NAME,
-        "language": TEXT,
-        "category": CATEGORY,
-        "status": STATUS,
-        "rejected_reason": choice(
+        "name?": _NAME,
+        "language?": TEXT,
+        "category?": CATEGORY,
+        "status?": STATUS,
+        "rejected_reason?": choice(
             "ABUSIVE_CONTENT", "INVALID_FORMAT", "NONE", "PROMOTIONAL", "TAG_CONTENT_MISMATCH", "SCAM"
         ),
-        "components": rows(record({"type": TEXT})),
-    },
-    optional=("name", "language", "category", "status", "rejected_reason", "components"),
+        "components?": rows(record({"type": TEXT})),
+    }
 )
 PAGE: Final = record(
-    {
-        "data": rows(ITEM),
-        "paging": record({"cursors": record({"before": TEXT, "after": TEXT}), "next": TEXT}, optional=("next",)),
-    },
-    # An empty list has none.
-    optional=("paging",),
+    {"data": rows(ITEM), "paging?": record({"cursors": record({"before after": TEXT}), "next?": TEXT})}
 )
 OPERATIONS: Final = (
     Operation(

@@ -30,11 +30,8 @@ from testkit.providers.whatsapp.envelopes import (
     WA_ID,
 )
 
-_MEDIA: Final = record(
-    {"id": TEXT, "mime_type": TEXT, "sha256": TEXT, "url": TEXT, "caption": TEXT, "filename": TEXT},
-    optional=("id", "mime_type", "sha256", "url", "caption", "filename"),
-)
-_CHOICE: Final = record({"id": TEXT, "title": TEXT, "description": TEXT}, optional=("description",))
+_MEDIA: Final = record({"id? mime_type? sha256? url? caption? filename?": TEXT})
+_CHOICE: Final = record({"id title description?": TEXT})
 # The object of each kind of message. A reaction without `emoji` removes one; an `interactive` may be absent.
 KINDS: Final[Mapping[str, Schema]] = {
     "text": record({"body": TEXT}),
@@ -43,120 +40,70 @@ KINDS: Final[Mapping[str, Schema]] = {
     "video": _MEDIA,
     "document": _MEDIA,
     "sticker": _MEDIA,
-    "location": record(
-        {"latitude": NUMBER, "longitude": NUMBER, "name": TEXT, "address": TEXT, "url": TEXT},
-        optional=("name", "address", "url"),
-    ),
-    "contacts": rows(record({"name": record({"formatted_name": TEXT}), "phones": rows(OBJECT)}, optional=("phones",))),
-    "reaction": record({"message_id": MESSAGE_ID, "emoji": TEXT}, optional=("emoji",)),
-    "button": record({"payload": TEXT, "text": TEXT}),
-    "interactive": record(
-        {"type": TEXT, "button_reply": _CHOICE, "list_reply": _CHOICE, "nfm_reply": OBJECT},
-        optional=("button_reply", "list_reply", "nfm_reply"),
-    ),
-    "order": record({"catalog_id": TEXT, "text": TEXT, "product_items": rows(OBJECT)}, optional=("text",)),
-    "edit": record(
-        {"original_message_id": MESSAGE_ID, "message": record({"type": TEXT, "context": OBJECT}, optional=("context",))}
-    ),
+    "location": record({"latitude longitude": NUMBER, "name? address? url?": TEXT}),
+    "contacts": rows(record({"name": record({"formatted_name": TEXT}), "phones?": rows(OBJECT)})),
+    "reaction": record({"message_id": MESSAGE_ID, "emoji?": TEXT}),
+    "button": record({"payload text": TEXT}),
+    "interactive": record({"type": TEXT, "button_reply? list_reply?": _CHOICE, "nfm_reply?": OBJECT}),
+    "order": record({"catalog_id text?": TEXT, "product_items": rows(OBJECT)}),
+    "edit": record({"original_message_id": MESSAGE_ID, "message": record({"type": TEXT, "context?": OBJECT})}),
     "revoke": record({"original_message_id": MESSAGE_ID}),
-    "system": record(
-        {"body": TEXT, "type": TEXT, "wa_id": WA_ID, "user_id": USER_ID, "parent_user_id": USER_ID},
-        optional=("wa_id", "user_id", "parent_user_id"),
-    ),
+    "system": record({"body type": TEXT, "wa_id?": WA_ID, "user_id? parent_user_id?": USER_ID}),
     "unsupported": record({"type": TEXT}),
 }
 _WITHOUT_OBJECT: Final = frozenset({"interactive", "unsupported", "request_welcome"})
 _MESSAGE_FIELDS: Final[Mapping[str, Schema]] = {
-    "from": WA_ID,
-    "from_user_id": USER_ID,
-    "from_parent_user_id": USER_ID,
-    "group_id": TEXT,
+    "from?": WA_ID,
+    "from_user_id? from_parent_user_id?": USER_ID,
+    "group_id? type": TEXT,
     "id": MESSAGE_ID,
     "timestamp": EPOCH_SECONDS,
-    "type": TEXT,
-    "context": OBJECT,
-    "referral": OBJECT,
-    "errors": rows(REPORTED_ERROR),
+    "context? referral?": OBJECT,
+    "errors?": rows(REPORTED_ERROR),
 }
-_OPTIONAL_OF_MESSAGE: Final = (
-    "from",
-    "from_user_id",
-    "from_parent_user_id",
-    "group_id",
-    "context",
-    "referral",
-    "errors",
-)
 STATUS: Final = record(
     {
         "id": MESSAGE_ID,
         "status": choice("sent", "delivered", "read", "played", "failed", "deleted", "warning"),
         "timestamp": EPOCH_SECONDS,
-        "recipient_id": TEXT,
-        "recipient_user_id": USER_ID,
-        "recipient_parent_user_id": USER_ID,
-        "recipient_type": TEXT,
-        "biz_opaque_callback_data": TEXT,
-        "conversation": OBJECT,
-        "pricing": record(
-            {"billable": FLAG, "pricing_model": TEXT, "type": TEXT, "category": TEXT}, optional=("billable", "type")
-        ),
-        "errors": {**rows(REPORTED_ERROR), "minItems": 1},
-    },
-    optional=(
-        "recipient_id",
-        "recipient_user_id",
-        "recipient_parent_user_id",
-        "recipient_type",
-        "biz_opaque_callback_data",
-        "conversation",
-        "pricing",
-        "errors",
-    ),
+        "recipient_id? recipient_type? biz_opaque_callback_data?": TEXT,
+        "recipient_user_id? recipient_parent_user_id?": USER_ID,
+        "conversation?": OBJECT,
+        "pricing?": record({"billable?": FLAG, "pricing_model type? category": TEXT}),
+        "errors?": {**rows(REPORTED_ERROR), "minItems": 1},
+    }
 )
 CONTACT: Final = record(
     {
-        "profile": record({"name": TEXT, "username": TEXT}, optional=("name", "username")),
-        "wa_id": WA_ID,
-        "user_id": USER_ID,
-        "parent_user_id": USER_ID,
-        "identity_key_hash": TEXT,
-    },
-    optional=("profile", "wa_id", "user_id", "parent_user_id", "identity_key_hash"),
+        "profile?": record({"name? username?": TEXT}),
+        "wa_id?": WA_ID,
+        "user_id? parent_user_id?": USER_ID,
+        "identity_key_hash?": TEXT,
+    }
 )
 VALUE: Final = record(
     {
         "messaging_product": PRODUCT,
         "metadata": record({"display_phone_number": TEXT, "phone_number_id": DIGITS}),
-        "contacts": rows(CONTACT),
-        "messages": rows(OBJECT),
-        "statuses": rows(STATUS),
-        "errors": rows(REPORTED_ERROR),
-    },
-    optional=("contacts", "messages", "statuses", "errors"),
+        "contacts?": rows(CONTACT),
+        "messages?": rows(OBJECT),
+        "statuses?": rows(STATUS),
+        "errors?": rows(REPORTED_ERROR),
+    }
 )
 TEMPLATE_STATUS: Final = record(
     {
-        "event": TEXT,
+        "event message_template_name message_template_language message_template_category?": TEXT,
         "message_template_id": WHOLE,
-        "message_template_name": TEXT,
-        "message_template_language": TEXT,
         "reason": {"type": ["string", "null"]},
-        "message_template_category": TEXT,
-        "rejection_info": OBJECT,
-    },
-    optional=("message_template_category", "rejection_info"),
+        "rejection_info?": OBJECT,
+    }
 )
 FIELDS: Final[Mapping[str, Schema]] = {"messages": VALUE, "message_template_status_update": TEMPLATE_STATUS}
 FRAME: Final = record(
     {
         "object": choice("whatsapp_business_account"),
-        "entry": rows(
-            record(
-                {"id": TEXT, "time": WHOLE, "changes": rows(record({"field": TEXT, "value": OBJECT}))},
-                optional=("time",),
-            )
-        ),
+        "entry": rows(record({"id": TEXT, "time?": WHOLE, "changes": rows(record({"field": TEXT, "value": OBJECT}))})),
     }
 )
 
@@ -177,8 +124,7 @@ def check_message(message: Any) -> None:
     """One message: its frame, a sender, and the object of its kind. Raises Nonconformance."""
     kind = message.get("type", "")
     content = {kind: KINDS[kind]} if kind in KINDS else {}
-    absent = (kind,) if kind in _WITHOUT_OBJECT else ()
-    schema = record({**_MESSAGE_FIELDS, **content}, optional=(*_OPTIONAL_OF_MESSAGE, *absent))
+    schema = record({**_MESSAGE_FIELDS, **content}, optional=_WITHOUT_OBJECT)
     conform(message, schema, f"message of the kind {kind}")
     if kind not in KINDS and kind not in _WITHOUT_OBJECT:
         raise Nonconformance(f"message of the unknown kind {kind}")
