@@ -1,10 +1,13 @@
 """A small real server in place of the edge, and calls of the operators' command line."""
 
 import json
+import sys
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
+import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from operations.campusctl.app import app
@@ -13,6 +16,8 @@ ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
 OTHER = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f48"
 HASH = "5f" * 32
 PASSWORD, CODE = "the-pass-word", "482915"
+# Built once: a hundred commands with their options.
+CAMPUSCTL = get_command(app)
 META = {"requestId": "req_4f9c2a7b8e1d4c6fa0b3", "page": 1, "limit": 20, "total": 1, "total_pages": 1}
 PAYOUT = {"id": ID, "vendorId": OTHER, "amountMinor": 450_050, "status": "failed", "retryCount": 0, "createdAt": "x"}
 
@@ -94,10 +99,17 @@ def handler_of(gateway: Gateway) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-def call(*arguments: str, **more: Any) -> tuple[int, str, str]:
-    result = CliRunner().invoke(app, list(arguments), **more)
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-    return result.exit_code, result.stdout, result.stderr
+def call(*arguments: str, **streams: Any) -> tuple[int, str, str]:
+    """Return the exit code of campusctl, and what it wrote to its two streams; `streams` are `input` and `env`."""
+    with CliRunner().isolation(**streams) as (out, err, _):
+        with pytest.raises(SystemExit) as ended:
+            CAMPUSCTL.main(args=arguments, prog_name="campusctl")
+        sys.stdout.flush()
+        sys.stderr.flush()
+        texts = out.getvalue().decode(), err.getvalue().decode()
+    code = ended.value.code or 0
+    assert isinstance(code, int)
+    return code, *texts
 
 
 def call_json(*arguments: str, **more: Any) -> tuple[int, dict[str, Any]]:
