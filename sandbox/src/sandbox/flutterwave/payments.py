@@ -56,9 +56,7 @@ def _read_opening(body: dict[str, Any]) -> Opening:
 
 
 async def create_charge(request: Request) -> Response:
-    """Charge by bank transfer (`type=bank_transfer`): an account that exists for `bank_transfer_options.expires`
-    seconds.
-    """
+    """Charge by bank transfer: an account that exists for `bank_transfer_options.expires` seconds."""
     world = world_of(request)
     if request.query_params.get("type") != "bank_transfer":
         raise RefusedError(400, "Only charges of the type bank_transfer are supported")

@@ -11,7 +11,7 @@ from sandbox.flutterwave.paging import respond_page
 from sandbox.flutterwave.views import ACCOUNT_ID, app_fee_minor, cost_minor, flw_ref
 from sandbox.flutterwave.wire import GATEWAY, failed, naira, succeeded
 from sandbox.gateway.charges import CHARGES
-from sandbox.gateway.fields import row_id
+from sandbox.gateway.fields import copied, nulls, row_id
 from sandbox.gateway.settlements import SETTLEMENTS
 from sandbox.web import RefusedError
 from sandbox.world import world_of
@@ -45,7 +45,9 @@ async def show_settlement(request: Request) -> Response:
 def settlement_view(settlement: Row) -> dict[str, Any]:
     day = settlement["created_at"][:10] + "T04:00:00.000Z"
     return {
-        "id": settlement["id"],
+        **copied(settlement, "id currency destination created_at"),
+        **nulls("processed_date processor_ref disburse_ref disburse_message fx_data flag_message refund_meta"),
+        **nulls("chargeback_meta source_bankcode"),
         "account_id": ACCOUNT_ID,
         "merchant_name": "Campus Marketplace",
         "merchant_email": "finance@campus.example",
@@ -53,48 +55,29 @@ def settlement_view(settlement: Row) -> dict[str, Any]:
         "bank_code": "044",
         "transaction_date": day,
         "due_date": day,
-        "processed_date": None,
         "status": STATUSES[settlement["status"]],
         "is_local": True,
-        "currency": settlement["currency"],
         "gross_amount": naira(settlement["processed_minor"]),
         "app_fee": naira(settlement["fees_minor"]),
-        "merchant_fee": 0,
-        "chargeback": 0,
+        **dict.fromkeys(("merchant_fee", "chargeback", "stampduty_charge"), 0),
         "refund": naira(settlement["deductions_minor"]),
-        "stampduty_charge": 0,
         "net_amount": naira(settlement["amount_minor"]),
-        "processor_ref": None,
-        "disburse_ref": None,
-        "disburse_message": None,
         "channel": "web",
-        "destination": settlement["destination"],
-        "fx_data": None,
-        "flag_message": None,
-        "refund_meta": None,
-        "chargeback_meta": None,
-        "source_bankcode": None,
-        "created_at": settlement["created_at"],
     }
 
 
 def _transaction_view(charge: Row) -> dict[str, Any]:
     amount_minor = charge["amount_minor"]
     return {
-        "customer_email": charge["email"],
+        **copied(charge, "id currency", customer_email="email", tx_ref="reference"),
         "flw_ref": flw_ref(charge["id"], charge["access_code"]),
-        "tx_ref": charge["reference"],
-        "id": charge["id"],
         "charged_amount": naira(amount_minor),
         "app_fee": naira(app_fee_minor(amount_minor)),
-        "merchant_fee": 0,
-        "stampduty_charge": 0,
+        **dict.fromkeys(("merchant_fee", "stampduty_charge", "subaccount_settlement"), 0),
         "settlement_amount": naira(amount_minor - cost_minor(amount_minor)),
         "status": "successful",
         "payment_entity": "card",
         "transaction_date": charge["created_at"][:10],
-        "currency": charge["currency"],
         "card_locale": "LOCAL",
         "rrn": "N/A",
-        "subaccount_settlement": 0,
     }

@@ -115,9 +115,7 @@ async def resolve_account(request: Request) -> Response:
 
 
 async def show_balance(request: Request) -> Response:
-    """Return the balance. An open chargeback holds its amount: the ledger balance has it, the available balance does
-    not.
-    """
+    """Return the balance. The ledger balance includes the amount of open chargebacks, the available one does not."""
     world = world_of(request)
     currency = request.path_params["currency"]
 

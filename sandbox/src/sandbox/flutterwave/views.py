@@ -8,6 +8,7 @@ import msgspec
 
 from sandbox.flutterwave.wire import naira
 from sandbox.gateway.banks import bank_name
+from sandbox.gateway.fields import copied
 
 # The number of the merchant's account.
 ACCOUNT_ID = 73362
@@ -50,41 +51,30 @@ def transaction_view(charge: Row) -> dict[str, Any]:
     """Return a transaction as `verify` and the list show it. Its fee and settled amount are null until it is paid."""
     paid = charge["status"] == "success"
     amount_minor = charge["amount_minor"]
+    customer = {"name": "Anonymous Customer", "phone_number": "N/A"}
     view = {
-        "id": charge["id"],
-        "tx_ref": charge["reference"],
+        **copied(charge, "id currency created_at", tx_ref="reference", processor_response="gateway_response"),
         "flw_ref": flw_ref(charge["id"], charge["access_code"]),
         "device_fingerprint": "N/A",
         "amount": naira(amount_minor),
-        "currency": charge["currency"],
         "charged_amount": naira(amount_minor),
         "app_fee": naira(app_fee_minor(amount_minor)) if paid else None,
         "merchant_fee": 0,
-        "processor_response": charge["gateway_response"],
         "auth_model": "AUTH",
         "ip": "::127.0.0.1",
         "narration": "Campus Marketplace",
         "status": "successful" if paid else "failed",
         "payment_type": PAYMENT_TYPES[charge["channel"]],
-        "created_at": charge["created_at"],
         "account_id": ACCOUNT_ID,
         "meta": msgspec.json.decode(charge["metadata"]),
         "amount_settled": naira(amount_minor - cost_minor(amount_minor)) if paid else None,
-        "customer": {
-            "id": charge["customer_id"],
-            "name": "Anonymous Customer",
-            "phone_number": "N/A",
-            "email": charge["email"],
-            "created_at": charge["created_at"],
-        },
+        "customer": {**customer, **copied(charge, "email created_at", id="customer_id")},
     }
     return {**view, "card": CARD} if charge["channel"] == "card" else view
 
 
 def listed_view(charge: Row) -> dict[str, Any]:
-    """Return a row of the list of transactions: without metadata and card, and with the customer's fields on the same
-    level.
-    """
+    """Return a row of the list: without metadata and card, and with the customer's fields on the same level."""
     view = transaction_view(charge)
     customer = view.pop("customer")
     del view["meta"]
@@ -98,17 +88,13 @@ REFUND_STATUSES = {"pending": "completed", "processed": "completed-bank-transfer
 
 def refund_view(refund: Row) -> dict[str, Any]:
     return {
-        "id": refund["id"],
+        **copied(refund, "id created_at", tx_id="transaction_id", flw_ref="refund_reference", comments="merchant_note"),
         "account_id": ACCOUNT_ID,
-        "tx_id": refund["transaction_id"],
-        "flw_ref": refund["refund_reference"],
         "wallet_id": 74639,
         "amount_refunded": naira(refund["amount_minor"]),
         "status": REFUND_STATUSES[refund["status"]],
         "destination": "payment_source",
-        "comments": refund["merchant_note"],
         "meta": {"source": "availablebalance"},
-        "created_at": refund["created_at"],
     }
 
 
@@ -117,19 +103,15 @@ def refund_event(refund: Row) -> dict[str, Any]:
     return {
         "event": "refund.completed",
         "data": {
-            "id": refund["id"],
+            **copied(refund, "id", FlwRef="refund_reference", comments="merchant_note", TransactionId="transaction_id"),
+            **copied(refund, "", createdAt="created_at", updatedAt="updated_at"),
             "AmountRefunded": naira(refund["amount_minor"]),
             "status": REFUND_STATUSES[refund["status"]],
-            "FlwRef": refund["refund_reference"],
             "destination": "payment_source",
-            "comments": refund["merchant_note"],
             "settlement_id": "NEW",
             "meta": '{"source": "availablebalance"}',
-            "createdAt": refund["created_at"],
-            "updatedAt": refund["updated_at"],
             "walletId": 74639,
             "AccountId": ACCOUNT_ID,
-            "TransactionId": refund["transaction_id"],
         },
     }
 
@@ -147,19 +129,12 @@ TRANSFER_STATUSES = {
 def transfer_view(transfer: Row) -> dict[str, Any]:
     status = transfer["status"]
     return {
-        "id": transfer["id"],
-        "account_number": transfer["account_number"],
-        "bank_code": transfer["bank_code"],
-        "full_name": transfer["recipient_name"],
-        "created_at": transfer["created_at"],
-        "currency": transfer["currency"],
-        "debit_currency": transfer["currency"],
+        **copied(transfer, "id account_number bank_code created_at currency reference", full_name="recipient_name"),
+        **copied(transfer, "", debit_currency="currency", narration="reason"),
         "amount": naira(transfer["amount_minor"]),
         "fee": naira(transfer["fee_minor"] or 0),
         "status": TRANSFER_STATUSES[status],
-        "reference": transfer["reference"],
         "meta": None,
-        "narration": transfer["reason"],
         "complete_message": _complete_message(transfer),
         "requires_approval": 0,
         "is_approved": 1,
@@ -194,18 +169,14 @@ def chargeback_view(dispute: Row) -> dict[str, Any]:
     """`lost` and `won` are final; `initiated` holds the amount in the merchant's balance until then."""
     status = CHARGEBACK_STATUSES[dispute["resolution"]]
     return {
-        "id": dispute["id"],
+        **copied(dispute, "id created_at transaction_id", due_date="due_at", tx_ref="reference"),
         "amount": naira(dispute["amount_minor"]),
         "flw_ref": flw_ref(dispute["transaction_id"], dispute["access_code"]),
         "status": status,
         "stage": "new",
         "comment": "Product/service not received",
         "meta": {"uploaded_proof": None, "history": [{"action": status, "date": dispute["updated_at"]}]},
-        "due_date": dispute["due_at"],
         "settlement_id": "N/A",
-        "created_at": dispute["created_at"],
-        "transaction_id": dispute["transaction_id"],
-        "tx_ref": dispute["reference"],
     }
 
 

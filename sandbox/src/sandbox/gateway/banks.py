@@ -1,6 +1,5 @@
 """Banks and the owners of their accounts."""
 
-import base64
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ from starlette.responses import Response
 
 from sandbox.database import Database
 from sandbox.faults import respond_with_faults
-from sandbox.gateway.fields import read_number
+from sandbox.gateway.fields import read_cursor, read_number, write_cursor
 from sandbox.gateway.nuban import account_exists, is_account_number, name_of_unknown_account
 from sandbox.sinks.accounts import account_state
 from sandbox.web import RefusedError, ok, refused
@@ -38,13 +37,11 @@ def bank_name(bank_code: str) -> str:
 def seed_demo_accounts(database: Database) -> None:
     """Create the accounts of the demo vendors; a name that was changed by hand is kept."""
     with database.transaction():
-        for bank_code, account_number, account_name in DEMO_ACCOUNTS:
+        for account in DEMO_ACCOUNTS:
             database.run(
                 "INSERT INTO accounts (bank_code, account_number, account_name) VALUES (?, ?, ?)"
                 " ON CONFLICT DO NOTHING",
-                bank_code,
-                account_number,
-                account_name,
+                *account,
             )
 
 
@@ -85,11 +82,11 @@ async def list_banks(request: Request) -> Response:
         if request.query_params.get("use_cursor", "").lower() != "true":
             return ok("Banks retrieved", views)
         per_page = read_number(request, "perPage", BANKS_PER_PAGE, BANKS_PER_PAGE)
-        start = _position(request.query_params.get("next"))
+        start = read_cursor("bank", request.query_params.get("next")) or 0
         following = start + per_page
         meta = {
-            "next": _cursor(following) if following < len(views) else None,
-            "previous": _cursor(max(0, start - per_page)) if start else None,
+            "next": write_cursor("bank", following) if following < len(views) else None,
+            "previous": write_cursor("bank", max(0, start - per_page)) if start else None,
             "perPage": per_page,
         }
         return ok("Banks retrieved", views[start:following], meta=meta)
@@ -97,29 +94,10 @@ async def list_banks(request: Request) -> Response:
     return await respond_with_faults(request, world.faults, "bank_call", (), work, refused)
 
 
-def _cursor(position: int) -> str:
-    return base64.b64encode(f"bank:{position}".encode()).decode()
-
-
-def _position(cursor: str | None) -> int:
-    """Where a page starts; raises RefusedError 400 for a cursor that this list did not give out."""
-    if not cursor:
-        return 0
-    try:
-        kind, _, position = base64.b64decode(cursor, validate=True).decode().partition(":")
-    except ValueError:
-        kind, position = "", ""
-    if kind != "bank" or not position.isdecimal():
-        raise RefusedError(400, "Invalid cursor")
-    return int(position)
-
-
 def _bank_view(position: int, bank: dict[str, str]) -> dict[str, Any]:
     return {
         "id": position,
-        "name": bank["name"],
-        "slug": bank["slug"],
-        "code": bank["code"],
+        **{name: bank[name] for name in ("name", "slug", "code")},
         "longcode": "",
         "gateway": None,
         "pay_with_bank": False,

@@ -21,7 +21,7 @@ from sandbox.gateway.charges import (
 )
 from sandbox.gateway.codes import new_code
 from sandbox.gateway.events import AUTHORIZATION_FIELDS, authorization_of, customer_of
-from sandbox.gateway.fields import read_amount_minor, read_currency, read_moment, read_reference, row_id
+from sandbox.gateway.fields import copied, nulls, read_amount_minor, read_currency, read_moment, read_reference, row_id
 from sandbox.gateway.paging import respond_page
 from sandbox.web import RefusedError, ok, read_json, refused
 from sandbox.world import world_of
@@ -112,14 +112,12 @@ async def check_charge(request: Request) -> Response:
 
 def _pending_view(charge: Row) -> dict[str, Any]:
     return {
+        **copied(charge, "reference account_expires_at", amount="requested_minor"),
         "status": "pending_bank_transfer",
         "display_text": "Please make a transfer to the account specified",
-        "reference": charge["reference"],
-        "amount": charge["requested_minor"],
         "account_name": ACCOUNT_NAME,
         "account_number": account_number(charge),
         "bank": {"slug": "titan-paystack", "name": "Titan", "id": 629},
-        "account_expires_at": charge["account_expires_at"],
     }
 
 
@@ -137,62 +135,34 @@ def charge_view(charge: Row) -> dict[str, Any]:
     """Return a transaction as verify shows it; `abandoned` means that it is unpaid."""
     return {
         **_charge_fields(charge),
-        "receipt_number": None,
-        "customer": customer_of(charge),
-        "fees_split": None,
+        **nulls("receipt_number plan source fees_breakdown"),
         "authorization": authorization_of(charge) if charge["status"] == "success" else {},
-        "plan": None,
-        "split": {},
-        "source": None,
-        "fees_breakdown": None,
-        "connect": None,
         "transaction_date": charge["created_at"],
         "plan_object": {},
-        "subaccount": {},
     }
 
 
 def listed_charge_view(charge: Row) -> dict[str, Any]:
     """Return a transaction as the list shows it."""
     authorization = dict.fromkeys(AUTHORIZATION_FIELDS) | {"reusable": False}
+    entry_point = "transaction_initialize" if charge["account_expires_at"] is None else "charge"
     return {
         **_charge_fields(charge),
-        "customer": customer_of(charge),
-        "fees_split": None,
         "authorization": authorization_of(charge) if charge["status"] == "success" else authorization,
         "plan": {},
-        "split": {},
-        "subaccount": {},
-        "source": {
-            "source": "merchant_api",
-            "type": "api",
-            "identifier": None,
-            "entry_point": "transaction_initialize" if charge["account_expires_at"] is None else "charge",
-        },
-        "connect": None,
+        "source": {"source": "merchant_api", "type": "api", "identifier": None, "entry_point": entry_point},
     }
 
 
 def _charge_fields(charge: Row) -> dict[str, Any]:
     return {
-        "id": charge["id"],
+        **copied(charge, "id status reference gateway_response paid_at created_at channel currency"),
+        **copied(charge, "", amount="amount_minor", requested_amount="requested_minor", fees="fees_minor"),
+        **copied(charge, "", paidAt="paid_at", createdAt="created_at"),
+        **nulls("message ip_address log fees_split order_id pos_transaction_data connect"),
         "domain": "test",
-        "status": charge["status"],
-        "reference": charge["reference"],
-        "amount": charge["amount_minor"],
-        "requested_amount": charge["requested_minor"],
-        "message": None,
-        "gateway_response": charge["gateway_response"],
-        "paid_at": charge["paid_at"],
-        "paidAt": charge["paid_at"],
-        "created_at": charge["created_at"],
-        "createdAt": charge["created_at"],
-        "channel": charge["channel"],
-        "currency": charge["currency"],
-        "ip_address": None,
         "metadata": msgspec.json.decode(charge["metadata"]) or "",
-        "log": None,
-        "fees": charge["fees_minor"],
-        "order_id": None,
-        "pos_transaction_data": None,
+        "customer": customer_of(charge),
+        "split": {},
+        "subaccount": {},
     }

@@ -1,5 +1,6 @@
 """The bodies of the gateway's webhooks, written literally (specification, Resources)."""
 
+from collections.abc import Mapping
 from sqlite3 import Row
 from typing import Any
 
@@ -7,52 +8,23 @@ import msgspec
 
 from sandbox.gateway.banks import bank_name
 from sandbox.gateway.codes import INTEGRATION
+from sandbox.gateway.fields import copied, nulls
 
 # The resolutions that return the money to the payer.
 LOST_RESOLUTIONS = ("merchant-accepted", "auto-accepted")
 # The fields of the payment instrument, by channel; every value is a string, as in the specification.
+_INSTRUMENT_FIELDS = ("bin", "last4", "exp_month", "exp_year", "card_type", "bank")
 INSTRUMENTS = {
-    "card": {
-        "bin": "408408",
-        "last4": "4081",
-        "exp_month": "12",
-        "exp_year": "2030",
-        "card_type": "visa",
-        "bank": "TEST BANK",
-    },
-    "bank_transfer": {
+    channel: dict(zip(_INSTRUMENT_FIELDS, values, strict=True))
+    for channel, values in {
+        "card": ("408408", "4081", "12", "2030", "visa", "TEST BANK"),
         # The gateway masks the card fields of a transfer.
-        "bin": "413XXX",
-        "last4": "X413",
-        "exp_month": "12",
-        "exp_year": "2030",
-        "card_type": "transfer",
-        "bank": "TEST BANK",
-    },
-    "ussd": {
-        "bin": "",
-        "last4": "",
-        "exp_month": "",
-        "exp_year": "",
-        "card_type": "offline",
-        "bank": "Guaranty Trust Bank",
-    },
+        "bank_transfer": ("413XXX", "X413", "12", "2030", "transfer", "TEST BANK"),
+        "ussd": ("", "", "", "", "offline", "Guaranty Trust Bank"),
+    }.items()
 }
-
-
 AUTHORIZATION_FIELDS = (
-    "authorization_code",
-    "bin",
-    "last4",
-    "exp_month",
-    "exp_year",
-    "channel",
-    "card_type",
-    "bank",
-    "country_code",
-    "brand",
-    "reusable",
-    "signature",
+    *("authorization_code", *_INSTRUMENT_FIELDS, "channel", "country_code", "brand", "reusable", "signature"),
     "account_name",
 )
 
@@ -70,18 +42,12 @@ def authorization_of(charge: Row) -> dict[str, Any]:
     }
 
 
-def customer_of(charge: Row) -> dict[str, Any]:
+def customer_of(row: Row) -> dict[str, Any]:
     """Return the payer of a transaction: the page requires the mail address only."""
     return {
-        "id": charge["customer_id"],
-        "first_name": None,
-        "last_name": None,
-        "email": charge["email"],
-        "customer_code": charge["customer_code"],
-        "phone": None,
-        "metadata": None,
+        **copied(row, "email customer_code", id="customer_id"),
+        **nulls("first_name last_name phone metadata international_format_phone"),
         "risk_action": "default",
-        "international_format_phone": None,
     }
 
 
@@ -89,22 +55,13 @@ def charge_success(charge: Row) -> dict[str, Any]:
     return {
         "event": "charge.success",
         "data": {
-            "id": charge["id"],
+            **copied(charge, "id reference gateway_response paid_at created_at channel currency"),
+            **nulls("message ip_address log fees_split"),
             "domain": "test",
             "status": "success",
-            "reference": charge["reference"],
             "amount": charge["amount_minor"],
-            "message": None,
-            "gateway_response": charge["gateway_response"],
-            "paid_at": charge["paid_at"],
-            "created_at": charge["created_at"],
-            "channel": charge["channel"],
-            "currency": charge["currency"],
-            "ip_address": None,
             "metadata": msgspec.json.decode(charge["metadata"]) or 0,
-            "log": None,
             "fees": charge["fees_minor"],
-            "fees_split": None,
             "customer": customer_of(charge),
             "authorization": authorization_of(charge),
             "plan": {},
@@ -121,49 +78,39 @@ def charge_failed(charge: Row) -> dict[str, Any]:
 def transfer_fields(transfer: Row) -> dict[str, Any]:
     """Return the fields of a transfer in every response and event."""
     return {
-        "amount": transfer["amount_minor"],
-        "currency": transfer["currency"],
+        **copied(transfer, "currency id reason reference status transfer_code", amount="amount_minor"),
+        **copied(transfer, "", createdAt="created_at", updatedAt="updated_at"),
+        **nulls("failures source_details titan_code"),
         "domain": "test",
-        "failures": None,
-        "id": transfer["id"],
         "integration": INTEGRATION,
-        "reason": transfer["reason"],
-        "reference": transfer["reference"],
         "source": "balance",
-        "source_details": None,
-        "status": transfer["status"],
-        "titan_code": None,
-        "transfer_code": transfer["transfer_code"],
         "transferred_at": transfer["updated_at"] if transfer["status"] == "success" else None,
-        "createdAt": transfer["created_at"],
-        "updatedAt": transfer["updated_at"],
     }
 
 
 def recipient_of(transfer: Row) -> dict[str, Any]:
     """Return the account of a transfer."""
+    row = {**copied(transfer, "currency recipient_code account_number bank_code"), "id": transfer["recipient_id"]}
+    return recipient_view(row | copied(transfer, "", name="recipient_name", created_at="recipient_created_at"), None)
+
+
+def recipient_view(row: Mapping[str, Any] | Row, account_name: str | None) -> dict[str, Any]:
+    """Return a recipient, with the name of the account where the bank was asked for it."""
     return {
+        **copied(row, "id name currency recipient_code", createdAt="created_at", updatedAt="created_at"),
+        **nulls("email metadata"),
         "active": True,
-        "createdAt": transfer["recipient_created_at"],
-        "currency": transfer["currency"],
         "description": "",
         "domain": "test",
-        "email": None,
-        "id": transfer["recipient_id"],
         "integration": INTEGRATION,
-        "metadata": None,
-        "name": transfer["recipient_name"],
-        "recipient_code": transfer["recipient_code"],
         "type": "nuban",
-        "updatedAt": transfer["recipient_created_at"],
         "is_deleted": False,
         "isDeleted": False,
         "details": {
+            **copied(row, "account_number bank_code"),
             "authorization_code": None,
-            "account_number": transfer["account_number"],
-            "account_name": None,
-            "bank_code": transfer["bank_code"],
-            "bank_name": bank_name(transfer["bank_code"]),
+            "account_name": account_name,
+            "bank_name": bank_name(row["bank_code"]),
         },
     }
 
@@ -194,17 +141,13 @@ def transfer_event(event: str, transfer: Row) -> dict[str, Any]:
 
 
 def refund_event(refund: Row) -> dict[str, Any]:
-    """`refund.<status>`. It names the transaction and neither the refund's id nor our note; the amount is a text of
-    digits.
-    """
+    """Return `refund.<status>`, which names neither the refund's id nor our note; the amount is a text of digits."""
     return {
         "event": f"refund.{refund['status']}",
         "data": {
-            "status": refund["status"],
-            "transaction_reference": refund["transaction_reference"],
+            **copied(refund, "status transaction_reference currency"),
             "refund_reference": refund["refund_reference"] if refund["status"] in ("processed", "failed") else None,
             "amount": str(refund["amount_minor"]),
-            "currency": refund["currency"],
             "processor": "instant-transfer",
             "customer": {"first_name": None, "last_name": None, "email": refund["email"]},
             "integration": INTEGRATION,
@@ -225,74 +168,37 @@ def dispute_event(event: str, dispute: Row) -> dict[str, Any]:
 
 def dispute_view(dispute: Row) -> dict[str, Any]:
     """Return a dispute as the calls return it."""
-    is_lost = dispute["resolution"] in LOST_RESOLUTIONS
+    created_at, email = dispute["created_at"], dispute["email"]
+    complaint = "Customer complained about debit without value"
     return {
-        "id": dispute["id"],
-        "refund_amount": dispute["amount_minor"],
-        "currency": dispute["currency"],
-        "status": dispute["status"],
-        "resolution": dispute["resolution"],
+        **copied(dispute, "id currency status resolution attachments", refund_amount="amount_minor", dueAt="due_at"),
+        **copied(dispute, "", resolvedAt="resolved_at", evidence="evidence_id"),
+        **copied(dispute, "", createdAt="created_at", updatedAt="updated_at"),
+        **nulls("transaction_reference note"),
         "domain": "test",
-        "transaction": {
-            "id": dispute["transaction_id"],
-            "domain": "test",
-            "status": "reversed" if is_lost else "success",
-            "reference": dispute["reference"],
-            "amount": dispute["paid_minor"],
-            "message": None,
-            "gateway_response": dispute["gateway_response"],
-            "paid_at": dispute["paid_at"],
-            "created_at": dispute["opened_at"],
-            "channel": dispute["channel"],
-            "currency": dispute["currency"],
-            "ip_address": None,
-            # The gateway has an empty text here in place of the object.
-            "metadata": "",
-            "log": None,
-            "fees": dispute["fees_minor"],
-            "fees_split": None,
-            "authorization": {},
-            "customer": {"international_format_phone": None},
-            "plan": {},
-            "subaccount": {},
-            "split": {},
-            "order_id": None,
-            "paidAt": dispute["paid_at"],
-            "createdAt": dispute["opened_at"],
-            "requested_amount": dispute["requested_minor"],
-            "pos_transaction_data": None,
-            "source": None,
-            "fees_breakdown": None,
-            "connect": None,
-        },
-        "transaction_reference": None,
+        "transaction": _disputed_transaction(dispute),
         "category": "chargeback",
-        "customer": {
-            "id": dispute["customer_id"],
-            "first_name": None,
-            "last_name": None,
-            "email": dispute["email"],
-            "customer_code": dispute["customer_code"],
-            "phone": None,
-            "metadata": None,
-            "risk_action": "default",
-            "international_format_phone": None,
-        },
+        "customer": customer_of(dispute),
         "bin": "408408",
         "last4": "4081",
-        "dueAt": dispute["due_at"],
-        "resolvedAt": dispute["resolved_at"],
-        "evidence": dispute["evidence_id"],
-        "attachments": dispute["attachments"],
-        "note": None,
-        "history": [{"status": "pending", "by": dispute["email"], "createdAt": dispute["created_at"]}],
-        "messages": [
-            {
-                "sender": dispute["email"],
-                "body": "Customer complained about debit without value",
-                "createdAt": dispute["created_at"],
-            }
-        ],
-        "createdAt": dispute["created_at"],
-        "updatedAt": dispute["updated_at"],
+        "history": [{"status": "pending", "by": email, "createdAt": created_at}],
+        "messages": [{"sender": email, "body": complaint, "createdAt": created_at}],
+    }
+
+
+def _disputed_transaction(dispute: Row) -> dict[str, Any]:
+    return {
+        **copied(dispute, "reference gateway_response channel currency paid_at", id="transaction_id"),
+        **copied(dispute, "", amount="paid_minor", requested_amount="requested_minor", fees="fees_minor"),
+        **copied(dispute, "", paidAt="paid_at", created_at="opened_at", createdAt="opened_at"),
+        **nulls("message ip_address log fees_split order_id pos_transaction_data source fees_breakdown connect"),
+        "domain": "test",
+        "status": "reversed" if dispute["resolution"] in LOST_RESOLUTIONS else "success",
+        # The gateway has an empty text here in place of the object.
+        "metadata": "",
+        "authorization": {},
+        "customer": {"international_format_phone": None},
+        "plan": {},
+        "subaccount": {},
+        "split": {},
     }

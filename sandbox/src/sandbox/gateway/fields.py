@@ -1,6 +1,9 @@
 """Reading fields of a call the way the gateway does: lenient about the type of a number, strict about its value."""
 
+import base64
 import re
+from collections.abc import Mapping
+from sqlite3 import Row
 from typing import Any
 
 from starlette.requests import Request
@@ -76,3 +79,31 @@ def row_id(given: Any) -> int | None:
     """Return a row's id as a number or in digits; None when no row can have it."""
     text = str(given)
     return int(text) if text.isascii() and text.isdigit() and len(text) <= ROW_ID_DIGITS_MAX else None
+
+
+def copied(row: Row | Mapping[str, Any], names: str, **renamed: str) -> dict[str, Any]:
+    """Return the columns of these names, and those of another name by the name of the field."""
+    return {name: row[name] for name in names.split()} | {name: row[column] for name, column in renamed.items()}
+
+
+def nulls(names: str) -> dict[str, None]:
+    """Return fields that the sandbox never fills."""
+    return dict.fromkeys(names.split())
+
+
+def write_cursor(kind: str, position: int) -> str:
+    """Return the text by which the next call names a position in a list."""
+    return base64.b64encode(f"{kind}:{position}".encode()).decode()
+
+
+def read_cursor(kind: str, cursor: str | None) -> int | None:
+    """Return the position of a cursor; raises RefusedError 400 for one that no list of this kind issued."""
+    if not cursor:
+        return None
+    try:
+        found, _, position = base64.b64decode(cursor, validate=True).decode().partition(":")
+    except ValueError:
+        found, position = "", ""
+    if found != kind or not position.isdecimal():
+        raise RefusedError(400, "Invalid cursor")
+    return int(position)

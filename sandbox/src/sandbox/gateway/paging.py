@@ -1,6 +1,5 @@
 """Lists with `page`, `perPage`, `from` and `to`, or with `use_cursor`, and the gateway's `meta`."""
 
-import base64
 from collections.abc import Callable
 from sqlite3 import Row
 from typing import Any
@@ -10,8 +9,8 @@ from starlette.responses import Response
 
 from sandbox.database import Database
 from sandbox.faults import FAULT_HEADER, respond_with_faults
-from sandbox.gateway.fields import read_moment, read_number
-from sandbox.web import RefusedError, ok, refused
+from sandbox.gateway.fields import read_cursor, read_moment, read_number, write_cursor
+from sandbox.web import ok, refused
 from sandbox.world import world_of
 
 PER_PAGE_DEFAULT = 50
@@ -111,32 +110,15 @@ def _page_after_cursor(
 ) -> Response:
     """Return the page after the cursor. Nothing is counted, so that the last page costs as much as the first."""
     per_page = read_number(request, "perPage", PER_PAGE_DEFAULT, PER_PAGE_MAX)
-    position = ("listed.id < ?", _read_cursor(request.query_params.get("next")))
+    position = ("listed.id < ?", read_cursor("after", request.query_params.get("next")))
     conditions = [pair for pair in (*conditions, position, *_bounds(request)) if pair[1] is not None]
     where = " AND ".join(condition for condition, _ in conditions) or "1"
     values = [value for _, value in conditions]
     rows = database.all(f"SELECT * FROM {source} WHERE {where} ORDER BY listed.id DESC LIMIT ?", *values, per_page + 1)
     shown = rows[:per_page]
-    following = _cursor_after(shown[-1]["id"]) if len(rows) > per_page else None
+    following = write_cursor("after", shown[-1]["id"]) if len(rows) > per_page else None
     meta = {"next": following, "previous": None, "perPage": per_page}
     return ok(message, [view(row) for row in shown], meta=meta)
-
-
-def _cursor_after(row_id: int) -> str:
-    return base64.b64encode(f"after:{row_id}".encode()).decode()
-
-
-def _read_cursor(cursor: str | None) -> int | None:
-    """Return the id that a page starts below; raises RefusedError 400 for a cursor that no list issued."""
-    if not cursor:
-        return None
-    try:
-        kind, _, position = base64.b64decode(cursor, validate=True).decode().partition(":")
-    except ValueError:
-        kind, position = "", ""
-    if kind != "after" or not position.isdecimal():
-        raise RefusedError(400, "Invalid cursor")
-    return int(position)
 
 
 def _bounds(request: Request) -> Conditions:

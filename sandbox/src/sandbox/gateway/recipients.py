@@ -1,15 +1,15 @@
 """Accounts that transfers go to."""
 
 from sqlite3 import Row
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from sandbox.clock import now_text
 from sandbox.database import Database
-from sandbox.gateway.banks import BANK_NAMES, bank_name, resolve_name
-from sandbox.gateway.codes import INTEGRATION, new_code
+from sandbox.gateway.banks import BANK_NAMES, resolve_name
+from sandbox.gateway.codes import new_code
+from sandbox.gateway.events import recipient_view
 from sandbox.gateway.fields import read_currency, read_text
 from sandbox.gateway.nuban import is_account_number
 from sandbox.web import RefusedError, ok, read_json
@@ -17,9 +17,7 @@ from sandbox.world import world_of
 
 
 async def create_recipient(request: Request) -> Response:
-    """Create a recipient: the same account at the same bank is the same one, however often and under whatever name it
-    is created.
-    """
+    """Create a recipient. An account at a bank is always the same one, whatever its name."""
     database = world_of(request).database
     body = await read_json(request)
     if read_text(body, "type") != "nuban":
@@ -30,7 +28,7 @@ async def create_recipient(request: Request) -> Response:
     currency = read_currency(body)
     recipient = save_recipient(database, name, account_number, bank_code, currency)
     owner = resolve_name(database, bank_code, account_number)
-    return ok("Transfer recipient created successfully", _view(recipient, owner), 201)
+    return ok("Transfer recipient created successfully", recipient_view(recipient, owner), 201)
 
 
 def save_recipient(database: Database, name: str, account_number: str, bank_code: str, currency: str) -> Row:
@@ -63,31 +61,4 @@ async def show_recipient(request: Request) -> Response:
     if recipient is None:
         raise RefusedError(404, "Transfer recipient not found", "recipient_not_found")
     owner = resolve_name(database, recipient["bank_code"], recipient["account_number"])
-    return ok("Transfer recipient retrieved", _view(recipient, owner))
-
-
-def _view(recipient: Row, owner: str | None) -> dict[str, Any]:
-    return {
-        "active": True,
-        "createdAt": recipient["created_at"],
-        "updatedAt": recipient["created_at"],
-        "currency": recipient["currency"],
-        "description": "",
-        "domain": "test",
-        "email": None,
-        "id": recipient["id"],
-        "integration": INTEGRATION,
-        "name": recipient["name"],
-        "recipient_code": recipient["recipient_code"],
-        "type": "nuban",
-        "is_deleted": False,
-        "isDeleted": False,
-        "metadata": None,
-        "details": {
-            "authorization_code": None,
-            "account_number": recipient["account_number"],
-            "account_name": owner,
-            "bank_code": recipient["bank_code"],
-            "bank_name": bank_name(recipient["bank_code"]),
-        },
-    }
+    return ok("Transfer recipient retrieved", recipient_view(recipient, owner))

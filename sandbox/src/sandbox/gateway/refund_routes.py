@@ -11,7 +11,8 @@ from sandbox.faults import Fault, respond_with_faults
 from sandbox.gateway.banks import BANKS
 from sandbox.gateway.charges import find_charge
 from sandbox.gateway.codes import INTEGRATION
-from sandbox.gateway.fields import read_amount_minor, read_text, row_id
+from sandbox.gateway.events import customer_of
+from sandbox.gateway.fields import copied, nulls, read_amount_minor, read_text, row_id
 from sandbox.gateway.nuban import is_account_number
 from sandbox.gateway.paging import respond_page
 from sandbox.gateway.refunds import REFUNDS, accept_refund, find_refund, retry_with_account
@@ -107,35 +108,23 @@ def retried_refund_view(refund: Row) -> dict[str, Any]:
     """Return a refund as its retry shows it."""
     return {
         **_refund_fields(refund),
-        "transaction": refund["transaction_id"],
-        "dispute": None,
-        "settlement": None,
-        "refunded_at": None,
-        "expected_at": refund["updated_at"],
-        "channel": refund["channel"],
+        **copied(refund, "channel", transaction="transaction_id", expected_at="updated_at"),
+        **nulls("dispute settlement refunded_at bank_reference customer reversed_at session_id"),
         "fully_deducted": False,
-        "bank_reference": None,
         "reason": "PROCESSING",
-        "customer": None,
         "initiated_by": REFUNDED_BY,
-        "reversed_at": None,
-        "session_id": None,
     }
 
 
 def _refund_fields(refund: Row) -> dict[str, Any]:
     return {
-        "id": refund["id"],
+        **copied(
+            refund, "id status currency merchant_note customer_note", amount="amount_minor", createdAt="created_at"
+        ),
         "integration": INTEGRATION,
         "domain": "test",
-        "status": refund["status"],
-        "amount": refund["amount_minor"],
         "deducted_amount": refund["amount_minor"] if refund["status"] == "processed" else 0,
-        "currency": refund["currency"],
-        "merchant_note": refund["merchant_note"],
-        "customer_note": refund["customer_note"],
         "refunded_by": REFUNDED_BY,
-        "createdAt": refund["created_at"],
     }
 
 
@@ -144,28 +133,19 @@ def created_refund_view(refund: Row) -> dict[str, Any]:
     return {
         **_refund_fields(refund),
         "transaction": {
-            "id": refund["transaction_id"],
+            **copied(refund, "paid_at channel currency", id="transaction_id", reference="transaction_reference"),
+            **copied(refund, "", amount="paid_minor", paidAt="paid_at"),
+            **nulls("order_id pos_transaction_data source fees_breakdown"),
             "domain": "test",
-            "reference": refund["transaction_reference"],
-            "amount": refund["paid_minor"],
-            "paid_at": refund["paid_at"],
-            "channel": refund["channel"],
-            "currency": refund["currency"],
-            "authorization": {"exp_month": None, "exp_year": None, "account_name": None},
+            "authorization": nulls("exp_month exp_year account_name"),
             "customer": {"international_format_phone": None},
             "plan": {},
             "subaccount": {"currency": None},
             "split": {},
-            "order_id": None,
-            "paidAt": refund["paid_at"],
-            "pos_transaction_data": None,
-            "source": None,
-            "fees_breakdown": None,
         },
         "channel": None,
-        "expected_at": refund["created_at"],
+        **copied(refund, "", expected_at="created_at", updatedAt="updated_at"),
         "fully_deducted": refund["status"] == "processed",
-        "updatedAt": refund["updated_at"],
     }
 
 
@@ -174,30 +154,16 @@ def refund_view(refund: Row) -> dict[str, Any]:
     processed = refund["status"] == "processed"
     return {
         **_refund_fields(refund),
-        "transaction": refund["transaction_id"],
-        "transaction_reference": refund["transaction_reference"],
-        "transaction_amount": refund["paid_minor"],
-        "dispute": None,
-        "settlement": None,
+        **copied(refund, "transaction_reference", transaction="transaction_id", transaction_amount="paid_minor"),
+        **nulls("dispute settlement session_id"),
         "refunded_at": refund["updated_at"] if processed else None,
         "fully_deducted": int(processed),
         "bank_reference": refund["refund_reference"] if processed else None,
         # The reason is the state in capitals until the refund fails.
         "reason": refund["failure"] if refund["status"] == "failed" else refund["status"].upper(),
-        "customer": {
-            "id": refund["customer_id"],
-            "first_name": "",
-            "last_name": "",
-            "email": refund["email"],
-            "customer_code": refund["customer_code"],
-            "phone": None,
-            "metadata": None,
-            "risk_action": "default",
-            "international_format_phone": "",
-        },
+        "customer": customer_of(refund) | {"first_name": "", "last_name": "", "international_format_phone": ""},
         "refund_type": "full" if refund["amount_minor"] == refund["paid_minor"] else "partial",
         "initiated_by": REFUNDED_BY,
         "refund_channel": "api",
-        "session_id": None,
         "collect_account_number": refund["status"] == "needs-attention",
     }

@@ -88,9 +88,7 @@ def settle_refund(world: World, refund_id: int, failure: str | None = None) -> R
 
 
 def request_account(world: World, refund_id: int) -> Row:
-    """Reject an open refund, as the payer's bank: it needs attention until the merchant names an account. Raises
-    RefusedError 409.
-    """
+    """Reject an open refund, as the payer's bank: it awaits an account from the merchant. Raises RefusedError 409."""
     refund = _found(world.database, refund_id)
     if refund["gateway"] != "paystack":
         raise RefusedError(409, "Refunds of this gateway take no account")

@@ -162,9 +162,7 @@ def move_transfer(
 
 
 def _move_money(database: Database, before: Row, status: str) -> None:
-    """Money and fee are deducted at acceptance, returned by a failure or reversal, and deducted again by a
-    contradiction.
-    """
+    """Deduct money and fee at acceptance, return them after a failure or reversal, deduct again if contradicted."""
     reference, fee_minor, gateway = before["reference"], before["fee_minor"], before["gateway"]
     if status in ("failed", "reversed"):
         database.post(f"transfer_{status}", reference, before["amount_minor"], before["currency"], gateway)
