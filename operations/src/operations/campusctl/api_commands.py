@@ -133,6 +133,23 @@ class Own:
 Commands = Mapping[str, Call | Own]
 
 
+def decision_commands(
+    path: str,
+    question: Callable[[dict[str, Any]], str],
+    approve: str,
+    reject: str,
+    *,
+    example: str = "",
+    reasons: tuple[Value, ...] = (REASON,),
+) -> Commands:
+    """Return the commands of the second person, with their summaries. `example`: a reason of a rejection."""
+    examples = (f"{ID} --reason '{example}'",) if example else ()
+    return {
+        "approve": Call(f"POST {path}/approve", approve, question=question),
+        "reject": Call(f"POST {path}/reject", reject, reasons, examples=examples),
+    }
+
+
 def register_group(app: typer.Typer, name: str, meaning: str, commands: Commands, *, within: str = "") -> typer.Typer:
     """Add a group of commands. An example is written without the command's own words."""
     group = typer.Typer(help=meaning, no_args_is_help=True)

@@ -5,7 +5,17 @@ from uuid import UUID
 
 import typer
 
-from operations.campusctl.api_commands import ID, REASON, Call, Commands, Own, Value, one_of, register_group
+from operations.campusctl.api_commands import (
+    ID,
+    REASON,
+    Call,
+    Commands,
+    Own,
+    Value,
+    decision_commands,
+    one_of,
+    register_group,
+)
 from operations.campusctl.registering import Key, Operator, Yes
 from operations.campusctl.showing import Output, naira
 
@@ -117,16 +127,12 @@ PAYOUT_RUNS: Final[Commands] = {
         (Value("hash", text="Hash of the list that you read.", required=True),),
         examples=(f"{ID} --hash 9f86d081884c7d65",),
     ),
-    "approve": Call(
-        "POST /api/payout-batches/{batch_id}/approve",
+    **decision_commands(
+        "/api/payout-batches/{batch_id}",
+        _run,
         "Approve and send a run that another user prepared.",
-        question=_run,
-    ),
-    "reject": Call(
-        "POST /api/payout-batches/{batch_id}/reject",
         "Reject a run that another user prepared. Nothing is sent.",
-        (REASON,),
-        examples=(f"{ID} --reason 'Wrong vendor'",),
+        example="Wrong vendor",
     ),
 }
 EXCEPTIONS: Final[Commands] = {
@@ -173,16 +179,12 @@ RECONCILIATIONS: Final[Commands] = {
         (_REASON_FOR_CHECKER,),
         examples=(f"{ID} --reason 'Account closed'",),
     ),
-    "approve": Call(
-        "POST /api/reconciliations/{reconciliation_id}/approve",
+    **decision_commands(
+        "/api/reconciliations/{reconciliation_id}",
+        _reconciliation,
         "Approve and post a reconciliation that another user prepared.",
-        question=_reconciliation,
-    ),
-    "reject": Call(
-        "POST /api/reconciliations/{reconciliation_id}/reject",
         "Reject a reconciliation that another user prepared. Nothing is posted.",
-        (REASON,),
-        examples=(f"{ID} --reason 'Wrong payout'",),
+        example="Wrong payout",
     ),
 }
 ACCOUNTS: Final[Commands] = {
@@ -209,15 +211,11 @@ ACCOUNTS: Final[Commands] = {
         (_REASON_FOR_CHECKER,),
         examples=(f"{ID} --reason 'The bank confirmed the owner'",),
     ),
-    "approve": Call(
-        "POST /api/bank-detail-releases/{release_id}/approve",
+    **decision_commands(
+        "/api/bank-detail-releases/{release_id}",
+        _release,
         "Approve a release that another user prepared. Payouts to the account are sent again, of every vendor.",
-        question=_release,
-    ),
-    "reject": Call(
-        "POST /api/bank-detail-releases/{release_id}/reject",
         "Reject a release that another user prepared. The account stays quarantined.",
-        (REASON,),
-        examples=(f"{ID} --reason 'Ask the bank first'",),
+        example="Ask the bank first",
     ),
 }

@@ -8,13 +8,12 @@ from uuid import UUID
 
 import typer
 
-from operations.campusctl.api_commands import ID, REASON, Call, Commands, Own, Value, one_of, register_group
+from operations.campusctl.api_commands import ID, Call, Commands, Own, Value, decision_commands, one_of, register_group
 from operations.campusctl.exits import Refused
 from operations.campusctl.registering import Key, Operator, Yes
 from operations.campusctl.showing import Output, amount_of
 
 _ACCOUNT: Final = "--account-number 0123456789 --bank-code 058 --account-name 'Chidi Okafor'"
-_REJECTED: Final = (f"{ID} --reason 'Ask the payer first'",)
 Message = Annotated[str, typer.Option(help="Reason for the bank.")]
 Attachment = Annotated[Path, typer.Option("--file", help="PDF, PNG or JPEG, at most 180,000 bytes.")]
 
@@ -154,16 +153,12 @@ QUARANTINE: Final[Commands] = {
         ),
         examples=(f"{ID} --outcome return --reason 'Paid for another shop'",),
     ),
-    "approve": Call(
-        "POST /api/quarantined-charges/{charge_id}/approve",
+    **decision_commands(
+        "/api/quarantined-charges/{charge_id}",
+        _charge,
         "Approve a decision that another user prepared. It ends the quarantine of the money.",
-        question=_charge,
-    ),
-    "reject": Call(
-        "POST /api/quarantined-charges/{charge_id}/reject",
         "Reject a decision that another user prepared. The charge stays in quarantine.",
-        (REASON,),
-        examples=(f"{ID} --reason 'Ask the bank first'",),
+        example="Ask the bank first",
     ),
 }
 CHARGEBACKS: Final[Commands] = {
@@ -210,16 +205,12 @@ WITHDRAWALS: Final[Commands] = {
         ),
         examples=(f"{ID} --outcome pay --reason 'The account is their own'",),
     ),
-    "approve": Call(
-        "POST /api/withdrawals/{withdrawal_id}/approve",
+    **decision_commands(
+        "/api/withdrawals/{withdrawal_id}",
+        _withdrawal,
         "Approve a decision that another user prepared. It sends or returns the money.",
-        question=_withdrawal,
-    ),
-    "reject": Call(
-        "POST /api/withdrawals/{withdrawal_id}/reject",
         "Reject a decision that another user prepared. The withdrawal waits again.",
-        (REASON,),
-        examples=(f"{ID} --reason 'Call the buyer first'",),
+        example="Call the buyer first",
     ),
 }
 REFUNDS: Final[Commands] = {
@@ -232,15 +223,11 @@ REFUNDS: Final[Commands] = {
     ),
     "show": Call("GET /api/refunds/{refund_id}", "Show a refund with the decision about it."),
     "prepare": Own(prepare, (f"{ID} --reason 'The bank was down'", f"{ID} --reason 'The payer named it' {_ACCOUNT}")),
-    "approve": Call(
-        "POST /api/refunds/{refund_id}/approve",
+    **decision_commands(
+        "/api/refunds/{refund_id}",
+        _refund,
         "Approve a decision that another user prepared. The refund is sent.",
-        question=_refund,
-    ),
-    "reject": Call(
-        "POST /api/refunds/{refund_id}/reject",
         "Reject a decision that another user prepared. The refund stays failed.",
-        (REASON,),
-        examples=_REJECTED,
+        example="Ask the payer first",
     ),
 }

@@ -7,7 +7,7 @@ from uuid import UUID
 import typer
 
 from contracts.permissions import STAFF_ROLES
-from operations.campusctl.api_commands import ID, Call, Commands, Own, Value, one_of, register_group
+from operations.campusctl.api_commands import ID, Call, Commands, Own, Value, decision_commands, one_of, register_group
 from operations.campusctl.registering import Operator, Yes
 from operations.campusctl.showing import Output
 
@@ -95,13 +95,12 @@ STAFF: Final[Commands] = {
         confirmation="Suspend {user_id}?",
     ),
     "reinstate": Call("POST /api/staff/{user_id}/reinstate", "End a suspension.", (_USER, Value("reason"))),
-    "approve": Call(
-        "POST /api/staff-grants/{grant_id}/approve",
+    **decision_commands(
+        "/api/staff-grants/{grant_id}",
+        _grant,
         "Approve a role grant that another administrator prepared.",
-        question=_grant,
-    ),
-    "reject": Call(
-        "POST /api/staff-grants/{grant_id}/reject", "Reject a role grant that another administrator prepared."
+        "Reject a role grant that another administrator prepared.",
+        reasons=(),
     ),
 }
 COMMISSIONS: Final[Commands] = {
@@ -116,15 +115,12 @@ COMMISSIONS: Final[Commands] = {
         ("--status prepared",),
     ),
     "prepare": Own(prepare_commission, (f"{ID} --basis-points 450",)),
-    "approve": Call(
-        "POST /api/commission-changes/{change_id}/approve",
+    **decision_commands(
+        "/api/commission-changes/{change_id}",
+        _commission,
         "Approve a commission change that another administrator prepared.",
-        question=_commission,
-    ),
-    "reject": Call(
-        "POST /api/commission-changes/{change_id}/reject",
         "Reject a commission change that another administrator prepared.",
-        (Value("reason"),),
-        examples=(f"{ID} --reason 'Not agreed'",),
+        example="Not agreed",
+        reasons=(Value("reason"),),
     ),
 }
