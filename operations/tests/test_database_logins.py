@@ -128,9 +128,7 @@ async def test_row_security_and_grants_are_the_same_under_both(own_servers: Serv
 async def test_an_installation_whose_roles_were_logins_goes_on_with_its_passwords(
     own_servers: Servers, secrets: dict[str, str]
 ) -> None:
-    """In an earlier version the roles themselves logged in. Its processes continue while those of this version
-    start.
-    """
+    """In an earlier version the roles logged in. Its processes continue while those of this version start."""
     admin = await asyncpg.connect(own_servers.database_url)
     for role in ORDERS.running_roles:
         await admin.execute(f"DROP ROLE {role}_a; DROP ROLE {role}_b")

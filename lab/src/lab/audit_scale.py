@@ -71,9 +71,7 @@ _ORDERS: Final = (
 
 
 def _postings(service: str, *postings: tuple[str, str, str, str, tuple[tuple[str, str], ...]]) -> tuple[str, ...]:
-    """Statements for transactions: kind of the id, type, SQL of the posting key, condition, and entries of account and
-    amount.
-    """
+    """Statements for transactions: kind of the id, type, posting key, condition, and entries of account and amount."""
     statements = []
     for kind, type_, key, condition, entries in postings:
         statements.append(
@@ -285,9 +283,7 @@ def fill_gateway(file: Path, orders: int, held_minor: int) -> None:
 
 
 def measure(system: System, source: Path | None) -> tuple[dict[str, Any], float, float, float]:
-    """Return the report of an audit as a process of its own, its seconds, its processor seconds and its peak memory in
-    MiB.
-    """
+    """Audit as a process of its own. Return the report, seconds, processor seconds and peak memory in MiB."""
     environment = {**os.environ, "STATE_DIR": str(system.state_dir), "PORT_BASE": str(system.port_base)}
     if source is not None:
         environment["PYTHONPATH"] = str(source)

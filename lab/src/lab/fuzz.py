@@ -131,9 +131,7 @@ def _by_each(document: Document, roles: list[str]) -> list[Trial]:
 
 
 def _each_once(document: Document) -> list[Trial]:
-    """Every operation as the first account with its permission, or as a new user when it ends a session; longest trial
-    first.
-    """
+    """Each operation as the first account that may use it, or as a new user when it ends a session; longest first."""
     chosen: defaultdict[str, list[str]] = defaultdict(list)
     for path, operations in document["paths"].items():
         for operation in operations.values():

@@ -69,9 +69,7 @@ class Report:
 
 
 def exit_code_of(run: Coroutine[Any, Any, Report]) -> int:
-    """Run a program, show its report, and return its exit status: 1 when a promise did not hold, or it could not
-    run.
-    """
+    """Run a program and show its report. Return 1 when a promise did not hold, or the program could not run."""
     try:
         return 0 if asyncio.run(run).show() else 1
     except _STOPPED as error:

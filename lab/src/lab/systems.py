@@ -77,9 +77,7 @@ class RunningSystem:
 
 
 def logger(program: str) -> Log:
-    """Return a function that prints the program's name, the seconds since its start, and a text to the standard
-    error.
-    """
+    """Return a function that prints program, seconds since the start, and a text to the standard error."""
 
     def log(text: str) -> None:
         print(f"{program} {seconds_since_start():5.0f} s  {text}", file=sys.stderr, flush=True)
@@ -105,9 +103,7 @@ def keep_logs(run: Path, kept: Path) -> Path:
 async def temporary_system(
     program: str, log: Log, environment: Mapping[str, str] | None = None, plan: SystemPlan = CAMPUS
 ) -> AsyncIterator[tuple[System, Marketplace]]:
-    """Yield a system without quotas and tracing, and its clients; it is stopped and removed with its data at the
-    end.
-    """
+    """Yield a system without quotas and tracing, and its clients. Stop and remove it with its data at the end."""
     with tempfile.TemporaryDirectory(prefix=f"campus-{program}-", ignore_cleanup_errors=True) as folder:
         log("starting the system")
         async with System(folder, environment={**NO_QUOTA, **NO_TRACING, **(environment or {})}, plan=plan) as system:
@@ -157,9 +153,7 @@ async def value_of(system: System, service: str, statement: str, *values: Any) -
 
 
 async def broken_invariants(system: System, market: Marketplace, log: Log, settle_seconds: int = 60) -> tuple[str, ...]:
-    """Return the money invariants that the audit finds broken, each with its first three rows, and the number of
-    deadlocks.
-    """
+    """Return the invariants that the audit finds broken, with their first three rows, and the deadlocks."""
     log("auditing")
     deadlocks = await _deadlocks(system)
     if system.runtime is not CHECKOUT:

@@ -57,9 +57,7 @@ class Cluster:
         return {None, servers, *([Part.demo] if self.target is Target.staging else [])}
 
     def is_supplied(self, row: SecretSpec) -> bool:
-        """Return whether a person must supply the value: a provider issues it, and the sandbox does not replace that
-        provider.
-        """
+        """Return whether a person supplies the value: its provider issues it, and the sandbox does not replace it."""
         return bool(row.issued_by) and (self.target is Target.production or row.in_staging is None)
 
     def rows(self) -> list[SecretSpec]:

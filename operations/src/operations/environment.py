@@ -252,9 +252,7 @@ class Environments:
         return {"SUBSCRIBERS_FILE": chosen}
 
     def _passkeys(self) -> dict[str, str]:
-        """Return the console's origin for passkeys, unless the caller chose. Browsers bind no passkey to an IP
-        address.
-        """
+        """Return the console's origin for passkeys, unless the caller chose. Browsers bind none to an IP address."""
         if any(self._caller.get(name) for name in ("PASSKEY_RP_ID", "PASSKEY_ORIGINS", "BASE_URL")):
             return {}
         ports = (self._port_base + CONSOLE_PORT, self._port_base)

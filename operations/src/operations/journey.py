@@ -111,9 +111,7 @@ class Marketplace:
         return SignedInUser(email, tokens["accessToken"], tokens["refreshToken"])
 
     async def prove_number(self, user: SignedInUser, phone: str) -> None:
-        """Verify a phone number by the code sent to it (contract section 10.1), and wait until notifications knows
-        it.
-        """
+        """Verify a phone number by its code (contract section 10.1), and wait until notifications knows it."""
         code = await self._code_of("one_time_code", phone, "sms", self.post("/api/auth/otp", {"phone": phone}, user))
         await self.post("/api/auth/otp/verify", {"phone": phone, "code": code}, user)
 
@@ -146,9 +144,7 @@ class Marketplace:
         return SignedInUser(email, tokens["accessToken"], tokens["refreshToken"])
 
     async def sign_in_with_two_factors(self, email: str, name: str) -> SignedInUser:
-        """Sign in with the TOTP secret `DEMO_TOTP_<name>`, up to AAL2. A code works once: a used one means waiting for
-        the next.
-        """
+        """Sign in up to AAL2 with the TOTP secret `DEMO_TOTP_<name>`. After a used code it waits for the next."""
         user = await self.sign_in(email)
         secret = pyotp.TOTP(self.secrets[f"DEMO_TOTP_{name}"])
         deadline = time.monotonic() + 3 * TOTP_STEP_SECONDS
@@ -200,9 +196,7 @@ class Marketplace:
         return await self._intent(buyer, {"purchaseId": purchase_id, "balanceMinor": balance_minor}, key)
 
     async def _intent(self, buyer: SignedInUser, body: dict[str, Any], key: UUID | None) -> dict[str, Any]:
-        """Create an intent. Payments returns 404 until it received the order: the request is repeated, as the contract
-        requires.
-        """
+        """Create an intent. Payments returns 404 until it received the order: the request is repeated (contract)."""
 
         async def probe() -> dict[str, Any] | None:
             try:

@@ -20,9 +20,7 @@ _UNREACHABLE: Final = (
 
 
 class KubectlFailed(Exception):
-    """kubectl failed; the message is its own. `reason` is the API server's, such as Conflict or Forbidden, where it
-    gave one.
-    """
+    """kubectl failed with its own message. `reason`: the API server's, such as Conflict, where it gave one."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -89,9 +87,7 @@ class Kubectl:
     def execute(
         self, target: str, *command: str, container: str, stdin: str = "", seconds_max: float = REQUEST_SECONDS_MAX
     ) -> Ended:
-        """Run a program in a pod; `target` is a pod's name or `deployment/NAME`. Raises KubectlFailed: it did not
-        run.
-        """
+        """Run a program in a pod; `target`: a pod's name or `deployment/NAME`. Raises KubectlFailed: it did not run."""
         ran = self._run(("exec", "-i", target, "-c", container, "--", *command), stdin, seconds_max)
         output, complained = ran.stdout.strip(), ran.stderr.strip()
         # kubectl passes the program's exit code on, and reports it in a last line of its own.

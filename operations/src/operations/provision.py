@@ -54,9 +54,7 @@ def database_url(admin_url: str, *, role: str, password: str, database: str | No
 def service_database_urls(
     admin_url: str, service: Service, secrets: Mapping[str, str], database: str | None = None
 ) -> dict[str, str]:
-    """Return `OWNER_DATABASE_URL`, `API_DATABASE_URL` and `SERVICE_DATABASE_URL` of a service, for its database or
-    `database`.
-    """
+    """Return the `..._DATABASE_URL` of owner, API and service of a service, for its database or `database`."""
     names = ("OWNER_DATABASE_URL", "API_DATABASE_URL", "SERVICE_DATABASE_URL")
     accounts = (service.owner_role, *(login_of(role, login_in_use(service, secrets)) for role in service.running_roles))
     return {
@@ -168,9 +166,7 @@ async def create_database(connection: asyncpg.Connection, service: Service, name
 
 
 async def _close_maintenance_databases(connection: asyncpg.Connection) -> None:
-    """Revoke PUBLIC's right to connect to `postgres` and `template1`. Other databases of a shared server are left
-    alone.
-    """
+    """Revoke PUBLIC's right to connect to `postgres` and `template1`, and to no other database of a shared server."""
     rows = await connection.fetch(
         "SELECT datname, pg_has_role(current_user, datdba, 'USAGE') AS is_ours FROM pg_database "
         "WHERE datname IN ('postgres', 'template1')"

@@ -104,9 +104,7 @@ def subscriber_account(team: str) -> str:
 
 
 def _of_a_database(service: Service) -> Iterator[SecretSpec]:
-    """Yield the login in use, the owner's password, and for each role of processes the password of the login in use and
-    of the idle one.
-    """
+    """Yield the login in use, the owner's password, and of each role the passwords of both logins."""
     entries = (f"campus/{service.name}-database",)
     used, idle = LOGINS
     yield SecretSpec(

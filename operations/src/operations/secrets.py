@@ -118,18 +118,14 @@ def _new_secrets(*, plays_providers: bool) -> dict[str, str]:
 
 
 def _is_made(row: SecretSpec, plays_providers: bool) -> bool:
-    """Return whether a new system has it: the sandbox plays the provider, except of what a staging cluster is
-    given too.
-    """
+    """Return whether a new system has it: the sandbox plays the provider, as far as it does in staging."""
     if not plays_providers:
         return not row.issued_by and row.only_in is not Part.demo
     return not row.issued_by or row.in_staging is not None
 
 
 def with_public_half(signing_key: str, believed: str) -> str:
-    """Return the trusted public keys as a comma list, that of the signing key first. The service's start rejects a
-    malformed key.
-    """
+    """Return the trusted public keys, separated by commas, the signing key first. A malformed one fails at start."""
     try:
         private = Ed25519PrivateKey.from_private_bytes(base64.urlsafe_b64decode(signing_key))
     except ValueError:

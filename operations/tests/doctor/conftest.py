@@ -202,9 +202,7 @@ async def heal(control: httpx.AsyncClient) -> None:
 
 
 async def findings_of(check: str, environment: dict[str, str], **more: Any) -> list[Finding]:
-    """Return the findings of one check; without `resolver` and `tls`, no name is found and no authority of a test is
-    trusted.
-    """
+    """Return a check's findings; without `resolver` no name is found, without `tls` no test's authority is trusted."""
     resolver = more.pop("resolver", None) or dns.asyncresolver.Resolver(configure=False)
     tls = more.pop("tls", None) or client_tls()
     async with httpx.AsyncClient(verify=tls, trust_env=False) as http:

@@ -126,9 +126,7 @@ class WebhookSender:
         return {"flutterwave-signature": sign_flutterwave(key, body)}
 
     def _receipt_envelope(self, event: str, body: bytes, headers: dict[str, str]) -> tuple[str, dict[str, str]]:
-        """Termii signs what it sends; Africa's Talking sends a form to the address that it was given, key and all;
-        Twilio signs its form.
-        """
+        """Sign as Termii and Twilio do; Africa's Talking sends a form to the address that it was given, key and all."""
         event, _, signature = event.partition(" ")
         key, address = self._settings.sms_receipt_key, f"{self._settings.sms_receipt_url}/{event}"
         if event == "termii":

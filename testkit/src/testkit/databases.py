@@ -232,9 +232,7 @@ class _Lent:
 
 
 class Databases:
-    """Lends the databases of a session; a service is migrated once, into a template that its databases are cloned
-    from.
-    """
+    """Lends the databases of a session, each cloned from the template of its service, which is migrated once."""
 
     def __init__(self, admin_url: str, run: str, passwords: dict[str, str]) -> None:
         """`run`: the same for all workers of one run, which share the templates."""

@@ -15,9 +15,7 @@ _ZONE_ID: Final = "023e105f4ecef8ad9ca31a8372d0c353"
 
 @dataclass
 class DnsProvider:
-    """`tokens`: the valid ones. Those of `without_zones` may not read the zone, those of `without_records` not write
-    it.
-    """
+    """`tokens`: the valid ones. `without_zones` may not read the zone, `without_records` not write it."""
 
     tokens: set[str]
     url: str = ""

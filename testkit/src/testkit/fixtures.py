@@ -69,9 +69,7 @@ EmptyDatabaseFactory = Callable[[], Awaitable[DatabaseUrls]]
 
 @pytest.fixture(scope="session")
 def servers(pytestconfig: pytest.Config) -> Iterator[Servers]:
-    """Yield the source of PostgreSQL, RabbitMQ and Redis in this session. None is started yet, unless workers share
-    them.
-    """
+    """Yield the session's source of PostgreSQL, RabbitMQ and Redis. None is started, unless workers share them."""
     shared = shared_environment(pytestconfig)
     with throwaway_servers({**os.environ, **shared} if shared else None) as found:
         yield found
@@ -132,9 +130,7 @@ async def _virtual_host(servers: Servers, management_url: str) -> AsyncIterator[
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def broker_url(_virtual_host: VirtualHost) -> str:
-    """Return an AMQP address with a virtual host that only this module uses, and the whole map declared there, without
-    messages.
-    """
+    """Return the AMQP address of a virtual host for this module alone, with the whole map declared there."""
     await _virtual_host.prepare()
     return _virtual_host.url
 
@@ -159,9 +155,7 @@ def role_passwords(admin_url: str) -> dict[str, str]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
-    """Modules and tests live as long as the process: the garbage collector ignores them, while they are made and
-    afterwards.
-    """
+    """Let the garbage collector ignore modules and tests: they live as long as the process."""
     gc.disable()
     try:
         with collecting(session.config):

@@ -43,9 +43,7 @@ async def waits_for(database: Database, first: Action, second: Action) -> bool:
 
 
 async def assert_locks(database: Database, locks: Locks) -> None:
-    """Each lock finds the rows of its first two keys; another transaction waits for the same key, and not for the other
-    one.
-    """
+    """Check that each lock finds the rows of its first two keys, and others wait for that key alone."""
     for name, (keys, lock) in locks.items():
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             own, other, *_ = [row[0] for row in await uow.fetch(f"{keys} ORDER BY 1")]

@@ -35,9 +35,7 @@ class Step:
 
     count: int
     cpu_ms: dict[str, float]
-    """User and system time by process; `<service>-db` are databases, `postgresql` is their shared part, and
-    `broker`.
-    """
+    """User and system time by process: `<service>-db`, `postgresql` for what databases share, and `broker`."""
     commits: dict[str, float]
     """Transactions by service."""
     tables: dict[str, Changes]

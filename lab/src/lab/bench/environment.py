@@ -94,9 +94,7 @@ class BenchEnvironment:
         return Meter([pid for _, pid, _ in self.system.servers.rabbitmq.places])
 
     def variables(self, service: str, port: int, **given: str) -> dict[str, str]:
-        """Return the environment variables that the launcher sets for a process of this service, overridden by
-        `given`.
-        """
+        """Return the variables that the launcher sets for a process of this service, overridden by `given`."""
         environments = Environments(
             callers_environment(NO_QUOTA),
             port_base=self.system.port_base,

@@ -137,9 +137,7 @@ class Side:
 async def alternate(
     path: Side, limit: Side, *, measured: Measured, effort: Effort, goals: Sequence[Goal] = (), note: str = ""
 ) -> Row:
-    """Warm up both, then run them in turns. The ratio is the median of the rounds' ratios: other load affects both
-    sides.
-    """
+    """Warm up both and run them in turns. The ratio is the median of the rounds: other load affects both sides."""
     await limit.run(effort.warm_seconds)
     await path.run(effort.warm_seconds)
     readings, limits = [], []

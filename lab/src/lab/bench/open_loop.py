@@ -46,9 +46,7 @@ class _Client(asyncio.Protocol):
 
 
 async def send_at_rate(host: str, port: int, requests: Sequence[bytes], *, rate: float) -> list[float]:
-    """Send `rate` requests per second; the response times in milliseconds. Raises BenchFailed for a response that is
-    not 2xx.
-    """
+    """Send `rate` requests per second, and return the response times in ms. Raises BenchFailed unless all are 2xx."""
     loop = asyncio.get_running_loop()
     clients = [(await loop.create_connection(_Client, host, port))[1] for _ in range(_CONNECTIONS_MAX)]
     times: list[float] = []

@@ -153,9 +153,7 @@ async def _period(log: Path, trade: Trade, count: int, *, of_payout: bool = Fals
 
 
 def executed_in(text: str) -> Iterator[Executed]:
-    """Return the statements of PostgreSQL's log, in their order; those of connections without a name are the bench's
-    own.
-    """
+    """Return the statements of PostgreSQL's log in order. Those of connections without a name are the bench's own."""
     for entry in re.split(r"\n(?=\x01)", text):
         if (found := _LINE.match(entry)) and found["process"]:
             first, _, more = entry[found.start("sql") :].partition("\n")

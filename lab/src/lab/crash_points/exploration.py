@@ -134,9 +134,7 @@ class _Runs:
     with_minutes: bool
 
     async def explore(self, planned: Planned) -> bool:
-        """Run these crashes, several times when they are not reached, and return whether they were, and the promises
-        held.
-        """
+        """Run these crashes, again when they are not reached. Return whether they were and the promises held."""
         exploration, market = self.exploration, self.market
         exploration.runs += 1
         if exploration.runs % _REPORTED_EVERY == 0:
@@ -151,9 +149,7 @@ class _Runs:
         return False
 
     async def _run(self, planned: Planned) -> str:
-        """One run, whose findings are known after it. Returns its crashes when they were not reached, otherwise
-        nothing.
-        """
+        """Run once; findings are known after it. Return the crashes when they were not reached."""
         market, exploration = self.market, self.exploration
         where = ", then ".join(_line_of(crash, point) for crash, point in planned)
         try:

@@ -70,9 +70,7 @@ def containers_of(images: Mapping[str, str]) -> Iterator["Containers"]:
 
 
 class Containers:
-    """Runs programs as containers. `images` is the reference of each image; another version may replace it for later
-    starts.
-    """
+    """Runs programs as containers. `images`: the reference of each; a later version may replace it."""
 
     # The client forwards it to the container.
     death_signal = "TERM"
@@ -164,9 +162,7 @@ def _clients_environment() -> dict[str, str]:
 
 
 def _docker(*arguments: str) -> str:
-    """Run one command of the client and return its output; an error, such as a container that has ended, is none
-    here.
-    """
+    """Run one command of the client and return its output. An error, such as an ended container, is ignored."""
     ran = subprocess.run(
         ["docker", *arguments], capture_output=True, text=True, timeout=_ENGINE_SECONDS_MAX, check=False
     )

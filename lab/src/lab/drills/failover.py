@@ -126,9 +126,7 @@ class _Drill:
         report.require_none("of them published", lost & payable)
 
     async def _let_the_edge_go_on(self) -> None:
-        """Let the commits of the edge wait for no standby, as if it had servers of its own: requests reach the
-        services.
-        """
+        """Let the edge's commits wait for no standby, as on servers of its own: requests reach the services."""
         name = service_named("api-gateway").database
         connection = await asyncpg.connect(self.database.url)
         try:

@@ -42,9 +42,7 @@ class Versions(NamedTuple):
 
 
 def choices_of_version(seeds: Iterable[int]) -> Iterator[Versions]:
-    """Yield both combinations of API and worker processes, then each process by each seed, then the new version
-    alone.
-    """
+    """Yield both combinations of API and worker, then each process by each seed, then the new version alone."""
     yield Versions("old APIs, new workers", _is_worker)
     yield Versions("new APIs, old workers", lambda plan: not _is_worker(plan))
     for seed in seeds:

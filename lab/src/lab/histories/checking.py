@@ -154,9 +154,7 @@ def _timelines(order_id: str, reads: Sequence[Operation], final: FinalOrder | No
 
 
 def _overwritten(order_id: str, order: FinalOrder, observations: Sequence[Observation]) -> str | None:
-    """Return a sentence about an order whose state is not the end of its timeline, or about an event without a
-    request.
-    """
+    """Return a sentence about an order whose state does not end its timeline, or an event without a request."""
     state = None
     for event, status in order.timeline:
         if state is not None and status is not None and ORDER.rules[event].to.get(state) != status:  # type: ignore[index, call-overload]
@@ -179,9 +177,7 @@ def _overwritten(order_id: str, order: FinalOrder, observations: Sequence[Observ
 
 
 def _statements(operations: Sequence[Operation], wallets: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Each statement, newest first, is a part of the wallet at the end, and reaches as far as each one read before
-    it.
-    """
+    """Check that each statement, newest first, is part of the final wallet and covers each one read before it."""
     wallet_of = {line: lines for lines in wallets.values() for line in lines}
     by_user: dict[str | None, list[Operation]] = defaultdict(list)
     for one in operations:

@@ -16,9 +16,7 @@ _ORDER: Final = re.compile(r"/api/orders/([0-9a-f-]{36})(?:/(.*))?")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Operation:
-    """A request and its outcome. `invoked` and `completed` are numbers of lines; an unknown outcome is never
-    complete.
-    """
+    """A request and its outcome. `invoked`, `completed`: numbers of lines; an unknown outcome is never complete."""
 
     process: str
     method: str
@@ -73,9 +71,7 @@ class FinalPayout:
 
 @dataclass(slots=True)
 class FinalReads:
-    """The content of the databases and the gateway at the end. `transfers`: kobo of each successful one; None: not
-    read.
-    """
+    """The databases and the gateway at the end. `transfers`: kobo of each successful one; None: not read."""
 
     orders: dict[str, FinalOrder] = field(default_factory=dict)
     purchases: dict[str, FinalPurchase] = field(default_factory=dict)

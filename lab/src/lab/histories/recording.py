@@ -22,9 +22,7 @@ _FIELDS: Final = ("id", "status", "event", "amountMinor")
 
 
 class History:
-    """An append-only file of JSON lines. Several processes may write one: the sequence of its lines is their logical
-    time.
-    """
+    """An append-only file of JSON lines, which several processes may write: their sequence is the logical time."""
 
     def __init__(self, path: Path, process: str) -> None:
         self.path = path

@@ -76,9 +76,7 @@ class Runner:
         return Reach(json.loads(output.read_text(encoding="utf-8")))
 
     def kills(self, mutant: Mutant, tests: Sequence[str]) -> bool:
-        """Return whether one of the tests fails with this mutant, or does not end. Those of the mutants before are run
-        first.
-        """
+        """Return whether a test fails with this mutant, or does not end. Those of earlier mutants run first."""
         assert mutant.path is not None
         target, catcher = self._folder / mutant.path, self._folder / "catcher"
         before = target.read_text(encoding="utf-8")

@@ -96,9 +96,7 @@ async def run_schedule(market: RacingMarketplace, pair: Combination, schedule: S
 
 
 async def _run_batch(market: RacingMarketplace, explored: Explored, batch: Sequence[Schedule]) -> list[Race]:
-    """Run each schedule on an order or payout of its own. They are prepared, and time passes and the audit runs,
-    once.
-    """
+    """Run each schedule on an order or payout of its own. Preparation, passage of time and audit happen once."""
     pair = explored.pair
     prepared = await market.run_concurrently([partial(pair.situation.prepare, market)] * len(batch))
     races = [await _run(market, pair, schedule, given) for schedule, given in zip(batch, prepared, strict=True)]

@@ -106,9 +106,7 @@ class RacingMarketplace(Marketplace):
         await running.run(running.loops[loop].run_once())
 
     async def new_findings(self) -> set[str]:
-        """Violated rules, dead letters and deadlocks since the last call. Exceptions that staff must decide are
-        none.
-        """
+        """Return violated rules, dead letters and deadlocks since the last call; exceptions for staff are none."""
         found = {finding for finding in await self.findings() if not finding.startswith(_TO_DECIDE)}
         found |= {f"{await self._watching.fetchval(_DEADLOCKS)} deadlocks"}
         new, self._known = found - self._known, found

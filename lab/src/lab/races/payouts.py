@@ -282,9 +282,7 @@ async def settle(market: RacingMarketplace, payouts: Sequence[Facts]) -> None:
 
 
 async def read(market: RacingMarketplace, payout: Facts) -> End:
-    """Return the payout as finance sees it, the gateway's transfers, and the change of the wallet in units of the
-    payout.
-    """
+    """Return the payout as finance sees it, the gateway's transfers, and the wallet's change in payouts."""
     found = await market.get(f"/api/payouts/{payout['id']}", MAKER)
     exception = found["openException"]
     amount_minor = payout["amountMinor"]
@@ -304,9 +302,7 @@ async def read(market: RacingMarketplace, payout: Facts) -> End:
 
 
 def check(end: End) -> None:
-    """Check that the bank paid at most once, and that the wallet has paid exactly what the bank has. Raises
-    AssertionError.
-    """
+    """Check that the bank paid at most once, and the wallet as much. Raises AssertionError."""
     facts, sent = end.facts, end.facts["gateway"].count("success")
     status, change = facts["status"], facts["wallet"]
     assert sent <= 1, "the bank paid twice"

@@ -135,9 +135,7 @@ async def read(market: RacingMarketplace, purchase: Facts) -> End:
 
 
 def check(end: End) -> None:
-    """Check that the gateway's money is that of the ledger, and each order owes only what its status means. Raises
-    AssertionError.
-    """
+    """Check the gateway's money against the ledger, and what each order owes by its status. Raises AssertionError."""
     facts = end.facts
     for status, escrow_minor in zip(facts["status"], facts["escrow"], strict=True):
         if status in WITHOUT_ESCROW:

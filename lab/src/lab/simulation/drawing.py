@@ -54,9 +54,7 @@ def failed_call(random: Random) -> list[Step]:
 
 
 def interleaved(random: Random, sequences: Sequence[Sequence[Step]]) -> list[Step]:
-    """All steps, each sequence in its own order. Some plans mostly stay with one sequence, so that fewer orders
-    expire.
-    """
+    """Merge the sequences, each in its own order. Some plans mostly follow one, so that fewer orders expire."""
     left = [list(sequence) for sequence in sequences if sequence]
     merged: list[Step] = []
     stay_rate = random.choice((0.0, 0.8, 0.95))

@@ -60,9 +60,7 @@ _REAL_WAITS: Final = (
 
 
 class SimulatedMarketplace(Marketplace):
-    """Marketplace that advances only by the methods of this class: one relay, some messages of a queue, one webhook,
-    one timer.
-    """
+    """Marketplace that advances by its methods only: one relay, some messages, one webhook, one timer."""
 
     settings: ClassVar[Mapping[str, str]] = _SETTINGS
     broker: Broker

@@ -119,9 +119,7 @@ def _purchase(random: Random, focus: Focus, number: int) -> list[Step]:
 
 
 def _followed(random: Random, focus: Focus, number: int, journey: list[Step]) -> list[Step]:
-    """Return the journey of an order with what may follow: a second payment, returns, chargebacks, refunds, and steps
-    again.
-    """
+    """Return the journey of an order with later payments, returns, chargebacks, refunds and repeated steps."""
     if random.random() < focus.second_payments:
         place = random.randint(min(2, len(journey)), len(journey))
         journey[place:place] = _paid_again(random, number)

@@ -170,9 +170,7 @@ class Run:
         return {number: states[order.id] for number, order in self.orders.items()}
 
     async def transfers_of(self, payout_id: str) -> list[dict[str, Any]]:
-        """Return the gateway's transfers of a payout, oldest first, by the references that our side recorded before
-        each call.
-        """
+        """Return the gateway's transfers of a payout, oldest first, by the references recorded before each call."""
         rows = await self.market.databases["payouts"].fetch(
             "SELECT reference FROM payout_transfers WHERE payout_id = $1 ORDER BY attempt", UUID(payout_id)
         )

@@ -45,9 +45,7 @@ class Parts(NamedTuple):
     delivery_fee_minor: int = 0
 
     def share(self, amount_minor: int) -> "Parts":
-        """Return the amount in proportion to the parts, rounded down; what is missing is added to the last parts that
-        have it.
-        """
+        """Return the amount in proportion to the parts, rounded down; the last parts that can receive the rest."""
         whole_minor = sum(self)
         shares = [amount_minor * part // whole_minor if whole_minor else 0 for part in self]
         for index in reversed(range(3)):

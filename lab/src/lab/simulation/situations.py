@@ -184,9 +184,7 @@ def record_meanwhile(changes: Iterable[StateChange]) -> None:
 
 
 def situations_report() -> tuple[str, list[str]]:
-    """Return lines of figures with the names that were never reached, each with its test, and the names that an
-    explanation excludes wrongly.
-    """
+    """Return lines with the names never reached, each with its test, and those that are explained wrongly."""
     excluded, tests = explained(), reaching_tests()
     expected = EXPECTED - excluded
     missing = [f"{name} ({tests.get(name, 'no test')})" for name in sorted(expected - REACHED)]

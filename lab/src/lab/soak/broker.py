@@ -121,9 +121,7 @@ class _Soak:
         return self.seen["work"] + self.seen["dead letters"]
 
     async def open(self, connection: AbstractConnection) -> None:
-        """Acknowledge all messages but one of `_REJECTED_EVERY`, which becomes a dead letter and is acknowledged
-        there.
-        """
+        """Acknowledge all messages but one of `_REJECTED_EVERY`, which is acknowledged as a dead letter."""
         self._channel = await _channel(connection)
         for queue, handle in ((_WORK_QUEUE, self._on_work), (dead_letter_queue_of(_WORK_QUEUE), self._on_dead_letter)):
             channel = await _channel(connection)

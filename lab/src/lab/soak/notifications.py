@@ -45,9 +45,7 @@ _FINAL: Final = frozenset({"sent", "delivered", "read", "failed"})
 
 @dataclass(frozen=True, slots=True)
 class MessageLoad:
-    """The number of messages, their rate per second, the channel and seconds of the outage, and the kills of the
-    worker.
-    """
+    """The messages, their rate per second, the outage's channel and seconds, and the kills of the worker."""
 
     count: int
     rate: float

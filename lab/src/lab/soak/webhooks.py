@@ -56,9 +56,7 @@ class Load:
 
 
 async def soak_webhooks(system: System, market: Marketplace, load: Load, log: Log) -> Report:
-    """Create and pay the orders, send with kills, wait, and audit. Raises BenchFailed for a response that is not
-    2xx.
-    """
+    """Create and pay orders, send with kills, wait, and audit. Raises BenchFailed unless every response is 2xx."""
     report = Report()
     disputes, duplicates = round(load.count * DISPUTE_SHARE), round(load.count * DUPLICATE_SHARE)
     log(f"creating and paying {load.count - disputes - duplicates} orders")
@@ -139,9 +137,7 @@ async def _some_at_once(make: Callable[[int], Awaitable[Made]], numbers: Iterabl
 
 
 async def won_disputes(market: Marketplace, charges: Sequence[dict[str, Any]], count: int) -> list[dict[str, Any]]:
-    """Dispute `count` charges at the sandbox, evenly spread, and win: the `data` of their `charge.dispute.resolve`,
-    which is dropped.
-    """
+    """Dispute `count` charges, evenly spread, and win. Return the `data` of the dropped `charge.dispute.resolve`."""
 
     async def one(number: int) -> dict[str, Any]:
         charge = charges[number * len(charges) // count]

@@ -130,9 +130,7 @@ async def prepare_and_approve(market: Marketplace, path: str, decision: Mapping[
 
 
 async def refund_to_account(market: Marketplace, refund_id: object) -> str:
-    """Pay a failed refund to an account that the payer named, as two of finance; return the reference of its
-    transfer.
-    """
+    """Pay a failed refund to an account of the payer, as two of finance. Return the transfer's reference."""
     path = f"/api/refunds/{refund_id}"
     await market.sandbox.name_account(ACCOUNT["bankCode"], ACCOUNT["accountNumber"], ACCOUNT["accountName"])
     await prepare_and_approve(market, path, {"action": "other_destination", "destination": ACCOUNT})

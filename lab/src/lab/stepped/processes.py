@@ -303,9 +303,7 @@ def _stepped(loop: Loop, dependencies: Any) -> Loop:
 
 
 def _is_of_a_client(task: "asyncio.Task[Any]") -> bool:
-    """Return whether the task serves a connection of the broker's or the providers' client, for as long as that is
-    open.
-    """
+    """Return whether the task serves an open connection of the broker's or the providers' client."""
     code = getattr(task.get_coro(), "cr_code", None)
     return code is not None and any(f"/{name}/" in code.co_filename for name in _CLIENTS)
 

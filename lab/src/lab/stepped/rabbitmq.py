@@ -100,9 +100,7 @@ class SteppedBus(ObservedBus):
         return [queue for channel in self._channels for queue in channel.held.values()]
 
     async def _free_channel(self) -> "_Channel":
-        """Return a channel without unacknowledged messages: the acknowledgement of several covers all earlier ones of a
-        channel.
-        """
+        """Return a channel without unacknowledged messages: acknowledging several covers all earlier ones."""
         for channel in [channel for channel in self._channels if channel.getting.is_closed]:
             # The connection ended, such as one whose heartbeats a busy machine delayed. The broker delivers again.
             self._channels.remove(channel)

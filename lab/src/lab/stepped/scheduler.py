@@ -46,9 +46,7 @@ Schedule = tuple[Segment, ...]
 
 
 def schedule_of(first: Actor, until: int, then_until: int | None = None) -> Schedule:
-    """Run the first of two actors to its effect `until`, the other one to its effect `then_until`, then both to their
-    ends.
-    """
+    """Run the first of two actors to its effect `until`, the other to `then_until`, then both to their ends."""
     second: Actor = "b" if first == "a" else "a"
     return (Segment(first, until), Segment(second, then_until), Segment(first), Segment(second))
 

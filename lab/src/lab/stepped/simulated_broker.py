@@ -32,9 +32,7 @@ _DEFAULT_EXCHANGE: Final = ""
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A message in a queue. `number` orders the messages of a queue; `deliveries` counts those without an
-    acknowledgement.
-    """
+    """A message. `number`: its order in the queue; `deliveries`: those without an acknowledgement."""
 
     number: int
     exchange: str

@@ -23,9 +23,7 @@ from operations.ports import port_base_of
 
 
 async def run(state_dir: Path, port_base: int, settle_seconds: float) -> tuple[Report, bool]:
-    """Audit the system of this state directory or environment, and record the result. Return it, and whether it was
-    recorded.
-    """
+    """Audit the system of this state directory or environment. Return the result, and whether it was recorded."""
     secrets = audit_secrets(state_dir, os.environ)
     sandbox_url = os.environ.get("SANDBOX_URL") or f"http://127.0.0.1:{port_base + 90}"
     base_url = os.environ.get("BASE_URL") or f"http://127.0.0.1:{port_base}"

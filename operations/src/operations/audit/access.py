@@ -33,9 +33,7 @@ def audit_secrets(state_dir: Path, environment: Mapping[str, str]) -> dict[str, 
 
 
 def work_folder(state_dir: Path) -> Path | None:
-    """Return the folder of the gateway's lists; None when the state directory cannot be written, as in a container of
-    Compose.
-    """
+    """Return the folder of the gateway's lists; None when the state directory is read-only, as in Compose."""
     folder = state_dir / _WORK_FOLDER
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -122,9 +122,7 @@ class _Queries:
     async def present(
         self, kind: ReportedKind, key: str, listed: Reported | None, gateway: str = ""
     ) -> Reported | None:
-        """Return the present state at the gateway, or what the list had when no query is left. The gateway of an id is
-        known by it.
-        """
+        """Return the state at the gateway that the id names, or the list's when no query is left."""
         if self.left == 0:
             return listed
         self.left -= 1

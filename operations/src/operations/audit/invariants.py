@@ -28,9 +28,7 @@ class Invariant:
 
 
 def read_invariants(text: str) -> Iterator[Invariant]:
-    """Yield the rules of a file, each for every service that its heading names. Raises ValueError: it has another
-    form.
-    """
+    """Yield the rules of a file, each for every service of its heading. Raises ValueError: it has another form."""
     for block in text.split("\n\n")[1:]:
         heading, _, queries = block.partition("\n")
         offending, _, undecided = (_query(part) for part in queries.partition("-- undecided\n"))

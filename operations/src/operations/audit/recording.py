@@ -36,9 +36,7 @@ class Run:
 
 
 async def record_audit(run: Run, report: Report, base_url: str, secrets: Mapping[str, str]) -> None:
-    """Send the result to the system's public address with the service key. A repetition has no effect. Raises
-    NotRecorded.
-    """
+    """Send the result to the system's public address with the service key. It is idempotent. Raises NotRecorded."""
     url = f"{base_url.rstrip('/')}/functions/v1/record-audit"
     headers = {"Authorization": f"Bearer {secrets.get('SERVICE_ROLE_KEY', '')}"}
     try:

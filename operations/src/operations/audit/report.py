@@ -31,9 +31,7 @@ _HEADINGS: Final = {
 
 
 async def audit(secrets: Mapping[str, str], gateway: Gateway, *, settle_seconds: float = SETTLE_SECONDS) -> Report:
-    """Audit the system of these secrets. Broken and waiting rules are checked again until they agree or
-    `settle_seconds` end.
-    """
+    """Audit the system of these secrets. Check broken and waiting rules again for up to `settle_seconds`."""
     async with _connections(secrets) as databases, statement_of(gateway) as statement:
         deadline = time.monotonic() + settle_seconds
         check = Check(databases, statement, gateway)

@@ -49,9 +49,7 @@ class Reported(NamedTuple):
 
 
 def read_paystack(kind: Kind, line: Mapping[str, Any]) -> Reported | None:
-    """Read a row of Paystack's list; None for an unpaid transaction. Raises KeyError, TypeError or ValueError for
-    another form.
-    """
+    """Read a row of Paystack's list; None for an unpaid transaction. Raises KeyError, TypeError or ValueError."""
     status = str(line["status"])
     if kind == "charge" and status not in _PAID:
         return None
@@ -127,8 +125,6 @@ def _text(value: Any) -> str:
 
 
 def _whole(value: Any) -> int:
-    """Return a whole amount in minor units; 0 for an absent or unusable one, for which all of the charge is
-    disputed.
-    """
+    """Return minor units; 0 for an absent or unusable amount, which means that all of the charge is disputed."""
     text = _text(value)
     return int(text) if text.isascii() and text.isdigit() else 0

@@ -299,9 +299,7 @@ class Statement:
         self._file.executemany(_SAVE, [(kind, *row) for row in rows])
 
     def _start(self) -> tuple[float, datetime | None]:
-        """Continue the reading that an interrupted audit left, else start one: its start, and the time of its oldest
-        rows.
-        """
+        """Continue an interrupted reading, else start one. Return its start, and the time of its oldest rows."""
         run = self._file.execute("SELECT started_at, since FROM run WHERE gateway = ?", (self._gateway.url,)).fetchone()
         has_progress = self._file.execute("SELECT 1 FROM progress").fetchone() is not None
         now = time.time()

@@ -26,9 +26,7 @@ def approve_decision(
     yes: bool,
     key: str | None,
 ) -> Output:
-    """Return the decision's hash. Without --yes, show the decision on stderr and ask for confirmation. Raises
-    Refused.
-    """
+    """Return the decision's hash. Without --yes, show the decision and ask for confirmation. Raises Refused."""
     if yes and approved_hash is None:
         raise Refused("--yes needs the hash of the decision that you read.", f"Name its hash: --hash, from {path}")
     if not yes:

@@ -71,9 +71,7 @@ class OwnCommands(CommandRunner):
         return self.secrets()["BROKER_URL"]
 
     def audit_secrets(self) -> dict[str, str]:
-        """Return the secrets of an audit: those of the environment in a container that has no secrets.env. Raises
-        Refused.
-        """
+        """Return the secrets of an audit, of the environment in a container without secrets.env. Raises Refused."""
         if (self.state_dir / "secrets.env").exists():
             return self.secrets()
         try:

@@ -98,9 +98,7 @@ class Examination:
             raise OSError(type(error).__name__) from None
 
     async def call(self, subject: str, method: str, url: str, **more: Any) -> Reply:
-        """Send a request. Raises CheckFailed when no response arrives; the address may hold a key, so only its host is
-        named.
-        """
+        """Send a request. Raises CheckFailed without a response, with the host alone: an address may hold a key."""
         host = urlsplit(url).hostname or "no host"
         try:
             response = await self.http.request(method, url, **more)

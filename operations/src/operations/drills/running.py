@@ -164,9 +164,7 @@ _ONE_KEY: Final = frozenset({"audit-broken", "gateway-key-rejected", "provider-a
 
 
 def _of_prometheus(drill: Drill, prometheus: str | None) -> Callable[[Progress], None]:
-    """Return the reader of the alerts that fire at Prometheus. Raises Refused without its address, or while the alert
-    fires.
-    """
+    """Return the reader of Prometheus's firing alerts. Raises Refused without its address, or while one fires."""
     if prometheus is None:
         raise Refused(
             f"{drill.name} is an alert of the monitoring.", "Name its Prometheus: --prometheus http://127.0.0.1:9090"

@@ -41,9 +41,7 @@ of an encryption key each.
 
 @dataclass(frozen=True, slots=True)
 class ClusterSecret:
-    """A Secret at one moment. `source`: kind and name of the object that writes it; the Secret itself when none
-    does.
-    """
+    """A Secret at one moment. `source`: kind and name of the object that writes it, which may be itself."""
 
     name: str
     values: Mapping[str, str]
@@ -51,9 +49,7 @@ class ClusterSecret:
 
 
 def variables_of(secret: Secret) -> tuple[str, ...]:
-    """Return the variables of a cluster. The sealing key is the root of the keys of purposes, which a cluster has
-    instead of it.
-    """
+    """Return the variables of a cluster, which has the keys of purposes instead of the sealing key."""
     return tuple(KEYS_OF_PURPOSES) if secret is Secret.encryption else (VARIABLE_OF[secret],)
 
 

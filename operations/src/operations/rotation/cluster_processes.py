@@ -18,9 +18,7 @@ OF_PROJECT: Final = {"app.kubernetes.io/part-of": "campus"}
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """A Deployment of processes, its pods, and the Secrets whose values are its environment, in their order of
-    precedence.
-    """
+    """A Deployment, its pods, and the Secrets whose values are its environment, in order of precedence."""
 
     name: str
     pods: tuple[str, ...]

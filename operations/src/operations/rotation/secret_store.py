@@ -99,9 +99,7 @@ def switched(kept: Mapping[str, str], secret: Secret) -> dict[str, str]:
 
 
 def may_encrypt(kept: Mapping[str, str], secret: Secret) -> bool:
-    """Return whether the newer key may have encrypted values. Before `switch` it has not, and the rotation can be
-    cancelled.
-    """
+    """Return whether the newer key may have encrypted values. Before `switch` the rotation can be cancelled."""
     return kept.get(f"{VARIABLE_OF[secret]}_PHASE") != READABLE
 
 

@@ -32,9 +32,7 @@ ADDRESSES_MAX = 20
 
 
 async def show_inbox(request: Request) -> Response:
-    """Return the mailbox: all people, the messages of one `person`, or those with the words `q`; `before` leads to
-    older ones.
-    """
+    """Return the mailbox: all people, one `person`'s messages, or those with the words `q`; `before` pages back."""
     given, database = request.query_params, world_of(request).database
     owner, words = given.get("person", ""), given.get("q", "").strip()
     before = read_number(request, "before", 0, MESSAGE_ID_MAX)
@@ -117,9 +115,7 @@ async def clear_messages(request: Request) -> Response:
 
 
 async def put_mailbox(request: Request) -> Response:
-    """Return the mailbox shows the messages to all these addresses under the name. The name's former addresses are
-    replaced.
-    """
+    """Show the messages to all these addresses under the name, in place of its former addresses."""
     body = await read_json(request)
     name, addresses = body.get("name"), body.get("addresses")
     if not isinstance(name, str) or not name.strip() or not isinstance(addresses, list):

@@ -35,9 +35,7 @@ async def show_faults(request: Request) -> Response:
 
 
 async def put_faults(request: Request) -> Response:
-    """Replace the rules of the kinds named; `null` removes those of a kind. The README of the sandbox lists kinds and
-    effects.
-    """
+    """Replace the rules of the kinds named; `null` removes a kind's. The sandbox's README lists kinds and effects."""
     faults = world_of(request).faults
     faults.replace(parse_rules(await read_json(request)))
     return JsonResponse(faults.rules)
@@ -90,9 +88,7 @@ TRANSFER_ACTIONS: dict[str, tuple[str, str | None]] = {
 
 
 async def change_transfer(request: Request) -> Response:
-    """`succeed`, `fail` or `reverse` one transfer, optionally with the bank's `reason`. A forbidden transition is
-    409.
-    """
+    """`succeed`, `fail` or `reverse` one transfer, with the bank's optional `reason`. A forbidden transition is 409."""
     world = world_of(request)
     action = TRANSFER_ACTIONS.get(request.path_params["act"])
     transfer = find_transfer(world.database, "reference", request.path_params["reference"])

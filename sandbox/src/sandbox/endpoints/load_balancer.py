@@ -19,9 +19,7 @@ FORWARD_SECONDS_MAX = 60.0
 
 @asynccontextmanager
 async def serve_load_balancer(world: World, certificates: ServerCertificates) -> AsyncIterator[None]:
-    """Listen on LOAD_BALANCER_PORT and forward to LOAD_BALANCER_UPSTREAM; the certificate is chosen at each
-    handshake.
-    """
+    """Listen on LOAD_BALANCER_PORT, forward to LOAD_BALANCER_UPSTREAM, and choose the certificate at each handshake."""
     settings = world.settings
 
     def choose_certificate(connection: ssl.SSLObject, _host: str | None, _context: ssl.SSLContext) -> None:

@@ -75,9 +75,7 @@ class MailHandler:
 
 
 def _part(mail: EmailMessage, kind: str) -> str:
-    """Return the text or html part; a part in an unknown charset is shown with replacement characters instead of
-    lost.
-    """
+    """Return the text or html part; an unknown charset is shown with replacement characters."""
     part = mail.get_body(preferencelist=(kind,))
     if part is None:
         return ""
@@ -100,9 +98,7 @@ async def serve_mail(world: World) -> asyncio.Server:
 
 
 async def serve_submission(world: World, certificates: ServerCertificates) -> asyncio.Server:
-    """Listen on SUBMISSION_PORT as a mail company does: STARTTLS, then a login, then mails. The faults are of
-    `mail_server`.
-    """
+    """Listen on SUBMISSION_PORT: STARTTLS, a login, then mails. The faults are of `mail_server`."""
     state = world.faults.state
 
     def authenticate(*_credentials: object) -> AuthResult:

@@ -192,9 +192,7 @@ def _content(body: dict[str, Any]) -> dict[str, Any] | None:
 
 
 async def report_status(request: Request) -> Response:
-    """Return the platform reports the status of an accepted message: `sent`, `delivered`, `read`, or `failed` with a
-    `reason`.
-    """
+    """Report the status of an accepted message: `sent`, `delivered`, `read`, or `failed` with a `reason`."""
     world = world_of(request)
     body = await read_json(request)
     message_id, status = body.get("id"), body.get("status")

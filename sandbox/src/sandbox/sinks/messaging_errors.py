@@ -40,9 +40,7 @@ UNDELIVERABLE = 131026
 
 
 def refuse(status: int, message: str) -> Response:
-    """Return an error response. A message of digits is a code of the table; any other is the details of the status's
-    own code.
-    """
+    """Return an error. A message of digits is a code of the table; another is the detail of the status's own code."""
     if message.isascii() and message.isdigit():
         return refuse_code(int(message))
     code = {400: UNDELIVERABLE, 401: 190}.get(status, 131000)

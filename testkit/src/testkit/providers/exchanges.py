@@ -14,9 +14,7 @@ FAULT_HEADER = b"x-sandbox-fault"
 
 
 class CheckedExchanges:
-    """Passes requests on, and collects in `found` what does not fit. Only paths below `prefix` that start with an area
-    are checked.
-    """
+    """Passes requests on, and collects in `found` what does not fit, of paths below `prefix` in an area."""
 
     def __init__(
         self, prefix: str, areas: Sequence[str], check_request: CheckRequest, check_response: CheckResponse

@@ -55,9 +55,7 @@ class Operation:
 
 
 def operation_of(operations: Iterable[Operation], method: str, path: str) -> Operation:
-    """Return the operation of a request. An operation without a variable wins. Raises Nonconformance for an unknown
-    one.
-    """
+    """Return the operation of a request; one without a variable wins. Raises Nonconformance for an unknown one."""
     found = [operation for operation in operations if operation.fits(method, path)]
     if not found:
         raise Nonconformance(f"unknown operation {method} {path}")

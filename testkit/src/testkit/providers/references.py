@@ -29,9 +29,7 @@ class OpenApi:
         )
 
     def differences(self, operation: Operation) -> list[str]:
-        """Return the places where our operation and the document differ, without its departures; each departure that is
-        none.
-        """
+        """Return where operation and document differ, without its departures; and the departures that are none."""
         ours, theirs = self._places_of_ours(operation), self._places_of_theirs(operation)
         found = dict(_compare(ours, theirs))
         needless = [f"{operation.name} {place}: no difference" for place in operation.departures if place not in found]

@@ -211,9 +211,7 @@ def _body(entry: Described, body: Mapping[str, Any], samples: Samples) -> dict[s
 
 
 def _present(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a body that may be absent: `null` is accepted too, and breaks the body of openapi-python-
-    client.
-    """
+    """Return the schema of an optional body: `null` is accepted too, and breaks that of openapi-python-client."""
     choices = [choice for choice in schema.get("anyOf", []) if choice != {"type": "null"}]
     return dict(choices[0]) if len(choices) == 1 else schema
 
@@ -291,9 +289,7 @@ def _is_envelope(schema: Mapping[str, Any], samples: Samples) -> bool:
 
 
 def _envelope(entry: Described, schema: Mapping[str, Any], schemas: dict[str, Any]) -> dict[str, str]:
-    """Return a reference to the envelope around a model (`OrderResponse`), a list (`OrderList`) or a numbered page
-    (`OrderPage`).
-    """
+    """Return a reference to the envelope of a model (`OrderResponse`), a list (`OrderList`) or a page (`OrderPage`)."""
     meta = _meta_of(entry.operation)
     is_list = schema.get("type") == "array"
     payload: dict[str, Any] = dict(schema["items"] if is_list else schema)

@@ -64,9 +64,7 @@ def _mapping(schema: dict[str, Any], models: str) -> str:
 
 
 def model_source(name: str, schema: dict[str, Any]) -> str:
-    """Return a class for an object; a name for anything else. A request has no other properties than those of its
-    schema.
-    """
+    """Return a class for an object; a name for anything else. A request has no further properties."""
     docstring = _docstring(schema)
     if schema.get("type") != "object" or "properties" not in schema:
         return f"{model_name(name)} = {type_of(schema)}\n"

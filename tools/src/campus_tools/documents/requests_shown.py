@@ -88,9 +88,7 @@ def _parameters(parameters: list[Mapping[str, Any]], place: str) -> Iterator[Par
 
 
 def _secret(security: list[Mapping[str, Any]]) -> str | None:
-    """Return the variable of its credential: a token also where it is optional; None for public or signed
-    operations.
-    """
+    """Return the variable of its credential, also of an optional token; None for public or signed operations."""
     names = {name for requirement in security for name in requirement}
     return "accessToken" if "bearer" in names else "serviceRoleKey" if "serviceKey" in names else None
 

@@ -10,9 +10,7 @@ _INT32_MAX: Final = 2**31 - 1
 
 
 def shown_schema(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a component. A request's defaults are in its descriptions: generated clients would send a declared
-    default.
-    """
+    """Return a component. Defaults of a request are described only: generated clients would send them."""
     is_request = schema.get("additionalProperties") is False
     shown: dict[str, Any] = {
         "type": "object",

@@ -84,9 +84,7 @@ def render_page(source: str, path: str, address_of: AddressOf) -> RenderedPage:
 
 
 def markdown_of(source: str, path: str, address_of: AddressOf) -> str:
-    """Return the document as Markdown for programs: links lead to the site's Markdown pages, or give their text
-    alone.
-    """
+    """Return the document as Markdown for programs: links lead to Markdown pages, or give their text alone."""
 
     def place(link: re.Match[str]) -> str:
         file, anchor = _file_of(link["target"], path)

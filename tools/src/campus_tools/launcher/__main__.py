@@ -109,9 +109,7 @@ def _listen_for_stop(system: System, stop: threading.Event) -> None:
 
 
 def _listen_for_roll(system: System, log: MergedLog) -> None:
-    """`campusctl rotation roll`: SIGUSR1 restarts the processes whose secrets changed, SIGUSR2 all of them, one by
-    one.
-    """
+    """Handle `campusctl rotation roll`: SIGUSR1 restarts processes whose secrets changed, SIGUSR2 all, one by one."""
 
     def roll(every: bool) -> None:
         try:

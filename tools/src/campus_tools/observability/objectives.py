@@ -31,9 +31,7 @@ JOURNEY: Final = r"orders\\.payments|payments\\.orders|payments\\.webhooks|payou
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """An objective over 30 days: the share `target` of events is good. `errors` and `events` are expressions with
-    WINDOW as range.
-    """
+    """An objective over 30 days: `target` is the share of good events. `errors`, `events`: expressions with WINDOW."""
 
     name: str
     target: float

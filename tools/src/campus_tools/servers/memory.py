@@ -11,9 +11,7 @@ ROOM = 2 * 1024**3
 
 
 def throwaway_root() -> Path:
-    """Return a folder for temporary data: in memory when there is room, where a database is created ten times
-    faster.
-    """
+    """Return a folder for temporary data: in memory when there is room, where databases are created faster."""
     if MEMORY.is_dir() and os.access(MEMORY, os.W_OK | os.X_OK) and shutil.disk_usage(MEMORY).free >= ROOM:
         return MEMORY
     return Path(tempfile.gettempdir())

@@ -178,9 +178,7 @@ async def _payouts(trade: Trade, count: int) -> tuple[int, list[float]]:
 
 
 async def _until_quiet(counters: Counters, idle: float) -> None:
-    """Wait until two seconds cost no more than idle ones: notifications are part of an order. `idle` in seconds of
-    CPU.
-    """
+    """Wait until two seconds cost no more than `idle` seconds of CPU: notifications are part of an order."""
     deadline, quiet = time.monotonic() + _QUIET_WITHIN_SECONDS, 0
     before = await counters.spent()
     while quiet < 2 and time.monotonic() < deadline:

@@ -34,9 +34,7 @@ class ServiceCommands:
         return verb == "re-encrypt" or (verb == "end" and rest[0] in _ENCRYPTING)
 
     async def run(self, arguments: Sequence[str], state_dir: Path) -> Any:
-        """Run the command with the secrets of the folder, and return its `data`. Raises DrillFailed: an old key is
-        still needed.
-        """
+        """Run the command with the folder's secrets. Return its `data`. Raises DrillFailed: an old key is needed."""
         group, verb, *rest = arguments
         if group == "service":
             return await self._run(verb, *rest, state_dir=state_dir)

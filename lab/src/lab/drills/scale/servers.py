@@ -75,9 +75,7 @@ class BrokerCluster:
         return len(queues), sum(len(queue.get("online", ())) == _MEMBERS for queue in queues)
 
     async def leader(self) -> int:
-        """Return the place of the node that leads the most quorum queues; `nodes` has them by the number in their
-        names.
-        """
+        """Return the place of the node that leads most quorum queues. `nodes`: by the number in their names."""
         leaders = Counter(queue["leader"] for queue in await self._quorum_queues())
         [(name, _)] = leaders.most_common(1)
         return int(name.partition("@")[0].rpartition("-")[2]) - 1
@@ -135,9 +133,7 @@ class ReplicatedDatabase:
             shutil.rmtree(server.directory.parent, ignore_errors=True)
 
     async def add_replica(self) -> None:
-        """Copy the primary to the stopped replica and start it. A former primary may have rows that were never
-        replicated.
-        """
+        """Copy the primary to the stopped replica and start it: a former primary may have rows of its own."""
         await asyncio.to_thread(self._copy_primary)
         await self.start_replica()
 
@@ -187,9 +183,7 @@ class ReplicatedDatabase:
         self.primary.settings["synchronous_standby_names"] = name
 
     async def promote(self) -> None:
-        """Make the replica the primary; the former one must be dead. It serves without a replica until
-        `add_replica`.
-        """
+        """Make the replica the primary; the former one must be dead. There is no replica until `add_replica`."""
         connection = await asyncpg.connect(self.replica.url)
         try:
             # Not a wait inside the server: the replay of the last records may cancel a statement.

@@ -101,9 +101,7 @@ async def _stepped_clock(name: str, world: World) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def _forgotten(port: Callable[[World], int], world: World) -> AsyncIterator[None]:
-    """Drop all packets of a server for a minute; the connections of before then never arrive again, and no end of
-    them.
-    """
+    """Drop all packets of a server for a minute: earlier connections never receive anything again, nor an end."""
     old = open_connections(port(world))
     async with dropped_packets(*old):
         async with dropped_packets(requests_to(port(world)), f"tcp sport {port(world)}"):

@@ -51,7 +51,5 @@ class Shim:
         return {"LD_PRELOAD": str(self.library), "SHIM_CONTROL": str(self.control), "SHIM_FOLDER": str(self.folder)}
 
     def set(self, *, syncs: int = 0, writes: int = 0, clock_seconds: int = 0) -> None:
-        """Let so many calls of fsync and of write fail with EIO, or ALWAYS, and step the clock ahead of the
-        machine's.
-        """
+        """Let so many calls of fsync and write fail with EIO, or ALWAYS. Step the clock ahead of the machine's."""
         self.shared[:] = _CONTROL.pack(syncs, writes, clock_seconds)

@@ -10,9 +10,7 @@ from operations.secrets import new_key
 
 
 async def order_with_a_pin(market: Marketplace) -> Facts:
-    """Return a dispatched order. Its PIN is the only one that is still encrypted, so that every run has the same
-    effects.
-    """
+    """Return a dispatched order. Only its PIN is still encrypted, so that every run has the same effects."""
     await market.databases["orders"].execute("UPDATE delivery_pins SET sealed = ''")
     order = await paid_order(market)
     await DISPATCH.run(market, VENDOR, order)

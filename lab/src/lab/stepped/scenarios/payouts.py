@@ -142,9 +142,7 @@ def _processed(
     *,
     change: dict[str, int] | None = None,
 ) -> End:
-    """Check that the payout is processed, the states of its transfers, and the change of the wallet, once the
-    amount.
-    """
+    """Check that the payout is processed, the states of its transfers, and one change of the wallet."""
 
     async def end() -> None:
         found = await market.get(f"/api/payouts/{payout['id']}", MAKER)

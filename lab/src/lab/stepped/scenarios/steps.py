@@ -27,9 +27,7 @@ async def nothing(market: Marketplace) -> Facts:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """`run(market, given)` is killed at each of its effects; `prepare` is not. `further`: more processes that it
-    needs.
-    """
+    """`run(market, given)` is killed at each effect, `prepare` is not. `further`: more processes that it needs."""
 
     run: Callable[[Marketplace, Facts], Awaitable[End]]
     prepare: Callable[[Marketplace], Awaitable[Facts]] = nothing

@@ -46,9 +46,7 @@ async def two_into_one_account(market: Marketplace, order: Facts) -> End:
 
 
 async def after_account_end(market: Marketplace, order: Facts) -> End:
-    """Open a new account after the end of the first. The late transfer into the first pays, and the next one into the
-    second goes back.
-    """
+    """Open a second account after the first ended. A late transfer into the first pays, one into the second returns."""
     before = await wallet(market)
     first = await _open_account(market, order)
     market.clock.advance(_ACCOUNT_ENDED)

@@ -16,9 +16,7 @@ _POLL_SECONDS: Final = 2.0
 
 
 def audit_on_cluster(kubectl: Kubectl, settle_seconds: float) -> Report:
-    """Run a Job of the CronJob `audit`, which records its result, and return its report. Raises Refused: it gave
-    none.
-    """
+    """Run a Job of the CronJob `audit`, which records its result. Return its report. Raises Refused: it gave none."""
     name = f"{CRON_JOB}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     job = json.loads(
         kubectl.call("create", "job", name, f"--from=cronjob/{CRON_JOB}", "--dry-run=client", "-o", "json")

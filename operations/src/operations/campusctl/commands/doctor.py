@@ -92,9 +92,7 @@ def doctor(
 
 
 def _lines(finding: Finding) -> Iterator[str]:
-    """Yield a finding as one line of any length, so that its names can be copied and searched, and its advice below
-    it.
-    """
+    """Yield a finding as one line, so that its names can be copied and searched, and its advice below it."""
     yield f"{finding.state:<8}{finding.subject}: {finding.found}"
     if finding.advice:
         yield f"{'':<8}-> {finding.advice}"
@@ -112,9 +110,7 @@ def _names_in(templates: Path | None) -> frozenset[str]:
 
 
 def _environment(operator: Operator, files: list[Path]) -> dict[str, str]:
-    """Return the settings of the files and the environment; without files, those of the system on this machine if there
-    is one.
-    """
+    """Return the settings of files and environment; without files, those of this machine's system if there is one."""
     if not files and (operator.own.state_dir / "secrets.env").exists():
         return {**operator.own.environment(), **os.environ, "BASE_URL": operator.base_url}
     given: dict[str, str] = {}

@@ -332,9 +332,7 @@ def _check(operator: Operator, secret: Secret) -> None:
 
 
 def _counted(operator: Operator, metrics: list[str] | None) -> dict[str, Counted]:
-    """Read the counters of the processes: at the given addresses, in the cluster's pods, or on this machine. Raises
-    Unmeasured.
-    """
+    """Read the counters of processes by address, in the cluster's pods, or on this machine. Raises Unmeasured."""
     if operator.cluster and not metrics:
         return rotation_on_cluster.read_pods(operator.cluster)
     ports = [operator.own.port_base + plan.health_offset for plan in CAMPUS.processes if plan.service != "sandbox"]

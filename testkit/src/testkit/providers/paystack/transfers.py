@@ -101,9 +101,7 @@ OPERATIONS: Final = (INITIATE, FINALIZE, VERIFY, LIST)
 
 
 def transfer_event(status: str) -> Schema:
-    """Return a `transfer.*` body. The times have either spelling, and older events have neither fee nor bank's
-    response.
-    """
+    """Return a `transfer.*` body: times in either spelling, and neither fee nor bank's response in older ones."""
     times = dict.fromkeys(("createdAt", "updatedAt", "created_at", "updated_at"), INSTANT)
     recipient = record(
         {**RECIPIENT_FIELDS, **times, "description": nullable(TEXT)}, optional=(*times, "isDeleted", "metadata")
