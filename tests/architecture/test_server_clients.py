@@ -13,8 +13,7 @@ from tests.architecture.sources import ROOT, dotted, imports_of, nodes_of, produ
 
 OPENERS: Final = {
     "aio_pika": {"common/messaging/bus.py", "common/messaging/replaying.py", "common/messaging/topology.py"},
-    # Migrations have limits of their own for locks, and their Job has one.
-    "asyncpg": {"common/database/connecting.py", "common/migrations/alembic_environment.py"},
+    "asyncpg": {"common/primitives/database_servers.py"},
     "redis": {"api_gateway/store_quotas.py"},
 }
 OPENING: Final = {"connect", "connect_robust", "create_pool", "from_url", "Redis", "Connection", "RobustConnection"}
@@ -57,9 +56,9 @@ def test_modules_that_open_a_client_bound_their_calls(library: str) -> None:
 def test_every_statement_of_a_service_has_a_limit() -> None:
     [connecting] = [path for path in product_files() if _short(path) == "common/database/connecting.py"]
     [call] = [
-        node for node in nodes_of(connecting) if isinstance(node, ast.Call) and dotted(node.func) == "asyncpg.connect"
+        node for node in nodes_of(connecting) if isinstance(node, ast.Call) and dotted(node.func) == "servers.connect"
     ]
-    assert {"timeout", "command_timeout", "server_settings"} <= {word.arg for word in call.keywords}
+    assert {"timeout", "command_timeout", "settings"} <= {word.arg for word in call.keywords}
 
 
 def test_nothing_waits_for_the_broker_without_a_limit() -> None:

@@ -4,7 +4,9 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from urllib.parse import urlsplit
 
+import asyncpg
 import pytest
 import pytest_asyncio
 
@@ -13,6 +15,7 @@ from common.database.errors import DatabaseUnavailable
 from common.database.unit_of_work import Database
 from common.messaging import bus as bus_module
 from common.messaging.bus import Bus
+from common.primitives.database_servers import DatabaseServers
 from common.primitives.limits import WaitLimits
 from testkit.fixtures import PATIENT, eventually
 from testkit.frozen_proxy import FrozenProxy, frozen_proxy
@@ -113,3 +116,31 @@ async def _work(proxy: FrozenProxy, database: Database, freezes_before: str) -> 
         await uow.fetch_value("SELECT 1")
         if freezes_before == "COMMIT":
             proxy.freeze()
+
+
+async def test_a_frozen_server_does_not_hide_the_next_one(mechanisms: Mechanisms) -> None:
+    url = urlsplit(mechanisms.urls.service)
+    account, _, host = url.netloc.rpartition("@")
+    async with frozen_proxy(url.geturl()) as (proxy, _):
+        proxy.freeze()
+        both = f"{account}@127.0.0.1:{proxy.port},{host}"
+        address = url._replace(netloc=both, query="target_session_attrs=primary").geturl()
+        limits = WaitLimits(connection_acquire=4.0)
+        async with Database.connect(api_url=address, service_url=address, name="test", limits=limits) as database:
+            assert await database.fetch_for(THE_SERVICE, "SELECT 1")
+        servers = DatabaseServers.of(address)
+        await (await servers.connect(timeout=4.0)).close()
+        assert [urlsplit(one).netloc for one in servers.addresses] == [url.netloc, f"{account}@127.0.0.1:{proxy.port}"]
+        accepted = proxy.accepted
+        await (await servers.connect(timeout=4.0)).close()
+        assert proxy.accepted == accepted
+
+
+async def test_the_address_of_several_servers_without_a_primary_is_an_outage(mechanisms: Mechanisms) -> None:
+    url = urlsplit(mechanisms.urls.service)
+    account, _, host = url.netloc.rpartition("@")
+    address = url._replace(netloc=f"{account}@127.0.0.1:1,{host}", query="target_session_attrs=standby").geturl()
+    with pytest.raises(asyncpg.TargetServerAttributeNotMatched):
+        await DatabaseServers.of(address).connect()
+    with pytest.raises(asyncpg.InvalidPasswordError):
+        await DatabaseServers.of(url._replace(netloc=f"{account}x@{host},127.0.0.1:1").geturl()).connect()

@@ -15,6 +15,7 @@ from campus_tools.servers.postgresql import PrivatePostgresql
 from common.auth.verification_keys import KeySet
 from common.database.connecting import connect
 from common.observability.telemetry import CERTIFICATE_ENDS_AT
+from common.primitives.database_servers import DatabaseServers
 from common.primitives.inside_tls import check_authorities, inside_client_tls, server_tls
 from common.process.process_settings import ProcessSettings
 from testkit.certificates import Authority
@@ -119,9 +120,10 @@ class Postgresql:
     url: str
     authorities: Path
 
-    def address(self, authorities: Path, host: str = HOST) -> str:
+    def servers(self, authorities: Path, host: str = HOST) -> DatabaseServers:
         port = urlsplit(self.url).port
-        return self.url.replace(f"{HOST}:{port}", f"{host}:{port}") + f"?sslmode=verify-full&sslrootcert={authorities}"
+        url = self.url.replace(f"{HOST}:{port}", f"{host}:{port}")
+        return DatabaseServers.of(f"{url}?sslmode=verify-full&sslrootcert={authorities}")
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +142,7 @@ def postgresql(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -
 
 
 async def test_a_service_reaches_postgresql_over_tls(postgresql: Postgresql) -> None:
-    connection = await connect(postgresql.address(postgresql.authorities), "test", PATIENT)
+    connection = await connect(postgresql.servers(postgresql.authorities), "test", PATIENT)
     assert await connection.fetchval("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()") is True
     await connection.close()
 
@@ -148,7 +150,7 @@ async def test_a_service_reaches_postgresql_over_tls(postgresql: Postgresql) -> 
 async def test_a_service_refuses_another_certificate_of_postgresql(tmp_path: Path, postgresql: Postgresql) -> None:
     (tmp_path / "other.pem").write_bytes(Authority().pem)
     with pytest.raises(ssl.SSLCertVerificationError, match="unable to get local issuer certificate"):
-        await connect(postgresql.address(tmp_path / "other.pem"), "test", PATIENT)
+        await connect(postgresql.servers(tmp_path / "other.pem"), "test", PATIENT)
     assert socket.gethostbyname("localhost") == HOST
     with pytest.raises(ssl.SSLCertVerificationError, match="Hostname mismatch"):
-        await connect(postgresql.address(postgresql.authorities, "localhost"), "test", PATIENT)
+        await connect(postgresql.servers(postgresql.authorities, "localhost"), "test", PATIENT)

@@ -18,6 +18,7 @@ import asyncpg
 import httpx
 
 from common.messaging.declaring import DeclarationFailed, declare_broker
+from common.primitives.database_servers import DatabaseServers
 from common.primitives.tls import client_tls
 from operations.broker_accounts import (
     QUEUES_MAX,
@@ -108,7 +109,7 @@ async def provision_databases(admin_url: str, secrets: Mapping[str, str]) -> Non
         databases.
     """
     try:
-        connection = await asyncpg.connect(admin_url)
+        connection = await DatabaseServers.of(admin_url).connect()
     except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         # The message omits the address, which contains a password.
         raise ProvisioningFailed(f"PostgreSQL rejects the account of DATABASE_URL: {error}.") from error

@@ -12,6 +12,7 @@ import asyncpg
 import httpx
 
 from common.migrations.runner import migrations_folder
+from common.primitives.database_servers import DatabaseServers
 from common.primitives.tls import client_tls
 from operations.broker_accounts import SUBSCRIBER_POLICY, SUBSCRIBER_POLICY_NAME
 from operations.database_settings import DATABASE_SETTINGS, STATEMENT_TIMEOUT
@@ -43,7 +44,7 @@ async def check_servers(machine: Machine, settings: Mapping[str, str]) -> list[F
 async def _database(machine: Machine) -> list[Finding]:
     subject = "PostgreSQL settings"
     try:
-        connection = await asyncpg.connect(machine.database_url, timeout=_SECONDS_MAX)
+        connection = await DatabaseServers.of(machine.database_url).connect(timeout=_SECONDS_MAX)
     except (OSError, asyncpg.PostgresError, ValueError) as error:
         return [fault(subject, f"are not readable: {type(error).__name__}", "start PostgreSQL, or see its log")]
     try:
@@ -115,7 +116,7 @@ async def _migrations(machine: Machine, database: str, folder: Path) -> Finding:
     newest = max(path.name.partition("_")[0] for path in folder.glob("[0-9]*.py"))
     address = urlunsplit(urlsplit(machine.database_url)._replace(path=f"/{database}"))
     try:
-        connection = await asyncpg.connect(address, timeout=_SECONDS_MAX)
+        connection = await DatabaseServers.of(address).connect(timeout=_SECONDS_MAX)
     except (OSError, asyncpg.PostgresError) as error:
         return fault(subject, f"are not readable: {type(error).__name__}", "run the migrations: campusctl install")
     try:

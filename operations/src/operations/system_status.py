@@ -17,6 +17,7 @@ from urllib.parse import urlsplit, urlunsplit
 import asyncpg
 import httpx
 
+from common.primitives.database_servers import DatabaseServers
 from common.primitives.tls import client_tls
 from operations.backup.backing_up import list_backups, stored_digest
 from operations.backup.errors import BackupFailed
@@ -315,7 +316,7 @@ async def _rows(machine: Machine, subject: str, database: str, statement: str) -
         raise CheckFailed(warning(subject, "the address of the database is not known", advice))
     address = urlunsplit(urlsplit(machine.database_url)._replace(path=f"/{database}"))
     try:
-        connection = await asyncpg.connect(address, timeout=SECONDS_MAX / 2)
+        connection = await DatabaseServers.of(address).connect(timeout=SECONDS_MAX / 2)
     except asyncpg.InvalidCatalogNameError:
         advice = "start the services, which create their databases"
         raise CheckFailed(fault(subject, f"{database} does not exist", advice)) from None

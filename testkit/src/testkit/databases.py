@@ -23,6 +23,7 @@ import asyncpg
 from common.database.connecting import connect
 from common.database.connection_pool import ConnectionPool
 from common.database.unit_of_work import POOL_CONNECTIONS_MAX, Database
+from common.primitives.database_servers import DatabaseServers
 from common.primitives.limits import WaitLimits
 from operations.provision import create_database, service_database_urls
 from operations.services import Service, service_named
@@ -91,7 +92,7 @@ class LentConnections:
 
     def _pool(self, url: str) -> ConnectionPool:
         async def open_connection() -> asyncpg.Connection:
-            connection = await connect(url, "test", PATIENT)
+            connection = await connect(DatabaseServers.of(url), "test", PATIENT)
             self._opened.append(connection)
             return connection
 

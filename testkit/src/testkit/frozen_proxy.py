@@ -20,6 +20,7 @@ class FrozenProxy:
         self._pumps: set[asyncio.Task[None]] = set()
         self._writers: set[asyncio.StreamWriter] = set()
         self.port = 0
+        self.accepted = 0
 
     def freeze(self) -> None:
         self._flowing.clear()
@@ -29,6 +30,7 @@ class FrozenProxy:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Pass on what one client and the server send."""
+        self.accepted += 1
         self._writers.add(writer)
         await self._flowing.wait()
         try:

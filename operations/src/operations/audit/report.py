@@ -8,10 +8,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
-import asyncpg
 import httpx
 from rich.console import Console
 
+from common.primitives.database_servers import DatabaseServers
 from operations.audit.access import AUDITED, database_variable
 from operations.audit.comparisons import COMPARISONS, Comparison, Connections
 from operations.audit.findings import KINDS, Finding, Kind, Offence, Report, grouped
@@ -242,7 +242,8 @@ async def _connections(secrets: Mapping[str, str]) -> AsyncIterator[Connections]
         databases = {}
         for service in AUDITED:
             settings = {"default_transaction_read_only": "on", "application_name": "campus-audit"}
-            databases[service] = await asyncpg.connect(database_url(secrets, service), server_settings=settings)
+            servers = DatabaseServers.of(database_url(secrets, service))
+            databases[service] = await servers.connect(settings=settings)
             stack.push_async_callback(databases[service].close)
         yield databases
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import asyncpg
 
+from common.primitives.database_servers import DatabaseServers
 from operations.provision import login_in_use, set_password
 from operations.secret_table import login_variable, password_variable
 from operations.secrets import new_password
@@ -120,7 +121,7 @@ WHERE usename = ANY ($1::text[]) GROUP BY usename, application_name
 
 @asynccontextmanager
 async def _administrator(admin_url: str) -> AsyncIterator[asyncpg.Connection]:
-    connection = await asyncpg.connect(admin_url)
+    connection = await DatabaseServers.of(admin_url).connect()
     try:
         yield connection
     except asyncpg.InsufficientPrivilegeError as error:

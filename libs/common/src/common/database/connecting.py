@@ -7,6 +7,7 @@ import asyncpg
 import msgspec
 
 from common.database.connection_pool import ConnectionPool
+from common.primitives.database_servers import DatabaseServers
 from common.primitives.limits import WaitLimits
 
 # Every statement has one good plan for all values. By default PostgreSQL replans a LIMIT or an array each time, which
@@ -24,14 +25,13 @@ SERVER_SETTINGS: Final = {
 }
 
 
-async def connect(url: str, name: str, limits: WaitLimits) -> asyncpg.Connection:
+async def connect(servers: DatabaseServers, name: str, limits: WaitLimits) -> asyncpg.Connection:
     """Open a connection; `name` is shown in pg_stat_activity."""
-    connection = await asyncpg.connect(
-        url,
+    connection = await servers.connect(
         timeout=limits.connection_acquire,
+        settings={"application_name": name, **SERVER_SETTINGS},
         command_timeout=limits.statement,
         statement_cache_size=512,
-        server_settings={"application_name": name, **SERVER_SETTINGS},
     )
     try:
         await connection.set_type_codec(
@@ -59,5 +59,5 @@ def pool_of(
     url: str, name: str, limits: WaitLimits, connections_max: int
 ) -> AbstractAsyncContextManager[ConnectionPool]:
     """Return a pool of such connections. A URL of SQLAlchemy is accepted."""
-    plain = url.replace("postgresql+asyncpg://", "postgresql://")
-    return ConnectionPool.opened(lambda: connect(plain, name, limits), connections_max)
+    servers = DatabaseServers.of(url)
+    return ConnectionPool.opened(lambda: connect(servers, name, limits), connections_max)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-import asyncpg
 import sqlalchemy as sa
 from alembic import context
 from alembic.autogenerate import produce_migrations
@@ -17,6 +16,7 @@ from sqlalchemy.pool import NullPool
 
 from common.migrations.audit_grants import AUDIT_READS, grant_audit
 from common.migrations.schema import create_schema
+from common.primitives.database_servers import DatabaseServers
 
 # A migration that waits for a lock blocks the requests of the old version. It gives up before PostgreSQL looks for a
 # deadlock, after a second, which would end a request that waits for the migration (decision 230).
@@ -44,14 +44,11 @@ def run(metadata: sa.MetaData) -> None:
 
     The command may end between two revisions; a repetition continues there.
     """
-    asyncio.run(_run(os.environ["OWNER_DATABASE_URL"].replace("postgresql+asyncpg://", "postgresql://", 1), metadata))
+    asyncio.run(_run(DatabaseServers.of(os.environ["OWNER_DATABASE_URL"]), metadata))
 
 
-async def _run(url: str, metadata: sa.MetaData) -> None:
-    # asyncpg reads the address itself: SQLAlchemy's form of several servers differs from the one of PostgreSQL.
-    engine = create_async_engine(
-        "postgresql+asyncpg://", async_creator=lambda: asyncpg.connect(url), poolclass=NullPool
-    )
+async def _run(servers: DatabaseServers, metadata: sa.MetaData) -> None:
+    engine = create_async_engine("postgresql+asyncpg://", async_creator=servers.connect, poolclass=NullPool)
     async with engine.connect() as connection:
         await _run_when_unlocked(connection, metadata)
     await engine.dispose()

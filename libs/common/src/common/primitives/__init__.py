@@ -5,6 +5,7 @@ __all__ = [
     "changing",
     "clock",
     "cursors",
+    "database_servers",
     "decisions",
     "encryption",
     "idempotency",

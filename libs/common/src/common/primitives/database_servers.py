@@ -1,0 +1,57 @@
+"""The servers of a database's address: one, or several of which one is the primary."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Self
+from urllib.parse import urlsplit
+
+import asyncpg
+
+# A server that these come from is passed over: it is away, starts or ends, or is not of the demanded kind.
+_NOT_THIS_ONE: Final = (OSError, asyncpg.CannotConnectNowError, asyncpg.TargetServerAttributeNotMatched)
+
+
+@dataclass(slots=True)
+class DatabaseServers:
+    """The addresses to try, each with one server; the one that accepted last is the first.
+
+    asyncpg tries several servers within one limit, of which a server that does not respond at all uses up everything.
+    """
+
+    addresses: list[str]
+
+    @classmethod
+    def of(cls, url: str) -> Self:
+        """Divide `postgresql://account@one:5432,two:5432/name?options`. A URL of SQLAlchemy is accepted."""
+        parts = urlsplit(url.replace("postgresql+asyncpg://", "postgresql://", 1))
+        account, at, hosts = parts.netloc.rpartition("@")
+        return cls([parts._replace(netloc=f"{account}{at}{host}").geturl() for host in hosts.split(",")])
+
+    async def connect(
+        self,
+        *,
+        timeout: float = 60.0,
+        settings: Mapping[str, str] | None = None,
+        command_timeout: float | None = None,
+        statement_cache_size: int = 100,
+    ) -> asyncpg.Connection:
+        """Return a connection within `timeout` seconds, of which each server has an equal share.
+
+        Raises what the last server raised, and at once what none of them would accept, such as a wrong password.
+        """
+        refused: BaseException = OSError("the address names no server")
+        for place, address in enumerate(self.addresses):
+            try:
+                connection = await asyncpg.connect(
+                    address,
+                    timeout=timeout / len(self.addresses),
+                    command_timeout=command_timeout,
+                    statement_cache_size=statement_cache_size,
+                    server_settings=dict(settings or {}),
+                )
+            except _NOT_THIS_ONE as error:
+                refused = error
+            else:
+                self.addresses.insert(0, self.addresses.pop(place))
+                return connection
+        raise refused
