@@ -16,6 +16,7 @@ from common.primitives.public_numbers import NumberKind, kind_of_number
 from common.web.csv_export import csv_head, csv_lines
 from console import formats, parts
 from console.api import ROWS_MAX, ApiProblem, Json, Rows
+from console.choices import Choices, choices_of
 from console.live import event_stream, wants_events
 from console.money import accounts
 from console.visit import InvalidField, Visit
@@ -105,11 +106,12 @@ class _Fields(dict[str, Any]):
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """One filter above a list. With `options` it is a choice, else a text or date field."""
+    """One filter above a list: a choice where the API accepts one of a few values, else a text or date field."""
 
     name: str
     label: str
-    options: tuple[tuple[str, str], ...] = ()
+    options: Choices = ()
+    """Instead of the API's values."""
     kind: Literal["search", "date", "text", "order", "payout", "subject", "hidden"] = "text"
     """`order` and `payout` take a number for people, and filter by its id; `subject` takes a number of either, or the
     reference of a transfer. `hidden` is set by links only.
@@ -129,11 +131,6 @@ _REFERENCE: Final = re.compile("po-[0-9a-f]{32}")
 """Of a transfer (contract section 8.4)."""
 
 
-def choices(*words: str) -> tuple[tuple[str, str], ...]:
-    """Options of a filter: a state in its words for people, any other word as it is."""
-    return tuple((word, formats.state_words(word)) for word in words)
-
-
 @dataclass(frozen=True, slots=True)
 class ListView:
     """A list of the API: where it comes from, its columns and filters."""
@@ -147,6 +144,11 @@ class ListView:
     """Parameters that are always sent."""
     is_paged: bool = True
     """Whether the API's list has pages; else one response has all of its rows."""
+
+    def options_of(self, one: Filter) -> Choices:
+        """Return what a filter offers beside its blank option; empty for a field."""
+        offered = one.options or (choices_of(self.path, one.name) if one.kind == "text" else ())
+        return tuple(option for option in offered if option[0] != one.blank)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.families import Screens
-from console.lists import Column, Filter, ListView, choices, show_list
+from console.lists import Column, Filter, ListView, show_list
 from console.parts import all_rows, command
 from console.visit import Visit
 
@@ -27,8 +27,8 @@ APPLICATIONS = ListView(
         Column("Decided", "decidedAt", "time"),
     ),
     filters=(
-        Filter("status", "Status", choices("pending", "approved", "rejected")),
-        Filter("awaiting", "Awaiting", choices("decision")),
+        Filter("status", "Status"),
+        Filter("awaiting", "Awaiting"),
     ),
     empty="No student has applied yet. Applications appear here when they are sent.",
 )

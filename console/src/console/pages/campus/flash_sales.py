@@ -8,7 +8,7 @@ from starlette.responses import Response
 from console.api import ApiProblem, Json
 from console.families import Screens
 from console.formats import spoken
-from console.lists import Column, Filter, ListView, choices, show_list
+from console.lists import Column, Filter, ListView, show_list
 from console.pages.campus.names import own_campus
 from console.parts import lagos_instant
 from console.visit import Visit
@@ -26,7 +26,7 @@ FLASH_SALES = ListView(
         Column("Starts", "startsAt", "time"),
         Column("Ends", "endsAt", "time"),
     ),
-    filters=(Filter("status", "Status", choices("prepared", "upcoming", "running", "ended")),),
+    filters=(Filter("status", "Status"),),
     empty="No flash sale is listed. Propose one below: it needs the vendor's consent.",
 )
 PROPOSERS: Final = ("flash_sales:propose",)

@@ -10,7 +10,7 @@ from console.api import Json
 from console.charts import column_chart
 from console.families import Screens
 from console.formats import naira, naira_short
-from console.lists import Column, Filter, ListView, choices, show_list
+from console.lists import Column, Filter, ListView, show_list
 from console.pages.campus.names import campus_names, own_campus, percent
 from console.parts import all_rows, command
 from console.visit import Visit
@@ -28,7 +28,7 @@ VENDORS = ListView(
         Column("Commission", lambda one: percent(one.get("commissionBasisPoints")), "number"),
         Column("Since", "createdAt", "time"),
     ),
-    filters=(Filter("status", "Status", choices("active", "suspended")),),
+    filters=(Filter("status", "Status"),),
     empty="No vendor is listed. A vendor appears when an application is approved.",
 )
 

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from console.api import Json
 from console.families import Screens
 from console.formats import FORMER
-from console.lists import Column, Filter, ListView, account, choices, name_rows, show_list, vendor_name
+from console.lists import Column, Filter, ListView, account, name_rows, show_list, vendor_name
 from console.pages.finance.decisions import approved, is_outdated
 from console.pages.vendor.money import CHANGE_COLUMNS
 from console.parts import command, names_of, part
@@ -35,8 +35,8 @@ RELEASES = ListView(
         Column("Decided", "decidedAt", "time"),
     ),
     filters=(
-        Filter("status", "Status", choices("prepared", "approved", "rejected")),
-        Filter("awaiting", "Awaiting", choices("approval")),
+        Filter("status", "Status"),
+        Filter("awaiting", "Awaiting"),
         Filter("vendorId", "Vendor", kind="hidden"),
     ),
     empty="No release is here. A finance maker prepares one on the page of the vendor's bank account.",

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.families import Screens
-from console.lists import ORDER_COLUMN, Column, Filter, ListView, choices, show_list
+from console.lists import ORDER_COLUMN, Column, Filter, ListView, show_list
 from console.money import money
 from console.pages.finance.decisions import AMOUNT, FOREIGN, LEDGER, for_reader
 from console.parts import command
@@ -29,8 +29,8 @@ CHARGEBACKS = ListView(
         Column("Opened", "createdAt", "time"),
     ),
     filters=(
-        Filter("status", "Status", choices("opened", "won", "lost")),
-        Filter("awaiting", "Awaiting", choices("answer")),
+        Filter("status", "Status"),
+        Filter("awaiting", "Awaiting"),
         Filter("orderId", "Order", kind="order"),
     ),
     empty="No chargeback is open. They appear when a payer's bank asks for money back.",

@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.families import Screens
-from console.lists import ORDER_COLUMN, Column, Filter, ListView, choices, show_list
+from console.lists import ORDER_COLUMN, Column, Filter, ListView, show_list
 from console.money import posting_rows
 from console.pages.finance.decisions import LEDGER, approved, for_reader, is_outdated, names_of_decision
 from console.pages.support.orders import order_page
@@ -27,8 +27,8 @@ GOODWILL = ListView(
         Column("Reason", "reason"),
     ),
     filters=(
-        Filter("status", "Status", choices("prepared", "approved", "rejected")),
-        Filter("awaiting", "Awaiting", choices("approval")),
+        Filter("status", "Status"),
+        Filter("awaiting", "Awaiting"),
         Filter("orderId", "Order", kind="order"),
     ),
     empty="No goodwill refund is here. Support prepares one on the page of an order.",

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from console.api import DISPATCH_SECONDS_MAX, ApiProblem, Json
 from console.families import Screens
 from console.formats import days_since, spoken
-from console.lists import Column, Filter, ListView, account, choices, show_list, vendor_name
+from console.lists import Column, Filter, ListView, account, show_list, vendor_name
 from console.money import arrival_words, payout_state, transfer_state
 from console.pages.finance.decisions import is_outdated
 from console.pages.oncall.stops import present_stops
@@ -58,8 +58,8 @@ PAYOUTS = ListView(
         Column("Requested", "createdAt", "time"),
     ),
     filters=(
-        Filter("status", "Status", choices("pending", "processed", "failed")),
-        Filter("awaiting", "Awaiting", choices("dispatch")),
+        Filter("status", "Status"),
+        Filter("awaiting", "Awaiting"),
         Filter("from", "Requested from", kind="date"),
         Filter("to", "Before", kind="date"),
         Filter("reference", "Transfer's reference", kind="search"),
@@ -109,7 +109,7 @@ BATCHES = ListView(
         Column("Failed", "failed", "number"),
         Column("Left out", "skipped", "number"),
     ),
-    filters=(Filter("awaiting", "Awaiting", choices("approval")),),
+    filters=(Filter("awaiting", "Awaiting"),),
     empty="No batch is here. A payout run sends one.",
 )
 

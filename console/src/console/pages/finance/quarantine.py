@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.families import Screens
-from console.lists import ORDER_COLUMN, Column, Filter, ListView, choices, order_name, show_list
+from console.lists import ORDER_COLUMN, Column, Filter, ListView, order_name, show_list
 from console.money import money, posting_rows
 from console.pages.finance.decisions import (
     AMOUNT,
@@ -36,8 +36,8 @@ CHARGES = ListView(
         Column("Received", "createdAt", "time"),
     ),
     filters=(
-        Filter("status", "Status", choices("quarantined", "prepared", "accepted", "returned")),
-        Filter("awaiting", "Awaiting", choices("preparation", "approval")),
+        Filter("status", "Status"),
+        Filter("awaiting", "Awaiting"),
     ),
     empty="No charge is in quarantine. A payment that does not fit its order appears here.",
 )

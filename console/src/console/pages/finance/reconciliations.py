@@ -5,7 +5,7 @@ from starlette.responses import Response
 from console.api import Json
 from console.families import Screens
 from console.formats import spoken
-from console.lists import Column, Filter, ListView, choices, show_list, vendor_name
+from console.lists import Column, Filter, ListView, show_list, vendor_name
 from console.money import payout_state, posting_rows
 from console.pages.finance.decisions import approved, is_outdated, names_of_decision
 from console.parts import account_names, command
@@ -26,8 +26,8 @@ RECONCILIATIONS = ListView(
         Column("Decided", "decidedAt", "time"),
     ),
     filters=(
-        Filter("status", "Status", choices("prepared", "approved", "rejected")),
-        Filter("awaiting", "Awaiting", choices("approval")),
+        Filter("status", "Status"),
+        Filter("awaiting", "Awaiting"),
         Filter("payoutId", "Payout", kind="payout"),
     ),
     empty="No reconciliation is here. Finance prepares one on the page of a payout that failed or came back.",

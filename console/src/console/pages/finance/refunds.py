@@ -9,7 +9,7 @@ from console.api import Json
 from console.banks import names_of_banks
 from console.families import Screens
 from console.formats import spoken
-from console.lists import ORDER_COLUMN, Column, Filter, ListView, choices, show_list
+from console.lists import ORDER_COLUMN, Column, Filter, ListView, show_list
 from console.money import money, posting_rows
 from console.pages.finance.decisions import (
     AMOUNT,
@@ -43,9 +43,9 @@ REFUNDS = ListView(
         Column("Owed since", "createdAt", "time"),
     ),
     filters=(
-        Filter("status", "Status", choices("pending", "submitting", "submitted", "settled", "failed", "prepared")),
-        Filter("kind", "Kind", choices("order", "overpayment", "quarantine", "outside")),
-        Filter("awaiting", "Awaiting", choices("preparation", "approval")),
+        Filter("status", "Status"),
+        Filter("kind", "Kind"),
+        Filter("awaiting", "Awaiting"),
         Filter("orderId", "Order", kind="order"),
         Filter("reference", "Reference", kind="search"),
         Filter("from", "Owed from", kind="date"),

@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from console.api import ApiProblem, Json
 from console.families import Screens
-from console.lists import ORDER_COLUMN, Column, Filter, ListView, choices, show_list
+from console.lists import ORDER_COLUMN, Column, Filter, ListView, show_list
 from console.money import posting_rows, sided
 from console.pages.finance.decisions import LEDGER, approved, balance_of, for_reader, is_outdated, names_of_decision
 from console.parts import account_names, command
@@ -27,8 +27,8 @@ RESOLUTIONS = ListView(
         Column("Prepared", "createdAt", "time"),
     ),
     filters=(
-        Filter("status", "Status", choices("prepared", "approved", "rejected")),
-        Filter("awaiting", "Awaiting", choices("approval")),
+        Filter("status", "Status"),
+        Filter("awaiting", "Awaiting"),
         Filter("orderId", "Order", kind="order"),
     ),
     empty="No resolution is here. Support prepares one when a dispute is clear.",

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from console.api import Json
 from console.banks import names_of_banks
 from console.families import Screens
-from console.lists import Column, Filter, ListView, choices, show_list
+from console.lists import Column, Filter, ListView, show_list
 from console.money import money
 from console.pages.finance.decisions import AMOUNT, LEDGER, approved, is_outdated, names_of_decision
 from console.parts import command
@@ -31,9 +31,8 @@ WITHDRAWALS = ListView(
         Filter(
             "status",
             "Status",
-            choices("waiting", "prepared", "pending", "submitting", "submitted", "paid", "failed", "rejected"),
         ),
-        Filter("awaiting", "Awaiting", choices("preparation", "approval")),
+        Filter("awaiting", "Awaiting"),
     ),
     empty="No withdrawal is here. A buyer requests one to send refunded money from the balance to a bank.",
 )

@@ -5,8 +5,9 @@ from typing import Final
 from starlette.responses import Response
 
 from console.api import ApiProblem, Json
+from console.choices import values_of
 from console.families import Screens
-from console.lists import Column, Filter, ListView, choices, is_id, show_list
+from console.lists import Column, Filter, ListView, is_id, show_list
 from console.live import wants_events
 from console.messages import plain_message
 from console.pages.oncall.runbooks import find_runbook, may_open, permissions_of_page
@@ -16,7 +17,7 @@ from console.visit import InvalidField, Visit
 
 SCREENS = Screens()
 
-SEVERITIES: Final = ("SEV-1", "SEV-2", "SEV-3")
+SEVERITIES: Final = values_of("/api/alerts", "severity")
 # The screen on which an alert with this runbook is worked on.
 _SCREENS: Final = {
     "payout-exceptions": "/payout-exceptions?status=open",
@@ -74,7 +75,7 @@ ALERTS = ListView(
         Column("Raised", "raisedAt", "ago"),
         Column("Closed", "closedAt", "ago"),
     ),
-    filters=(Filter("status", "Status", choices("open", "closed")),),
+    filters=(Filter("status", "Status"),),
     empty="No alert was raised. New alerts are announced here, and are sent to the people on call.",
     fixed={"sort": "severity", "order": "desc"},
 )

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from common.observability.logging import REQUEST_ID
 from console.api import ApiProblem, Json, Rows
 from console.families import Screens
-from console.lists import Column, Filter, ListView, choices, show_list
+from console.lists import Column, Filter, ListView, show_list
 from console.parts import names_of
 from console.visit import Visit
 
@@ -37,7 +37,7 @@ def dead_letters_of(service: str) -> ListView:
             Column("Replayed", "replayedAt", "time"),
             Column("Closed", "closedAt", "time"),
         ),
-        filters=(Filter("awaiting", "Awaiting", choices("replay")),),
+        filters=(Filter("awaiting", "Awaiting"),),
         empty=f"No message of {service} failed for good.",
     )
 
@@ -57,7 +57,7 @@ WEBHOOKS = ListView(
         Column("Closed", "closedAt", "time"),
     ),
     filters=(
-        Filter("outcome", "Outcome", choices("dead", "queued", "done", "ignored")),
+        Filter("outcome", "Outcome"),
         Filter("eventType", "Event"),
         Filter("eventId", "Key", kind="search"),
     ),

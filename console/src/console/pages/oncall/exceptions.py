@@ -7,9 +7,10 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.charts import bar_chart
+from console.choices import choices, choices_of
 from console.families import Screens
 from console.formats import spoken
-from console.lists import Column, Filter, ListView, choices, show_list, vendor_name
+from console.lists import Column, Filter, ListView, show_list, vendor_name
 from console.money import payout_state
 from console.pages.oncall.alerts import SEVERITIES
 from console.parts import command, names_of
@@ -19,19 +20,7 @@ from console.visit import Visit
 SCREENS = Screens()
 
 EXCEPTION_READERS: Final = ("exceptions:read",)
-CAUSES: Final = (
-    "balance_insufficient",
-    "bank_switch_error",
-    "timeout",
-    "account_number_invalid",
-    "name_mismatch",
-    "bank_details_changed",
-    "reversed",
-    "credit_not_released",
-    "release_statement_late",
-    "transfer_contradicted",
-    "unclassified",
-)
+CAUSES: Final = choices_of("/api/payout-exceptions", "cause")
 
 EXCEPTIONS = ListView(
     "/api/payout-exceptions",
@@ -50,9 +39,9 @@ EXCEPTIONS = ListView(
         Column("Closed because", "closedBecause"),
     ),
     filters=(
-        Filter("status", "Status", choices("open", "closed")),
-        Filter("severity", "Severity", choices(*SEVERITIES)),
-        Filter("cause", "Cause", choices(*CAUSES)),
+        Filter("status", "Status"),
+        Filter("severity", "Severity"),
+        Filter("cause", "Cause"),
         Filter("payoutId", "Payout", kind="payout"),
         Filter("vendorId", "Vendor", kind="hidden"),
     ),
@@ -119,7 +108,7 @@ async def exception_page(visit: Visit) -> Response:
         state=payout_state(payout) if payout else None,
         who_may=who_may,
         severities=choices(*SEVERITIES),
-        causes=choices(*CAUSES),
+        causes=CAUSES,
         steps=runbook_steps(exception["cause"]),
         names=await names_of(visit, *(act["by"] for act in exception["acts"])),
     )

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.families import Screens
-from console.lists import Column, Filter, ListView, choices, show_list
+from console.lists import Column, Filter, ListView, show_list
 from console.pages.campus.names import percent
 from console.pages.campus.vendors import vendor_page
 from console.pages.platform.directory import may_decide, member
@@ -34,8 +34,8 @@ CHANGES = ListView(
         Column("Decided", "decidedAt", "time"),
     ),
     filters=(
-        Filter("status", "Status", choices("prepared", "approved", "rejected", "expired")),
-        Filter("awaiting", "Awaiting", choices("approval")),
+        Filter("status", "Status"),
+        Filter("awaiting", "Awaiting"),
     ),
     empty="No commission was changed. Open a vendor to prepare a change.",
 )

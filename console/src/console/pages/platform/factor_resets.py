@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.families import Screens
-from console.lists import Column, Filter, ListView, choices, show_list
+from console.lists import Column, Filter, ListView, show_list
 from console.pages.platform.directory import may_decide, member
 from console.pages.support.users import user_page
 from console.parts import command, names_of
@@ -28,8 +28,8 @@ RESETS = ListView(
         Column("Decided by", "decidedBy", "staff"),
     ),
     filters=(
-        Filter("status", "Status", choices("prepared", "approved", "rejected", "expired")),
-        Filter("awaiting", "Awaiting", choices("approval")),
+        Filter("status", "Status"),
+        Filter("awaiting", "Awaiting"),
         Filter("userId", "Person", kind="hidden"),
     ),
     empty="No second factor was reset. Open a person's page to prepare a reset.",

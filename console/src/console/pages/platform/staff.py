@@ -6,8 +6,9 @@ from typing import Final
 from starlette.responses import Response
 
 from console.api import Json
+from console.choices import choices, values_of
 from console.families import Screens
-from console.lists import Column, Filter, ListView, choices, show_list
+from console.lists import Column, Filter, ListView, show_list
 from console.pages.campus.names import campus_names
 from console.pages.platform.directory import ACTIONS, STAFF_READERS, staff_names, with_names
 from console.parts import command
@@ -17,16 +18,7 @@ from console.visit import Visit
 SCREENS = Screens()
 
 
-ROLES: Final = (
-    "hub_agent",
-    "support_agent",
-    "campus_admin",
-    "finance_maker",
-    "finance_checker",
-    "ops_oncall",
-    "auditor",
-    "platform_admin",
-)
+ROLES: Final = values_of("/api/staff", "role")
 
 
 STAFF = ListView(
@@ -41,7 +33,7 @@ STAFF = ListView(
     ),
     filters=(
         Filter("email", "Exact mail address", kind="search"),
-        Filter("role", "Role", choices(*ROLES)),
+        Filter("role", "Role"),
         Filter("suspended", "Suspended", (("true", "yes"), ("false", "no"))),
     ),
     empty="Nobody holds a staff role.",

@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from console.families import Screens
 from console.formats import spoken
-from console.lists import Column, Filter, ListView, choices, show_list
+from console.lists import Column, Filter, ListView, show_list
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -27,8 +27,8 @@ DELIVERIES = ListView(
         Column("Tried", "attemptedAt", "time"),
     ),
     filters=(
-        Filter("channel", "Channel", choices("push", "messaging", "sms", "email")),
-        Filter("status", "Status", choices("sending", "unknown", "sent", "delivered", "read", "failed", "bounced")),
+        Filter("channel", "Channel"),
+        Filter("status", "Status"),
         Filter("notificationId", "Notification id"),
         Filter("userId", "Person", kind="hidden"),
     ),

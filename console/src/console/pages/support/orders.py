@@ -8,7 +8,7 @@ from starlette.responses import Response
 from console.api import ApiProblem, Json
 from console.families import Screens
 from console.formats import spoken
-from console.lists import Column, Filter, ListView, choices, show_list
+from console.lists import Column, Filter, ListView, show_list
 from console.pages.support.returns import return_kind
 from console.pages.support.timeline import order_timeline
 from console.parts import (
@@ -27,18 +27,6 @@ from console.visit import Form, InvalidField, Visit
 SCREENS = Screens()
 
 ORDER_READERS: Final = ("orders:read", "campus_orders:read")
-ORDER_STATES: Final = choices(
-    "Processing",
-    "expired",
-    "cancelled",
-    "paid_escrow",
-    "dispatched",
-    "delivered",
-    "paid",
-    "disputed",
-    "refund_pending",
-    "refunded",
-)
 
 ORDERS = ListView(
     "/api/campus-orders",
@@ -52,8 +40,8 @@ ORDERS = ListView(
     ),
     filters=(
         Filter("q", "Number, mail or phone", kind="search"),
-        Filter("status", "Status", ORDER_STATES),
-        Filter("awaiting", "Awaiting", choices("resolution")),
+        Filter("status", "Status"),
+        Filter("awaiting", "Awaiting"),
         Filter("buyerId", "Buyer", kind="hidden"),
     ),
     empty="No order has been placed yet.",

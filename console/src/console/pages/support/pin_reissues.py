@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.families import Screens
-from console.lists import Column, Filter, ListView, choices, show_list
+from console.lists import Column, Filter, ListView, show_list
 from console.pages.finance.decisions import is_outdated, names_of_decision
 from console.pages.support.orders import order_page
 from console.parts import command
@@ -26,8 +26,8 @@ PIN_REISSUES = ListView(
         Column("Expires", lambda one: one["expiresAt"] if one["status"] == "prepared" else None, "left"),
     ),
     filters=(
-        Filter("status", "Status", choices("prepared", "approved", "rejected", "expired")),
-        Filter("awaiting", "Awaiting", choices("approval")),
+        Filter("status", "Status"),
+        Filter("awaiting", "Awaiting"),
         Filter("orderId", "Order", kind="order"),
     ),
     empty="No delivery PIN was reissued by staff. Open an order to prepare one.",

@@ -6,12 +6,11 @@ from typing import Final
 from starlette.responses import Response
 
 from console.families import Screens
-from console.lists import Column, Filter, ListView, choices, show_list
+from console.lists import Column, Filter, ListView, show_list
 from console.visit import Visit
 
 SCREENS = Screens()
 
-KINDS = choices("product", "review", "vendor", "message")
 MESSAGES_SHOWN: Final = 100
 OUTCOMES = {"dismiss": "dismissed", "hide": "hidden", "suspend_vendor": "vendor suspended"}
 
@@ -32,8 +31,8 @@ REPORTS = ListView(
         Column("Reported at", "createdAt", "time"),
     ),
     filters=(
-        Filter("kind", "Kind", KINDS),
-        Filter("status", "Status", choices("open", "decided")),
+        Filter("kind", "Kind"),
+        Filter("status", "Status"),
         Filter("awaiting", "Waits for", (("decision", "my decision"),)),
     ),
     empty="No report. Users report products, reviews, vendors and messages that break the rules.",

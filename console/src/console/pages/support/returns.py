@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.families import Screens
-from console.lists import Column, Filter, ListView, choices, order_name, show_list
+from console.lists import Column, Filter, ListView, order_name, show_list
 from console.parts import command
 from console.visit import Visit
 
@@ -29,8 +29,8 @@ RETURNS = ListView(
         Column("Asked", "createdAt", "time"),
     ),
     filters=(
-        Filter("status", "Status", choices("requested", "approved", "rejected")),
-        Filter("awaiting", "Awaiting", choices("decision")),
+        Filter("status", "Status"),
+        Filter("awaiting", "Awaiting"),
     ),
     empty="No return is here. Buyers ask for one within 7 days of the delivery.",
 )

@@ -5,15 +5,16 @@ from typing import Final
 
 from starlette.responses import Response
 
+from console.choices import choices_of
 from console.families import Screens
-from console.lists import Column, Filter, ListView, choices, show_list
+from console.lists import Column, Filter, ListView, show_list
 from console.parts import NAMED_MAX, command, names_of, rows_of_part, show_image
 from console.visit import Visit
 
 SCREENS = Screens()
 
 TICKET_READERS: Final = ("tickets:manage", "tickets:read")
-PRIORITIES: Final = choices("low", "normal", "high", "urgent")
+PRIORITIES: Final = choices_of("/api/support-tickets", "priority")
 CANNED_REPLIES: Final = (
     (
         "Payment under review",
@@ -47,9 +48,9 @@ TICKETS = ListView(
         Filter("q", "Text", kind="search"),
         Filter("orderId", "Order", kind="order"),
         Filter("userId", "Customer", kind="hidden"),
-        Filter("status", "Status", choices("open", "pending", "closed")),
-        Filter("priority", "Priority", PRIORITIES),
-        Filter("awaiting", "Awaiting", choices("answer")),
+        Filter("status", "Status"),
+        Filter("priority", "Priority"),
+        Filter("awaiting", "Awaiting"),
     ),
     empty="No ticket is here. Customers open them in the app or by the messaging app.",
 )

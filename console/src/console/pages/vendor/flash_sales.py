@@ -7,7 +7,7 @@ from starlette.responses import Response
 from console.api import Json
 from console.families import Screens
 from console.formats import naira
-from console.lists import Column, Filter, ListView, choices, show_list
+from console.lists import Column, Filter, ListView, show_list
 from console.parts import all_rows, command, lagos_instant, needed
 from console.visit import Visit
 
@@ -26,7 +26,7 @@ FLASH_SALES = ListView(
         Column("Starts", "startsAt", "time"),
         Column("Ends", "endsAt", "time"),
     ),
-    filters=(Filter("status", "Status", choices("prepared", "upcoming", "running", "ended")),),
+    filters=(Filter("status", "Status"),),
     empty="No sale runs or is planned. A sale sells a limited quantity at a lower price for a time.",
 )
 

@@ -12,9 +12,10 @@ from starlette.responses import Response
 from common.primitives.clock import SystemClock
 from console.api import ApiProblem, Json
 from console.banks import names_of_banks
+from console.choices import choices
 from console.families import Screens
 from console.formats import LAGOS, instant
-from console.lists import Column, Filter, ListView, account, choices, csv_response, load_list
+from console.lists import Column, Filter, ListView, account, csv_response, load_list
 from console.money import OBSTACLES, arrival_words, payout_state
 from console.pages.vendor.orders import LINE_NAMES, share_of
 from console.visit import InvalidField, Visit
@@ -148,7 +149,7 @@ PAYOUTS = ListView(
         Column("Paid", paid_at, "time"),
         Column("Reference", "transferReference"),
     ),
-    filters=(Filter("status", "Status", choices("pending", "processed", "failed")),),
+    filters=(Filter("status", "Status"),),
     empty="No payout has been requested yet.",
 )
 WEEKDAYS: Final = choices("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")

@@ -11,7 +11,7 @@ from common.primitives.typed_text import compact
 from console.api import Json
 from console.families import Screens
 from console.formats import LAGOS, lagos, naira
-from console.lists import Column, Filter, ListView, choices, show_list
+from console.lists import Column, Filter, ListView, show_list
 from console.pages.support.timeline import transitions_of
 from console.parts import all_rows, cancel_item, cancelled_minor, item_choices, nothing, part
 from console.visit import InvalidField, Visit
@@ -54,18 +54,6 @@ ORDERS = ListView(
         Filter(
             "status",
             "Status",
-            choices(
-                "Processing",
-                "paid_escrow",
-                "dispatched",
-                "delivered",
-                "paid",
-                "disputed",
-                "refund_pending",
-                "refunded",
-                "cancelled",
-                "expired",
-            ),
         ),
         Filter("from", "From", kind="date"),
         Filter("to", "Before", kind="date"),

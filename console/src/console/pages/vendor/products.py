@@ -7,9 +7,10 @@ from typing import Final
 from starlette.responses import Response
 
 from console.api import ApiProblem, Json
+from console.choices import choices, choices_of
 from console.families import Screens
 from console.formats import spoken
-from console.lists import Column, Filter, ListView, choices, show_list
+from console.lists import Column, Filter, ListView, show_list
 from console.parts import command, needed, part
 from console.visit import Form, Visit
 
@@ -31,7 +32,7 @@ CATEGORIES: Final = choices(
     "other",
 )
 """Those that the shop lists and draws; a product of the API or of a file keeps another."""
-CONDITIONS: Final = choices("new", "like_new", "good", "fair")
+CONDITIONS: Final = choices_of("/api/products", "condition")
 VARIANT_COLUMNS: Final = (
     Column("Variant", lambda variant: ", ".join(variant["values"].values())),
     Column("SKU", "sku"),
@@ -66,7 +67,7 @@ PRODUCTS = ListView(
     ),
     filters=(
         Filter("q", "Name", kind="search"),
-        Filter("status", "Status", choices("published", "draft", "removed")),
+        Filter("status", "Status"),
         Filter("lowStock", "Stock", (("true", "low or sold out"), ("false", "enough"))),
     ),
     empty="No product yet. Add the first one: buyers see it at once.",

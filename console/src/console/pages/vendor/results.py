@@ -9,7 +9,7 @@ from common.primitives.clock import SystemClock
 from console.charts import bar_chart, column_chart
 from console.families import Screens
 from console.formats import LAGOS, naira, naira_short
-from console.lists import Column, Filter, ListView, choices, load_list, show_list
+from console.lists import Column, Filter, ListView, load_list, show_list
 from console.sales import FIGURE_COLUMNS, sums
 from console.visit import Visit
 
@@ -58,7 +58,7 @@ async def sales_page(visit: Visit) -> Response:
         f"/api/vendors/{visit.user.vendor_id}/sales",
         columns=(Column("Product" if by_product else "Period", "label"), *FIGURE_COLUMNS),
         filters=(
-            Filter("groupBy", "By", choices("week", "month", "product", "variant"), blank="day"),
+            Filter("groupBy", "By", blank="day"),
             Filter("from", "From", kind="date"),
             Filter("to", "Before", kind="date"),
         ),
