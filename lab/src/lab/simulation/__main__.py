@@ -17,8 +17,8 @@ from lab.systems import logger
 
 # A system is used for so many seeds, because an audit reads all that they left.
 _SEEDS_OF_A_SYSTEM = 200
-# The first of these finds the fault; the others are for changed plans.
-_PLANTED_SEEDS = range(5, 25)
+# A short plan with a release, of which the steps after it are not needed to break the promise.
+_PLANTED_SEED = FIRST_STORY + [*STORIES].index("a second payment when delivered")
 _PLANTED_TRIALS_MAX = 4
 # Not seed 2: with `--everyone` an alert of each earlier run is open, and the passing of a day pages it again, so that
 # a later step finds one message more in `notifications.deliveries`.
@@ -87,12 +87,11 @@ async def is_repeatable(market: SimulatedMarketplace) -> bool:
 
 
 async def finds_planted_fault(market: SimulatedMarketplace) -> bool:
-    """Return whether a seed breaks, and is shrunk, when the broker confirms the releases of escrow and forgets them."""
+    """Return whether a story breaks, and is shrunk, when the broker confirms releases of escrow and forgets them."""
     market.broker.dropped_type = EscrowReleased.TYPE
-    for seed in _PLANTED_SEEDS:
-        if broken := await examine(market, seed, trials_max=_PLANTED_TRIALS_MAX):
-            print(f"With a planted fault:\n{broken.text}")
-            return len(broken.plan) < len(plan_of(seed))
+    if broken := await examine(market, _PLANTED_SEED, trials_max=_PLANTED_TRIALS_MAX):
+        print(f"With a planted fault:\n{broken.text}")
+        return len(broken.plan) < len(plan_of(_PLANTED_SEED))
     print("SELF-CHECK FAILED: a broker that forgets releases broke no promise")
     return False
 
