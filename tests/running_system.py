@@ -16,6 +16,7 @@ import pytest_asyncio
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.system import System
 from operations.journey import Marketplace, SignedInUser
+from testkit.marketplaces import marketplace_at
 from testkit.workers import throwaway_state
 from tests.end_to_end.issuers import FurtherIssuers, further_issuers
 from tests.end_to_end.responses import Responses
@@ -118,7 +119,7 @@ def responses(system: System) -> Iterator[Responses]:
 
 
 def new_market(system: System, responses: Responses) -> Marketplace:
-    market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
+    market = marketplace_at(system.base_url, system.sandbox_url, system.secrets)
     market.http.headers["X-Forwarded-For"] = new_address()
     market.http.event_hooks["response"].append(responses.compare)
     return market

@@ -26,6 +26,7 @@ from common.web.endpoint_table import Idempotency, Media, Route, read_routes, te
 from contracts import demo
 from contracts.permissions import PERMISSIONS_BY_ROLE, SECOND_FACTOR_ROLES, permissions_of
 from operations.journey import Marketplace, SignedInUser
+from testkit.marketplaces import marketplace_at
 from tests.end_to_end.conftest import new_address
 from tests.end_to_end.issuers import FurtherIssuers
 from tests.end_to_end.steps import newcomer, stepped_up
@@ -154,7 +155,7 @@ class Callers:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def callers(system: System, issuers: FurtherIssuers) -> Callers:
-    market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
+    market = marketplace_at(system.base_url, system.sandbox_url, system.secrets)
     market.http.headers["X-Forwarded-For"] = new_address()
     try:
         enrolled = [user for user in demo.USERS if user.name not in ONE_FACTOR]

@@ -15,6 +15,7 @@ from common.web.endpoint_table import Idempotency, Media, Route, read_routes
 from contracts import demo
 from contracts.permissions import SECOND_FACTOR_ROLES, STAFF_ROLES, permissions_of
 from operations.journey import Marketplace, SignedInUser
+from testkit.marketplaces import marketplace_at
 from tests.end_to_end.conftest import new_address
 from tests.end_to_end.steps import newcomer, stepped_up
 
@@ -42,7 +43,7 @@ class Knocker:
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def knockers(system: System) -> list[Knocker]:
     """Each demo user at AAL1; staff and a vendor at AAL2 too; and an anonymous caller."""
-    market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
+    market = marketplace_at(system.base_url, system.sandbox_url, system.secrets)
     market.http.headers["X-Forwarded-For"] = new_address()
     shown = [Knocker("nobody", (), False, None)]
     try:

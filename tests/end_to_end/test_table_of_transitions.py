@@ -22,6 +22,7 @@ from campus_tools.launcher.system import System
 from operations.audit import findings_of
 from operations.journey import Marketplace
 from testkit.fixtures import eventually
+from testkit.marketplaces import marketplace_at
 from tests.end_to_end.conftest import Users, new_address
 from tests.end_to_end.order_scenario import COMPLAINT, PRICE_MINOR, Scenario
 from tests.running_system import restart_processes
@@ -241,7 +242,7 @@ ROWS: dict[str, tuple[Walk, tuple[str, ...]]] = {
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def scenario(system: System, users: Users) -> Any:
-    market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
+    market = marketplace_at(system.base_url, system.sandbox_url, system.secrets)
     market.http.headers["X-Forwarded-For"] = new_address()
     scenario = Scenario(market, users, "")
     scenario.product_id = await scenario.sell(500)

@@ -9,6 +9,7 @@ import pytest_asyncio
 
 from campus_tools.launcher.system import System
 from operations.journey import Marketplace
+from testkit.marketplaces import marketplace_at
 from testkit.workers import throwaway_state
 
 SETTINGS = {
@@ -39,7 +40,7 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def market(system: System) -> AsyncIterator[Marketplace]:
     """Yield a patient client: it repeats what a good client repeats, with the same idempotency keys."""
-    market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
+    market = marketplace_at(system.base_url, system.sandbox_url, system.secrets, patient=True)
     # Longer than the lease of an idempotency key.
     market.wait_seconds_max = 120
     yield market

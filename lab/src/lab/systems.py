@@ -25,6 +25,7 @@ from operations.audit import findings_of
 from operations.journey import Marketplace
 from operations.processes import CAMPUS, SANDBOX_PORT, SystemPlan
 from operations.secrets import read_secrets
+from testkit.marketplaces import marketplace_at
 
 Log = Callable[[str], None]
 """Prints one line about the progress of a run."""
@@ -73,7 +74,7 @@ class RunningSystem:
     def market(self) -> Marketplace:
         """Return a client of the public API."""
         base_url, sandbox_url = (f"http://127.0.0.1:{self.port_base + offset}" for offset in (0, SANDBOX_PORT))
-        return Marketplace.at(base_url, sandbox_url, self.secrets)
+        return marketplace_at(base_url, sandbox_url, self.secrets)
 
 
 def logger(program: str) -> Log:
@@ -121,7 +122,7 @@ async def clients_of(
 ) -> AsyncIterator[Marketplace]:
     """Yield clients of a system, whose calls the history records; patient ones repeat requests as the SDKs do."""
     client = httpx.AsyncClient if history is None else partial(RecordingClient, history)
-    market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=patient, client=client)
+    market = marketplace_at(system.base_url, system.sandbox_url, system.secrets, patient=patient, client=client)
     try:
         yield market
     finally:

@@ -83,6 +83,14 @@ async def test_forms_and_files_have_a_length_and_are_not_chunked():
     assert b"\x89PNG" in server.bodies[1]
 
 
+async def test_a_large_body_is_sent_whole_with_its_length():
+    server, body = Recording(OK), b"a" * (2**20 + 1)
+    async with serving(server) as url, provider_client(base_url=url, timeout=PATIENT) as client:
+        await client.put("/", content=body)
+    assert "transfer-encoding" not in server.heads[0]
+    assert server.bodies == [body]
+
+
 async def test_a_connection_is_used_again():
     server = Recording(OK, OK)
     async with serving(server) as url, provider_client(base_url=url, timeout=PATIENT) as client:

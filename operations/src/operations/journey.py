@@ -67,23 +67,14 @@ class Marketplace:
     _used_codes: dict[str, set[str]] = field(default_factory=dict)
 
     @classmethod
-    def at(
-        cls,
-        base_url: str,
-        sandbox_url: str,
-        secrets: Mapping[str, str],
-        *,
-        patient: bool = False,
-        client: Callable[..., httpx.AsyncClient] = httpx.AsyncClient,
-    ) -> "Marketplace":
-        """Connect to the system at these addresses. `secrets`: the content of secrets.env; `client` reaches the API."""
+    def at(cls, base_url: str, sandbox_url: str, secrets: Mapping[str, str], *, patient: bool = False) -> "Marketplace":
+        """Connect to the system at these addresses. `secrets`: the content of secrets.env."""
         limits = httpx.Limits(max_connections=200)
-        return cls(
-            client(base_url=base_url, timeout=30, limits=limits, trust_env=False, verify=client_tls()),
-            httpx.AsyncClient(base_url=sandbox_url, timeout=30, limits=limits, trust_env=False, verify=client_tls()),
-            secrets,
-            patient,
+        api, sandbox = (
+            httpx.AsyncClient(base_url=url, timeout=30, limits=limits, trust_env=False, verify=client_tls())
+            for url in (base_url, sandbox_url)
         )
+        return cls(api, sandbox, secrets, patient)
 
     async def close(self) -> None:
         await self.http.aclose()

@@ -8,6 +8,7 @@ httpx-aiohttp reports a connection that ended after the request as `ConnectTimeo
 import ssl
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
+from io import BytesIO
 from typing import Final
 from urllib.request import getproxies
 
@@ -19,6 +20,7 @@ from common.primitives.tls import client_tls
 
 # httpx's default. A provider keeps an idle connection for longer.
 KEEPALIVE_SECONDS: Final = 5.0
+_BYTES_AT_ONCE_MAX: Final = 2**20
 # httpx has set those that a request needs.
 _NO_AUTO_HEADERS: Final = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
 
@@ -42,11 +44,13 @@ def provider_client(
         base_url=base_url,
         headers=headers,
         timeout=timeout,
-        transport=_AiohttpTransport(connections_max, trust_env, tls or client_tls()),
+        transport=AiohttpTransport(connections_max, trust_env, tls or client_tls()),
     )
 
 
-class _AiohttpTransport(httpx.AsyncBaseTransport):
+class AiohttpTransport(httpx.AsyncBaseTransport):
+    """The transport of such a client, for one with other arguments."""
+
     def __init__(self, connections_max: int, trust_env: bool, tls: ssl.SSLContext) -> None:
         self._connections_max, self._trust_env, self._tls = connections_max, trust_env, tls
         # aiohttp opens its session in the loop that uses it.
@@ -64,7 +68,8 @@ class _AiohttpTransport(httpx.AsyncBaseTransport):
                 URL(str(request.url), encoded=True),
                 headers=headers,
                 skip_auto_headers=_NO_AUTO_HEADERS,
-                data=body or None,
+                # aiohttp warns of large bytes, which it writes at once.
+                data=BytesIO(body) if len(body) > _BYTES_AT_ONCE_MAX else body or None,
                 allow_redirects=False,
                 timeout=aiohttp.ClientTimeout(
                     connect=timeout["pool"], sock_connect=timeout["connect"], sock_read=timeout["read"]
