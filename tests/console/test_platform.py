@@ -1,6 +1,5 @@
 """Platform admins: a role that moves money is granted by two of them, a commission is changed by two."""
 
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -12,8 +11,9 @@ from operations.journey import Marketplace, SignedInUser
 from tests.console.amounts import check_row
 from tests.console.conftest import Arrival
 from tests.end_to_end.command_line import cli_of_the_machine
+from tests.end_to_end.responses import Responses
 from tests.end_to_end.steps import newcomer, stepped_up
-from tests.running_system import with_old_factor
+from tests.running_system import new_market, with_old_factor
 
 SCREENS = (
     "/staff",
@@ -31,7 +31,7 @@ SCREENS = (
 
 @dataclass(frozen=True)
 class Admins:
-    """Two platform admins of one test run, and a third person who has two factors and no role."""
+    """Two platform admins of all tests here, and a person of this test who has two factors and no role."""
 
     maker: SignedInUser
     checker: SignedInUser
@@ -39,18 +39,23 @@ class Admins:
     user_id: str
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def admins(system: System, market: Marketplace) -> AsyncIterator[Admins]:
-    first, second, third = [await newcomer(market) for _ in range(3)]
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def two_admins(system: System, responses: Responses) -> tuple[SignedInUser, SignedInUser]:
+    market = new_market(system, responses)
     machine = cli_of_the_machine(system)
-    for admin in (first, second):
-        await machine.done("staff", "bootstrap", admin.email, "--yes")
-    yield Admins(
-        await stepped_up(market, first.email),
-        await stepped_up(market, second.email),
-        await stepped_up(market, third.email),
-        str(third.id),
-    )
+    try:
+        first, second = [await newcomer(market) for _ in range(2)]
+        for admin in (first, second):
+            await machine.done("staff", "bootstrap", admin.email, "--yes")
+        return await stepped_up(market, first.email), await stepped_up(market, second.email)
+    finally:
+        await market.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def admins(two_admins: tuple[SignedInUser, SignedInUser], market: Marketplace) -> Admins:
+    third = await newcomer(market)
+    return Admins(*two_admins, await stepped_up(market, third.email), str(third.id))
 
 
 async def test_two_admins_grant_a_role_that_transfers_money(

@@ -15,6 +15,7 @@ import pytest
 from campus_tools.launcher.system import System
 from operations.campusctl.sign_ins import SignIn, SignIns
 from operations.journey import Marketplace
+from tests.end_to_end.command_line import CommandLine
 
 from .conftest import Users
 
@@ -80,20 +81,16 @@ async def test_a_drill_is_measured_aborted_and_undone(
     third = await planted_alert(market, users, {alert["id"], second["id"]})
     running.kill()
     await running.wait()
-    refused = await start(environment, "dead-letters", "--yes")
-    output, _ = await refused.communicate()
-    assert (refused.returncode, "--undo" in json.loads(output)["error"]["advice"]) == (1, True)
-    undone = await start(environment, "--undo")
-    output, complained = await asyncio.wait_for(undone.communicate(), 120)
-    assert undone.returncode == 0, complained
+    cli = CommandLine(environment)
+    code, output = await cli.call("drill", "dead-letters", "--yes")
+    assert (code, "--undo" in output["error"]["advice"]) == (1, True)
+    await cli.done("drill", "--undo")
     dead_letter = await market.get(f"/api/dead-letters/notifications/{third['subject']}", users.ops)
     assert dead_letter["closedAt"] is not None
 
 
 async def test_the_drills_are_listed_with_their_reasons(environment: dict[str, str]) -> None:
-    listing = await start(environment, "--list")
-    output, _ = await listing.communicate()
-    drills = json.loads(output)["data"]
-    assert (listing.returncode, len(drills)) == (0, 10)
+    drills = await CommandLine(environment).done("drill", "--list")
+    assert len(drills) == 10
     runbooks = Path("docs/runbooks")
     assert [drill["name"] for drill in drills if not (runbooks / f"{drill['name']}.md").exists()] == []
