@@ -2,11 +2,3 @@
 
 An adapter of a service decides what follows from a record. No decision of the product is here.
 """
-
-__all__ = [
-    "calls",
-    "flutterwave",
-    "paystack",
-    "records",
-    "wire",
-]

@@ -19,13 +19,3 @@ token and an unusual address never fail it. 422 is for an `id` that is no UUID, 
 over 200 characters, U+0000 or lone surrogates, and a missing or malformed `email`. In a sign-up the address must be
 plain and the number possible. The first call for an id decides, and later ones get its response.
 """
-
-__all__ = [
-    "change_profile",
-    "find_user",
-    "load_demo",
-    "match_password",
-    "provision_user",
-    "publish_profiles",
-    "sign_up",
-]

@@ -6,5 +6,3 @@ and the key's row; the gateway repeats it every 10 s. A revocation reaches every
 **A key is stored as a keyed hash** and shown once. Unknown, expired, revoked and misplaced keys are one and the same
 401.
 """
-
-__all__ = ["create_api_key", "exchange_api_key", "revoke_api_key", "warn_of_expiring_keys"]

@@ -5,10 +5,3 @@ and hubs to their staff. A decision on a vendor writes roles and states, which n
 right is checked first, in the caller's own unit of work, by rows that never change. Private vendor fields are not
 granted to the API role; the view `vendors_in_full` has its own condition.
 """
-
-__all__ = [
-    "change_campus",
-    "change_hub",
-    "open_campus",
-    "open_hub",
-]

@@ -16,10 +16,3 @@ profile names it. The last confirmation is the only one. A changed number or add
 
 **A wrong code is 422** `VALIDATION_FAILED` with the parameter `code`; 401 would make clients refresh a valid token.
 """
-
-__all__ = [
-    "request_code",
-    "request_text",
-    "send_code",
-    "verify_code",
-]

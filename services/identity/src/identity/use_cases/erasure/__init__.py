@@ -5,8 +5,3 @@ data; a constraint keeps the row empty. A keyed hash of the mailbox stays, so a 
 second reward. create-user for the id returns its first response. The password is required (except for federated
 users) and counts like a login.
 """
-
-__all__ = [
-    "record_evaluation",
-    "request_erasure",
-]

@@ -23,17 +23,3 @@ belongs to one user, who has at most ten factors of a kind.
 a platform_admin approves it, 24 hours later at the earliest. A factor that was used since, and the user's own
 hand, refuse it. The approval removes every factor and recovery code and ends all sessions (decision 194).
 """
-
-__all__ = [
-    "approve_factor_reset",
-    "enroll_factor",
-    "prepare_factor_reset",
-    "register_passkey",
-    "reject_factor_reset",
-    "remove_factor",
-    "renew_recovery_codes",
-    "start_passkey_assertion",
-    "start_passkey_registration",
-    "verify_factor",
-    "verify_passkey",
-]

@@ -11,5 +11,3 @@ the verifier of PKCE derive from it. Calls to the provider are made between the 
 **The page that the user returns to gets a code, never a token.** It is valid for 60 s and exchanged once. The page
 puts a random value of its own into `returnTo` and compares it, so that no other user can sign it in to their account.
 """
-
-__all__ = ["exchange_code", "finish_sign_in", "receive_logout", "start_sign_in"]

@@ -4,8 +4,3 @@
 Beyond a queue of a hundred, logins get 503. Outdated hashes are renewed at login. No transaction is open during
 hashing.
 """
-
-__all__ = [
-    "change_password",
-    "reset_password",
-]

@@ -3,5 +3,3 @@
 **A view is a link**: the path of a list and the query of its address. The API interprets neither; the console checks
 both as it does every address.
 """
-
-__all__ = ["delete_view", "rename_view", "save_view"]

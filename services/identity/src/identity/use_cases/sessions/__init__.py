@@ -17,12 +17,3 @@ a lost response. Any other reuse ends the session. The successor is an HMAC of t
 stored in the clear. The token is `<session id>.<secret>`, stored as SHA-256, so that the gateway can count refreshes
 by session.
 """
-
-__all__ = [
-    "log_in",
-    "log_out",
-    "open_federated_session",
-    "refresh_session",
-    "revoke_distrusted_sessions",
-    "revoke_sessions",
-]

@@ -9,11 +9,3 @@ response to the owner is the same whether such an account exists.
 **Locks.** The shop's row comes first, then the member's profile: the second of two concurrent acts sees the first.
 A change of a role and a removal end the member's sessions, so that the next token has the present rights.
 """
-
-__all__ = [
-    "accept_shop_invitation",
-    "change_shop_member",
-    "decline_shop_invitation",
-    "invite_shop_member",
-    "remove_shop_member",
-]

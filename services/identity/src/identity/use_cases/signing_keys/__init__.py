@@ -24,10 +24,3 @@ Within a minute no process accepts the old key. While identity is unavailable th
 **A key signs by the clock.** A rotation writes one row with the time from which the key signs. No second step is
 needed, and no process is notified.
 """
-
-__all__ = [
-    "ensure_signing_key",
-    "retire_compromised_key",
-    "retire_keys",
-    "rotate_keys",
-]

@@ -32,17 +32,3 @@ wrong one, codes and reset mails are not sent, and a further issuer's token is 4
 `issue_tokens`, which rejects suspended users. The suspension locks profile and account, so a concurrent login is
 ended or never starts.
 """
-
-__all__ = [
-    "appoint_admin",
-    "appoint_hub_agent",
-    "approve_staff_grant",
-    "dismiss_hub_agent",
-    "ensure_first_admin",
-    "grant_role",
-    "reinstate_user",
-    "reject_staff_grant",
-    "revoke_role",
-    "suspend_user",
-]
-STEPS = ("propose_roles",)

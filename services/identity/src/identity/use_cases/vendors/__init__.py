@@ -10,15 +10,3 @@ needs a session of AAL2 and no step-up, as the contract lists none.
 **A commission needs two users as well** (decision 30). A trigger refuses a commission without an approved change.
 Earlier orders keep theirs.
 """
-
-__all__ = [
-    "apply_as_vendor",
-    "approve_commission_change",
-    "approve_vendor_application",
-    "change_vendor",
-    "prepare_commission_change",
-    "reinstate_vendor",
-    "reject_commission_change",
-    "reject_vendor_application",
-    "suspend_vendor",
-]

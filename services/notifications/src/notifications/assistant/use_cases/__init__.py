@@ -27,13 +27,3 @@ HTML, Markdown links and images, and addresses of other hosts are neutralized wo
 **A slow client** slows its own reply down: one event is buffered. A disconnect closes the connection to the provider.
 Replies use 200 HTTP connections of their own in each process.
 """
-
-__all__ = [
-    "open_turn",
-    "query_model",
-    "remove_conversation",
-    "run_tool",
-    "run_turn",
-]
-
-STEPS = ("alerts", "save_turn")

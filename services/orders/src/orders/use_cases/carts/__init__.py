@@ -4,9 +4,3 @@
 of the order, so one of two concurrent checkouts finds none. The Idempotency-Key is bound to cart and vendor, not to
 the lines, which are deleted on a repetition.
 """
-
-__all__ = [
-    "check_out_cart",
-    "remove_cart_item",
-    "set_cart_item",
-]

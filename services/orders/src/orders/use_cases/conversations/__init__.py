@@ -17,16 +17,3 @@ read is recorded.
 **Images are private.** An upload is recorded before its file is stored; the message that shows it makes it readable for
 the readers of the conversation (decision 169).
 """
-
-__all__ = [
-    "add_message_image",
-    "block_conversation",
-    "check_conversation_access",
-    "find_participant",
-    "make_offer",
-    "open_conversation",
-    "post_message",
-    "read_conversation",
-    "unblock_conversation",
-    "withdraw_offer",
-]

@@ -10,13 +10,3 @@ After the fourth PIN, or five wrong attempts, two members of staff may add one m
 the buyer and prepares it, another person approves it within a day. The new PIN goes to the buyer as every PIN does;
 staff never see it. An order has at most ten PINs. A second approved reissue of an order raises a SEV-3 alert.
 """
-
-__all__ = [
-    "approve_pin_reissue",
-    "explain_missing_pin",
-    "issue_delivery_pin",
-    "prepare_pin_reissue",
-    "reissue_delivery_pin",
-    "reject_pin_reissue",
-    "verify_delivery",
-]

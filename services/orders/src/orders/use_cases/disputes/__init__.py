@@ -18,14 +18,3 @@ or nothing, and payments publishes this release too. After the PIN the status st
 
 A second resolution while one is prepared, and a second decision, are 409.
 """
-
-__all__ = [
-    "add_evidence",
-    "approve_resolution",
-    "check_evidence_upload",
-    "dispute_order",
-    "find_resolved_order",
-    "prepare_resolution",
-    "record_chargeback",
-    "reject_resolution",
-]

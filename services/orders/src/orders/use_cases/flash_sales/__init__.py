@@ -9,9 +9,3 @@ before sales. Units return with the stock; a late charge claims them again, and 
 the vendor). Until then it is `prepared`, has no effect, and only the vendor and the campus staff see it
 (`?status=prepared`). When its period passes it is `expired`. Staff (`flash_sales:propose`) need AAL2.
 """
-
-__all__ = [
-    "approve_flash_sale",
-    "create_flash_sale",
-    "end_flash_sale",
-]

@@ -4,12 +4,3 @@
 name have separate sequences, because different events carry them. The commission of an unknown vendor is 500 basis
 points. Products store their vendor's name and campus.
 """
-
-__all__ = [
-    "close_vendor",
-    "project_campus",
-    "project_hub",
-    "project_user",
-    "project_vendor",
-    "project_vendor_status",
-]

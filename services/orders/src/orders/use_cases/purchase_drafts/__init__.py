@@ -3,5 +3,3 @@
 Notifications publishes the cart of a user who has proven the number. The draft has the id that the link names. Only
 its buyer checks it out, once, at the current prices.
 """
-
-__all__ = ["check_out_purchase_draft", "record_purchase_draft"]

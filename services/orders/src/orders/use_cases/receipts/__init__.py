@@ -4,5 +4,3 @@
 of the vendor that is locked last. Its names, lines and sums are stored then: a later rename changes no receipt. An
 order that was paid before receipts existed gets its number when it is first read.
 """
-
-__all__ = ["issue_receipts"]

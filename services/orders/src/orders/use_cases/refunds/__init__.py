@@ -3,9 +3,3 @@
 **Only refunds of the order's own requests change it**, by their `refundId`. An event of another refund counts as
 stale at once and causes no retries: a refund is stored before it is requested, so a later event cannot make it known.
 """
-
-__all__ = [
-    "record_refund_failed",
-    "record_refund_posted",
-    "record_refund_settled",
-]

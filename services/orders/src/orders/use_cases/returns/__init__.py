@@ -9,10 +9,3 @@ return to the stock: the vendor decides that.
 A quantity beyond that of other requests, and a return after the window, are 409. A quantity above the order's, and
 an item of another order, are 422.
 """
-
-__all__ = [
-    "approve_return",
-    "find_returned_order",
-    "reject_return",
-    "request_return",
-]

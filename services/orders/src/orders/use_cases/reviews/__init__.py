@@ -10,10 +10,3 @@ policy checks that the buyer may review.
 
 **The reviewed vendor replies once**, in public. A row policy admits no second reply.
 """
-
-__all__ = [
-    "hide_review",
-    "post_review",
-    "reply_to_review",
-    "restore_review",
-]

@@ -3,5 +3,3 @@
 **Sales are rows of items with their share of the order's money** (`sale_lines`), replaced by the newest state that
 payments publishes (decision 52). Payments has the ledger; the audit compares both.
 """
-
-__all__ = ["lock_paid_order", "lock_sold_order", "project_sale", "project_sale_with_transition"]

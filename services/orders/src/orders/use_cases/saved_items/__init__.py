@@ -4,11 +4,3 @@
 trigger records the change in its own transaction; the loop `publish-saved-product-changes` publishes it to the savers
 in batches, one transaction each.
 """
-
-__all__ = [
-    "follow_vendor",
-    "publish_saved_product_change",
-    "remove_saved_product",
-    "save_product",
-    "unfollow_vendor",
-]

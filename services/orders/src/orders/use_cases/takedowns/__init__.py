@@ -2,5 +2,3 @@
 
 A takedown hides one product of the admin's campus from buyers and names the reason to its vendor. Open orders go on.
 """
-
-__all__ = ["delist_product", "restore_listing"]

@@ -1,3 +1,1 @@
 """Audits of all services: their results."""
-
-__all__ = ["record_audit"]

@@ -6,7 +6,3 @@ holds it again where the balance still has it, and is quarantined as underpaid w
 posting, a change of the row and a line of the statement. The order's lock is taken before that of the balance.
 A message that changes a balance shares its transaction with no other: the next one's order would be locked after it.
 """
-
-__all__ = ["sweep_holds"]
-
-STEPS = ("hold_balance", "return_hold", "spend_hold")

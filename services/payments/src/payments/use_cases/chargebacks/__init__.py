@@ -37,14 +37,3 @@ No money is returned twice:
 An order whose money a chargeback returned, and that staff resolve for the vendor, gets a release of 0, so that it is
 completed.
 """
-
-__all__ = [
-    "add_evidence",
-    "check_due_chargeback",
-    "query_decided_disputes",
-    "query_disputes",
-    "resolve_chargeback",
-    "submit_response",
-]
-
-STEPS = ("record_dispute",)

@@ -1,3 +1,1 @@
 """Open obligations that block a user's erasure."""
-
-__all__ = ["evaluate_erasure"]

@@ -4,12 +4,3 @@
 released to each owner after the movement (decision 52). `python -m payments publish-escrows` publishes the state of
 every order once (`payments.escrow_stated`), for services that project it from a later version on.
 """
-
-__all__ = [
-    "close_order",
-    "freeze_escrow",
-    "publish_escrows",
-    "release_by_staff",
-    "release_on_delivery",
-    "unfreeze_escrow",
-]

@@ -6,5 +6,3 @@ changes, before the payout or after it. An order receives at most what is left o
 chargebacks, and at most `GOODWILL_ORDER_MAX_MINOR` in all. The escrow's lock serializes it with refunds, releases and
 chargebacks; while a chargeback is open it is refused.
 """
-
-__all__ = ["approve_goodwill", "prepare_goodwill", "reject_goodwill"]

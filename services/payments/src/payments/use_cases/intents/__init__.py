@@ -15,11 +15,3 @@ The buyer opens another attempt under a new reference. A late success of the fai
 failure after a success is stale. A unique index allows one live intent for each order. Every call has its own
 reference, kept in `payment_references`: a charge under any of them finds its order.
 """
-
-__all__ = [
-    "prepare_intent",
-    "query_unpaid_attempts",
-    "start_payment",
-]
-
-STEPS = ("record_failed_payment", "renew_reference")

@@ -4,7 +4,3 @@
 (decision 88). `record_outside_refund` takes it from the order, `apply_outside_update` settles or returns it, and two
 people correct it (`prepare_correction`, `correct_outside_refund`).
 """
-
-__all__ = [
-    "prepare_correction",
-]

@@ -7,9 +7,3 @@ all of the charge. `return` refunds all of it in its own currency, kind `quarant
 capitals names its currency in the ledger and pays nothing by itself. A charge without a currency code is posted as
 `XXX` and refunded in the currency of the gateway's charge.
 """
-
-__all__ = [
-    "approve_quarantine",
-    "prepare_quarantine",
-    "reject_quarantine",
-]

@@ -14,18 +14,3 @@ is not recorded, open or decided, is processed as its missing webhook.
 The gateway lists payments by the day of their opening. A payment that is paid more than seven days later is compared
 when `--from` reaches back to it.
 """
-
-__all__ = [
-    "check_unexplained",
-    "close_case",
-    "recheck_cases",
-    "reconcile",
-]
-
-STEPS = (
-    "post_settlement",
-    "reconcile_charges",
-    "reconcile_refunds",
-    "reconcile_settlements",
-    "recover_disputes",
-)

@@ -27,33 +27,3 @@ waits; if it paid after all, it settles the refund. `transfer.reversed` after a 
 `failed` and due again. A payment of a replaced attempt in addition to the new one is dead-lettered with an alert,
 because the payer may have been paid twice. A payment during a waiting decision closes the decision.
 """
-
-__all__ = [
-    "approve_refund",
-    "poll_refund",
-    "prepare_refund",
-    "query_reported_refunds",
-    "refund_order",
-    "reject_refund",
-    "retry_with_account",
-    "submit_refund",
-]
-
-STEPS = (
-    "apply_refund_update",
-    "confirm_failed_attempts",
-    "create_refund",
-    "credit_refund",
-    "enqueue_refund",
-    "fail_refund",
-    "finish_refund",
-    "list_unrecorded_refunds",
-    "offset_refund",
-    "query_attempt",
-    "record_offset_settled",
-    "record_refund_update",
-    "record_replaced_attempt",
-    "record_transfer_fee",
-    "resume_refunds",
-    "settle_refund",
-)

@@ -1,3 +1,1 @@
 """Signed statements of vendors' money for payouts."""
-
-__all__ = ["issue_statement"]

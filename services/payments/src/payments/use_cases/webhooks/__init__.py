@@ -15,14 +15,3 @@ processed like a webhook. A key is queried at most once in 30 s. A query without
 Outcomes of a webhook: `queued`, `done`, `ignored` (unknown event, no change, or closed), `dead` (dead-lettered, in
 `dead_letter_webhooks`). A signed event about money that is malformed is dead-lettered at once, with its alert.
 """
-
-__all__ = [
-    "close_dead_webhook",
-    "confirm_webhook",
-    "dead_letter_webhook",
-    "finish_replay",
-    "process_webhook",
-    "query_revised_webhook",
-    "receive_webhook",
-    "replay_webhook",
-]

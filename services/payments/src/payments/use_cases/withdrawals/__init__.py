@@ -10,13 +10,3 @@ that the gateway confirms after that takes the money again: refunds, then reward
 no longer has (`withdrawal_loss`), with a SEV-1 alert. A transfer is queried again one and seven days after its first
 end, because that webhook may be lost (decision 142).
 """
-
-__all__ = [
-    "approve_withdrawal",
-    "prepare_withdrawal",
-    "reject_withdrawal",
-    "request_withdrawal",
-    "submit_withdrawal",
-]
-
-STEPS = ("record_transfer", "return_withdrawal")

@@ -37,11 +37,3 @@ plaintext numbers of earlier releases, all rows of a vendor at once, while payou
 key does not start. The key is rotated while payouts continue (runbook, `python -m payouts re-encrypt [--count]`);
 fingerprints stay the same (decision 36).
 """
-
-__all__ = [
-    "change_bank_details",
-    "check_encryption_key",
-    "encrypt_account_numbers",
-    "quarantine_bank_details",
-    "refresh_banks",
-]

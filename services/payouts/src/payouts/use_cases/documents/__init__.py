@@ -5,5 +5,3 @@ locked last. A payout that was processed before remittances existed gets its num
 invoice** is numbered when it, or a later one, is first read after the end of its month: the lines of a month never
 change then.
 """
-
-__all__ = ["issue_invoice", "issue_remittance"]

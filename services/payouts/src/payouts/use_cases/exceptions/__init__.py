@@ -29,5 +29,3 @@ alert, once for all workers (`standing_alerts`). It clears when the rate stayed 
 bank's switch within 15 minutes raise one SEV-1 alert for the bank, until none of them is open. Gauges:
 `payout_failure_rate`, `payout_attempts_in_window`.
 """
-
-__all__ = ["check_bank_outages", "check_failure_rate", "classify_exception", "close_exception", "query_exception"]

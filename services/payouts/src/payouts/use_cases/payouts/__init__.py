@@ -15,5 +15,3 @@ are those of a vendor with debt (`debt_outstanding`), until releases or cancelle
 of a `pending` payout that was never sent returns at once, and a reserved attempt is withdrawn. 409 once it was sent
 or is decided; 404 for another vendor's; a repetition has no effect.
 """
-
-__all__ = ["cancel_payout", "hold_payout", "release_payout", "request_payout", "reset_payout"]

@@ -48,5 +48,3 @@ payout keeps its status. When the bank returns such a recovered transfer, an exc
 is recovered and returned again; the keys end with the number of the recovery from the second one on
 (`recovery:<transfer>:2`).
 """
-
-__all__ = ["approve_reconciliation", "prepare_reconciliation", "reject_reconciliation"]

@@ -11,5 +11,3 @@ minutes (`release_statement_late`, SEV-2). The exception closes when the ledger 
 -m payouts correct-wallet <vendor> <surplus> <evidence>` posts exactly the present difference back, as a line
 `correction`. Runbook `credit-not-released`.
 """
-
-__all__ = ["check_released_credits", "correct_wallet", "hold_vendors", "record_stated_share", "record_statement"]

@@ -8,5 +8,3 @@ decided. The row of a skipped day has the reason: `vendor_suspended`, `transfer_
 `minimumMinor` and the platform's). `minimumMinor` below the platform's is 422. Setting the same days again keeps a
 day that is due now.
 """
-
-__all__ = ["change_schedule", "request_scheduled_payout"]

@@ -49,15 +49,3 @@ Assumptions: a call arrives at most 15 minutes after its start, and a bank chang
 within seven days or with a webhook that is not lost. When the first one fails, the late success contradicts the ledger:
 an exception opens, and a `recovery` takes the amount back.
 """
-
-__all__ = [
-    "compare_transfers",
-    "dispatch_payouts",
-    "pause_payouts",
-    "record_transfer_update",
-    "resolve_transfer",
-    "resume_payouts",
-    "send_retry",
-]
-
-STEPS = ("submit_transfer",)

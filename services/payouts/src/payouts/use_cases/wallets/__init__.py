@@ -10,11 +10,3 @@
   the wallet holds all that is at stake. Won: the hold is released and repays debt first. Lost: the amount is debited,
   and the shortfall becomes debt. `GET /api/wallets/current` shows `heldMinor`.
 """
-
-__all__ = [
-    "credit_release",
-    "debit_refund",
-    "record_chargeback",
-    "record_escrow_share",
-    "waive_remainder",
-]

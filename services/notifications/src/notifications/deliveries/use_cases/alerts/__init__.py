@@ -18,14 +18,3 @@ within its time to respond (SEV-1: half of it) is escalated once: it is paged as
 routes to the second user on call. The acknowledgement is sent to the receiver once: `acknowledge` (PagerDuty), the
 annotation `acknowledged_at` (Alertmanager), or `acknowledgedAt` and `acknowledgedBy` (webhook).
 """
-
-__all__ = [
-    "acknowledge_alert",
-    "add_alert_note",
-    "assign_alert",
-    "check_assignee",
-    "close_alert",
-    "discard_lost_messages",
-    "page_on_call",
-    "record_alert",
-]

@@ -51,34 +51,3 @@ events, delay queues and dead letters.
 **A lost delivery is no dead letter.** It keeps its row with the encrypted values, and the alert names it. One alert
 is open for each channel and template: SEV-2 for a PIN or code, else SEV-3.
 """
-
-__all__ = [
-    "accept_message",
-    "attempt_delivery",
-    "claim_deliveries",
-    "defer_notification",
-    "deliver_notification",
-    "fail_delivery",
-    "notify_erased_user",
-    "notify_shop",
-    "notify_user",
-    "pause_provider",
-    "receive_receipt",
-    "record_deliveries",
-    "record_delivery_status",
-    "record_outcomes",
-    "record_together",
-    "resend_delivery",
-    "resume_provider",
-    "send_delivery",
-]
-
-STEPS = (
-    "address_notification",
-    "alerts",
-    "compose_notification",
-    "hold_delivery",
-    "publish_delivery_lost",
-    "publish_delivery_settled",
-    "retry_reported_failure",
-)

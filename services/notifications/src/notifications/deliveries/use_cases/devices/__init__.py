@@ -1,6 +1,1 @@
 """Push devices."""
-
-__all__ = [
-    "register_device",
-    "remove_device",
-]

@@ -1,3 +1,1 @@
 """Drills of the people on call: one runs at a time, none in production; its times are recorded once, at its end."""
-
-__all__ = ["end_drill", "start_drill"]

@@ -18,10 +18,3 @@ miss nothing, open the stream before reading the list; duplicates have the same 
 - **The gateway** forwards events immediately, keeps streams apart from the connections of short requests, and closes
   them between events when it stops. The service does the same.
 """
-
-__all__ = [
-    "change_preferences",
-    "read_all_notifications",
-    "read_notification",
-    "unsubscribe_from_mail",
-]

@@ -8,13 +8,3 @@ are handled alike.
 **One text for the orders of a payment.** The first PINs of orders that one payment paid share a text message
 (decision 163). Each order has its own notification in the feed and its own watch, whose `text_id` names the text.
 """
-
-__all__ = [
-    "advance_pin",
-    "close_pin_watches",
-    "share_pin_text",
-    "watch_first_pin",
-    "watch_pin",
-]
-
-STEPS = ("close_watches",)

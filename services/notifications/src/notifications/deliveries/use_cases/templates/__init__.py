@@ -1,6 +1,1 @@
 """The approved templates of the messaging app."""
-
-__all__ = [
-    "compare_templates",
-    "push_templates",
-]

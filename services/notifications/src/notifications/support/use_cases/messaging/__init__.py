@@ -11,14 +11,3 @@ counted too. The error of a failed status is logged and stored with its attempt,
 that fails after its retries is a row of `dead_letter_webhooks` with an alert, and is replayed or closed. An erasure
 empties and closes those that name the user, without `closedBy`; a body that could not be split is emptied in whole.
 """
-
-__all__ = [
-    "close_dead_webhook",
-    "dead_letter_webhook",
-    "erase_dead_webhooks",
-    "process_messaging_item",
-    "receive_messaging_webhook",
-    "replay_webhook",
-    "split_messaging_webhook",
-]
-STEPS = ["reply_to_cart"]

@@ -30,23 +30,3 @@ of images (`common.media.cleanup`); an unattached image is deleted after a day. 
 confirms the erasure: its delivery belongs to no user, its recipient is `erased:` and an id, and its encrypted address
 is deleted when the delivery ends.
 """
-
-__all__ = [
-    "assign_ticket",
-    "attach_image",
-    "change_ticket_priority",
-    "check_assignee",
-    "check_message_key",
-    "check_note_access",
-    "check_own_order",
-    "close_ticket",
-    "erase_tickets",
-    "note_on_ticket",
-    "notify_reply",
-    "open_ticket",
-    "read_ticket",
-    "record_customer_message",
-    "write_to_ticket",
-]
-
-STEPS = ("check_write_access",)
