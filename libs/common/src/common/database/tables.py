@@ -5,7 +5,7 @@ the start.
 """
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, get_args
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
@@ -26,6 +26,12 @@ def attach_row_numbers(metadata: sa.MetaData, table: str, kind: str, prefix: str
     """Add the function `new_<kind>_number`, the default of a column `number` with a check of its form."""
     values = {"table": table, "kind": kind, "prefix": prefix}
     metadata.info[SHARED_SQL].append(SharedSql("row_numbers", values, before_tables=True))
+
+
+def known(table: str, column: str, values: object, *, name: str | None = None) -> sa.CheckConstraint:
+    """Return the check that a column has one of the values of a `Literal`."""
+    listed = ", ".join(f"'{value}'" for value in get_args(values))
+    return sa.CheckConstraint(f"{column} IN ({listed})", name=name or f"{table}_{column}_known")
 
 
 def decided_by_two(table: str) -> list[sa.Column[Any] | sa.CheckConstraint]:

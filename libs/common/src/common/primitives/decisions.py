@@ -18,6 +18,10 @@ from common.primitives.problems import Conflict, Forbidden
 Verdict = Literal["approved", "rejected"]
 Status = TypeVar("Status", bound=str)
 DecisionStatus = Literal["prepared", "approved", "rejected", "expired", "overtaken"]
+# Of decisions that people alone end, that time ends as well, and that a change of their subject ends as well.
+TwoPersonStatus = Literal["prepared", "approved", "rejected"]
+ExpiringStatus = Literal["prepared", "approved", "rejected", "expired"]
+OvertakableStatus = Literal["prepared", "approved", "rejected", "overtaken"]
 
 DECISION: Final = Lifecycle[DecisionStatus, Literal["approved", "rejected", "expired", "overtaken"]](
     "Decision",

@@ -2,12 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Final
 from uuid import UUID
 
-from common.primitives.decisions import PreparedDecision, content_hash, status_at
-
-Status = Literal["prepared", "approved", "rejected", "expired"]
+from common.primitives.decisions import ExpiringStatus, PreparedDecision, content_hash, status_at
 
 # An older change must be prepared again, based on the vendor's current terms.
 CHANGE_LIFE: Final = timedelta(days=7)
@@ -23,7 +21,7 @@ class CommissionChange:
     basis_points: int | None
     prepared_by: UUID
     expires_at: datetime
-    status: Status
+    status: ExpiringStatus
 
     @property
     def hash(self) -> str:

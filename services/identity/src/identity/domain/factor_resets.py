@@ -2,15 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Final
 from uuid import UUID
 
 from common.primitives.clock import iso
-from common.primitives.decisions import PreparedDecision, content_hash, status_at
+from common.primitives.decisions import ExpiringStatus, PreparedDecision, content_hash, status_at
 from common.primitives.problems import Conflict, Forbidden
 from identity.domain.second_factors import Factor
-
-Status = Literal["prepared", "approved", "rejected", "expired"]
 
 # The owner of a mailbox reads the notice within a day, and objects by using the factor.
 RESET_WAIT: Final = timedelta(hours=24)
@@ -51,7 +49,7 @@ class FactorReset:
     prepared_by: UUID
     prepared_at: datetime
     expires_at: datetime
-    status: Status
+    status: ExpiringStatus
 
     @property
     def hash(self) -> str:

@@ -1,10 +1,11 @@
 """Commission changes that need a second platform_admin."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from msgspec import Meta
 
+from common.primitives.decisions import ExpiringStatus
 from common.web.response_models import ResponseModel, Timestamp
 from common.web.schemas import DecisionHash
 
@@ -19,7 +20,7 @@ class CommissionChange(ResponseModel):
     ]
     commission_basis_points: int | None
     status: Annotated[
-        Literal["prepared", "approved", "rejected", "expired"],
+        ExpiringStatus,
         Meta(description="`prepared` waits for a second platform_admin until `expiresAt`."),
     ]
     hash: DecisionHash

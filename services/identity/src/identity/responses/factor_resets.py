@@ -1,10 +1,11 @@
 """Resets of lost second factors."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from msgspec import Meta
 
+from common.primitives.decisions import ExpiringStatus
 from common.web.response_models import ResponseModel, Timestamp
 from common.web.schemas import DecisionHash
 
@@ -16,7 +17,7 @@ class FactorReset(ResponseModel):
     user_id: UUID
     reason: Annotated[str, Meta(description="How the user was identified; empty for an erased user.")]
     status: Annotated[
-        Literal["prepared", "approved", "rejected", "expired"],
+        ExpiringStatus,
         Meta(description="`prepared` waits for a platform_admin until `expiresAt`."),
     ]
     hash: DecisionHash

@@ -1,6 +1,6 @@
 """Commission changes: `PATCH /api/vendors/:id` prepares one, a second platform_admin decides (contract section 5.5)."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import Depends, Query
@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from common.auth.caller import Caller
 from common.auth.guards import one_of, permission
+from common.primitives.decisions import ExpiringStatus
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.pages import AwaitingApproval, OffsetPage, offset_page, respond_offset_page
@@ -35,7 +36,7 @@ async def list_commission_changes(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
-    status: Literal["prepared", "approved", "rejected", "expired"] | None = None,
+    status: ExpiringStatus | None = None,
     vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
     awaiting: AwaitingApproval = None,
 ) -> Response:

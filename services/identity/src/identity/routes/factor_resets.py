@@ -2,7 +2,7 @@
 section 5.5).
 """
 
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import Depends, Query
@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from common.auth.caller import Caller
 from common.auth.guards import one_of, permission
+from common.primitives.decisions import ExpiringStatus
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.pages import AwaitingApproval, OffsetPage, offset_page, respond_offset_page
@@ -34,7 +35,7 @@ async def list_factor_resets(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
-    status: Literal["prepared", "approved", "rejected", "expired"] | None = None,
+    status: ExpiringStatus | None = None,
     user_id: Annotated[UUID | None, Query(alias="userId")] = None,
     awaiting: AwaitingApproval = None,
 ) -> Response:

@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
+from common.database.tables import known
+from identity.domain.one_time_codes import Purpose
 from identity.tables.metadata import INSTANT, metadata
 
 # `code_failures` and `code_blocked_until` slow down the guessing of one-time codes by someone who knows the password.
@@ -131,9 +133,7 @@ sa.Table(
     sa.Column("tries", sa.Integer, nullable=False, server_default=sa.text("0")),
     sa.Column("used_at", INSTANT),
     sa.Column("user_id", sa.Uuid, sa.ForeignKey("accounts.user_id", name="issued_codes_account")),
-    sa.CheckConstraint(
-        "purpose IN ('sign_in', 'password_reset', 'already_registered')", name="issued_codes_purpose_known"
-    ),
+    known("issued_codes", "purpose", Purpose),
     sa.CheckConstraint("tries BETWEEN 0 AND 30", name="issued_codes_tries_at_most_30"),
     sa.Index("issued_codes_of_address", "address_hash", "purpose", "expires_at"),
     sa.Index("issued_codes_of_user", "user_id", postgresql_where=sa.text("user_id IS NOT NULL")),
@@ -183,9 +183,7 @@ sa.Table(
     sa.Column("day_began_at", INSTANT, nullable=False),
     sa.Column("issued_in_day", sa.Integer, nullable=False, server_default=sa.text("1")),
     sa.Column("user_id", sa.Uuid, sa.ForeignKey("accounts.user_id", name="one_time_codes_account")),
-    sa.CheckConstraint(
-        "purpose IN ('sign_in', 'password_reset', 'already_registered')", name="one_time_codes_purpose_known"
-    ),
+    known("one_time_codes", "purpose", Purpose),
     sa.CheckConstraint("tries BETWEEN 0 AND 5", name="one_time_codes_tries_at_most_5"),
     sa.Index("one_time_codes_id_once", "id", unique=True),
     sa.Index("one_time_codes_of_user", "user_id", postgresql_where=sa.text("user_id IS NOT NULL")),

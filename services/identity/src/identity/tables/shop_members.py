@@ -2,6 +2,8 @@
 
 import sqlalchemy as sa
 
+from common.database.tables import known
+from identity.domain.shop_members import ShopRole
 from identity.tables.metadata import INSTANT, metadata
 
 # An account is a member of one shop at most. Its owner is no member.
@@ -13,7 +15,7 @@ sa.Table(
     sa.Column("role", sa.Text, nullable=False),
     sa.Column("added_by", sa.Uuid, nullable=False),
     sa.Column("joined_at", INSTANT, nullable=False),
-    sa.CheckConstraint("role IN ('manager', 'packer')", name="shop_members_role_known"),
+    known("shop_members", "role", ShopRole),
     sa.CheckConstraint("added_by <> user_id", name="shop_members_never_added_by_themselves"),
     sa.Index("shop_members_of_vendor", "vendor_id", "joined_at", "user_id"),
 )
@@ -30,7 +32,7 @@ sa.Table(
     sa.Column("created_at", INSTANT, nullable=False),
     sa.Column("expires_at", INSTANT, nullable=False),
     sa.UniqueConstraint("vendor_id", "email", name="shop_invitations_one_of_address"),
-    sa.CheckConstraint("role IN ('manager', 'packer')", name="shop_invitations_role_known"),
+    known("shop_invitations", "role", ShopRole),
     sa.CheckConstraint(
         "expires_at > created_at AND expires_at <= created_at + interval '8 days'",
         name="shop_invitations_expire_in_a_week",

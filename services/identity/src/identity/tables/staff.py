@@ -3,6 +3,9 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
+from common.database.tables import known
+from common.primitives.decisions import ExpiringStatus
+from identity.domain.staff import GrantStatus
 from identity.tables.metadata import INSTANT, metadata
 
 # Append-only for every role. No foreign keys: the trail outlives its subjects. Without an actor: the command line or
@@ -47,9 +50,7 @@ sa.Table(
         name="staff_grants_decided_by_somebody",
     ),
     sa.CheckConstraint("prepared_by <> user_id", name="staff_grants_never_to_oneself"),
-    sa.CheckConstraint(
-        "status IN ('proposed', 'prepared', 'approved', 'rejected', 'expired')", name="staff_grants_status_known"
-    ),
+    known("staff_grants", "status", GrantStatus),
     sa.CheckConstraint(
         "CASE WHEN prepared_by IS NULL THEN proposed_by IS NOT NULL AND status IN ('proposed', 'rejected', 'expired') "
         "ELSE status <> 'proposed' END",
@@ -95,7 +96,7 @@ sa.Table(
         "(decided_at IS NULL)",
         name="factor_resets_decided_whole",
     ),
-    sa.CheckConstraint("status IN ('prepared', 'approved', 'rejected', 'expired')", name="factor_resets_status_known"),
+    known("factor_resets", "status", ExpiringStatus),
     sa.Index("factor_resets_one_open", "user_id", unique=True, postgresql_where=sa.text("status = 'prepared'")),
     sa.Index("factor_resets_newest", "prepared_at", "id"),
 )

@@ -3,6 +3,10 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
+from common.database.tables import known
+from common.primitives.decisions import ExpiringStatus
+from identity.domain.vendor_applications import ApplicationStatus
+from identity.domain.vendors import VendorStatus
 from identity.tables.metadata import INSTANT, metadata
 
 sa.Table(
@@ -33,7 +37,7 @@ sa.Table(
         "absence_message IS NULL OR absent_until IS NOT NULL", name="vendors_absence_message_with_its_end"
     ),
     sa.CheckConstraint("commission_basis_points BETWEEN 0 AND 10000", name="vendors_commission_a_share"),
-    sa.CheckConstraint("status IN ('active', 'suspended', 'closed')", name="vendors_status_known"),
+    known("vendors", "status", VendorStatus),
     sa.Index("vendors_oldest", "created_at", "id"),
 )
 
@@ -64,7 +68,7 @@ sa.Table(
     sa.CheckConstraint(
         "(status = 'rejected') = (reason IS NOT NULL)", name="vendor_applications_rejected_with_a_reason"
     ),
-    sa.CheckConstraint("status IN ('pending', 'approved', 'rejected')", name="vendor_applications_status_known"),
+    known("vendor_applications", "status", ApplicationStatus),
     sa.Index("vendor_applications_one_open", "user_id", unique=True, postgresql_where=sa.text("status = 'pending'")),
     sa.Index("vendor_applications_newest", "created_at", "id"),
     sa.Index("vendor_applications_of_campus", "campus_id", "created_at", "id"),
@@ -93,9 +97,7 @@ sa.Table(
         "(decided_at IS NULL)",
         name="commission_changes_decided_by_somebody",
     ),
-    sa.CheckConstraint(
-        "status IN ('prepared', 'approved', 'rejected', 'expired')", name="commission_changes_status_known"
-    ),
+    known("commission_changes", "status", ExpiringStatus),
     sa.Index("commission_changes_one_open", "vendor_id", unique=True, postgresql_where=sa.text("status = 'prepared'")),
     sa.Index("commission_changes_newest", "prepared_at", "id"),
     sa.Index("commission_changes_of_vendor", "vendor_id", "prepared_at", "id"),

@@ -3,6 +3,11 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
+from common.database.tables import known
+from contracts.payouts import Severity
+from notifications.deliveries.domain.deliveries import Channel
+from notifications.deliveries.domain.shop_notices import MemberRole
+from notifications.deliveries.domain.statuses import AttemptStatus, DeliveryStatus
 from notifications.tables.metadata import INSTANT, NEWEST, metadata
 
 # A `..._sealed` column is encrypted.
@@ -44,7 +49,7 @@ sa.Table(
     sa.Column("vendor_id", sa.Uuid, nullable=False),
     sa.Column("role", sa.Text),
     sa.Column("sequence", sa.BigInteger, nullable=False),
-    sa.CheckConstraint("role IN ('manager', 'packer')", name="shop_members_role_known"),
+    known("shop_members", "role", MemberRole),
     sa.Index("shop_members_of_vendor", "vendor_id", "user_id", postgresql_where=sa.text("role IS NOT NULL")),
 )
 
@@ -128,14 +133,9 @@ sa.Table(
     sa.Column("is_urgent", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("traceparent", sa.Text),
     sa.UniqueConstraint("notification_id", "channel", "recipient", name="notification_deliveries_once"),
-    sa.CheckConstraint(
-        "channel IN ('push', 'messaging', 'sms', 'email')", name="notification_deliveries_channel_known"
-    ),
+    known("notification_deliveries", "channel", Channel),
     sa.CheckConstraint("(claim_id IS NULL) = (claimed_at IS NULL)", name="notification_deliveries_claim_whole"),
-    sa.CheckConstraint(
-        "status IN ('queued', 'sent', 'delivered', 'read', 'failed', 'bounced')",
-        name="notification_deliveries_status_known",
-    ),
+    known("notification_deliveries", "status", DeliveryStatus),
     sa.Index("notification_deliveries_claimed", "claimed_at", postgresql_where=sa.text("claimed_at IS NOT NULL")),
     sa.Index("notification_deliveries_due", "due_at", postgresql_where=_DUE),
     sa.Index("notification_deliveries_oldest", "created_at"),
@@ -165,10 +165,7 @@ sa.Table(
     sa.Column("error", sa.Text),
     sa.Column("attempted_at", INSTANT, primary_key=True),
     sa.Column("told_at", INSTANT),
-    sa.CheckConstraint(
-        "status IN ('sending', 'unknown', 'sent', 'delivered', 'read', 'failed', 'bounced')",
-        name="notification_delivery_logs_status_known",
-    ),
+    known("notification_delivery_logs", "status", AttemptStatus),
     sa.Index("notification_delivery_logs_newest", sa.text("attempted_at DESC"), sa.text("id DESC")),
     sa.Index("notification_delivery_logs_of_delivery", "delivery_id"),
     sa.Index("notification_delivery_logs_of_notification", "notification_id"),
@@ -207,7 +204,7 @@ sa.Table(
     # Of an alert that a member of staff closed.
     sa.Column("closed_by", sa.Uuid),
     sa.Column("close_reason", sa.Text),
-    sa.CheckConstraint("severity IN ('SEV-1', 'SEV-2', 'SEV-3')", name="alerts_severity_known"),
+    known("alerts", "severity", Severity),
     sa.CheckConstraint("(acknowledged_at IS NULL) = (acknowledged_by IS NULL)", name="alerts_acknowledged_by_a_user"),
     # Repetitions of an open alert are the same alert.
     sa.Index("alerts_open_once", "dedup_key", unique=True, postgresql_where=sa.text("closed_at IS NULL")),
@@ -248,7 +245,7 @@ sa.Table(
     sa.Column("cleared_at", INSTANT),
     sa.Column("ended_at", INSTANT),
     sa.Column("runbook_steps", ARRAY(sa.Integer), nullable=False, server_default=sa.text("'{}'")),
-    sa.CheckConstraint("severity IN ('SEV-1', 'SEV-2', 'SEV-3')", name="drills_severity_known"),
+    known("drills", "severity", Severity),
     sa.CheckConstraint(
         "ended_at IS NOT NULL OR (seen_at IS NULL AND acknowledged_at IS NULL AND cleared_at IS NULL)",
         name="drills_measured_at_their_end",

@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
+from common.database.tables import known
+from notifications.support.domain.tickets import Priority, Side, Status
 from notifications.tables.metadata import INSTANT, NEWEST, metadata
 
 # The specification's deduplication table, with the outcome and the received bytes. The app gives a body no id: its key
@@ -95,9 +97,9 @@ sa.Table(
     sa.CheckConstraint(
         "number IS NOT NULL AND number ~ '^CT(-[0-9A-HJKMNP-TV-Z]{4}){2}$'", name="support_tickets_number_form"
     ),
-    sa.CheckConstraint("priority IN ('low', 'normal', 'high', 'urgent')", name="support_tickets_priority_known"),
+    known("support_tickets", "priority", Priority),
     sa.CheckConstraint("source IN ('app', 'messaging')", name="support_tickets_source_known"),
-    sa.CheckConstraint("status IN ('open', 'pending', 'closed')", name="support_tickets_status_known"),
+    known("support_tickets", "status", Status),
     sa.Index("support_tickets_newest", *NEWEST),
     sa.Index("support_tickets_of_user", "user_id", *NEWEST),
     sa.Index("support_tickets_of_phone", "phone_key", postgresql_where=sa.text("phone_key IS NOT NULL")),
@@ -119,7 +121,7 @@ sa.Table(
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("body", sa.Text, nullable=False),
     sa.Column("created_at", INSTANT, nullable=False),
-    sa.CheckConstraint("author IN ('customer', 'staff')", name="support_messages_author_known"),
+    known("support_messages", "author", Side),
     sa.CheckConstraint("source IN ('app', 'messaging')", name="support_messages_source_known"),
     sa.Index("support_messages_of_ticket", "ticket_id", "created_at", "id"),
 )
@@ -148,6 +150,6 @@ sa.Table(
     sa.Column("author_id", sa.Uuid, nullable=False),
     sa.Column("byte_count", sa.Integer, nullable=False),
     sa.Column("created_at", INSTANT, nullable=False),
-    sa.CheckConstraint("author IN ('customer', 'staff')", name="support_attachments_author_known"),
+    known("support_attachments", "author", Side),
     sa.Index("support_attachments_of_ticket", "ticket_id", "created_at", "id"),
 )

@@ -3,7 +3,9 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
+from common.database.tables import known
 from notifications.tables.metadata import INSTANT, metadata
+from notifications.webhooks.domain.webhooks import DeliveryStatus, EndpointStatus
 
 sa.Table(
     "webhook_endpoints",
@@ -28,7 +30,7 @@ sa.Table(
         "(status = 'disabled') = (disabled_reason IS NOT NULL) AND disabled_reason IN ('owner', 'gone', 'failing')",
         name="webhook_endpoints_reason_of_disabled",
     ),
-    sa.CheckConstraint("status IN ('enabled', 'disabled')", name="webhook_endpoints_status_known"),
+    known("webhook_endpoints", "status", EndpointStatus),
     sa.Index("webhook_endpoints_of_vendor", "vendor_id"),
     sa.Index("webhook_endpoints_newest", sa.text("created_at DESC"), sa.text("id DESC")),
 )
@@ -70,7 +72,7 @@ sa.Table(
     sa.CheckConstraint(
         "(status = 'pending') = (next_attempt_at IS NOT NULL)", name="webhook_deliveries_next_of_pending"
     ),
-    sa.CheckConstraint("status IN ('pending', 'delivered', 'failed')", name="webhook_deliveries_status_known"),
+    known("webhook_deliveries", "status", DeliveryStatus),
     sa.Index(
         "webhook_deliveries_pending_once",
         "event_id",

@@ -14,7 +14,6 @@ from orders.domain.transitions import Trigger
 Cause = Literal["buyer", "pin_window", "chargeback"]
 ResolutionOutcome = Literal["buyer", "vendor", "split"]
 # No resolution expires or is overtaken.
-ResolutionStatus = Literal["prepared", "approved", "rejected"]
 # `released`: a full release was committed before the freeze.
 DisputeOutcome = Literal["buyer", "vendor", "split", "released"]
 # The bank's decision about a chargeback.

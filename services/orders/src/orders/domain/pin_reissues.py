@@ -2,14 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Final
 from uuid import UUID
 
 from common.primitives.decisions import DecisionContent
 from common.primitives.problems import Conflict
 from orders.domain.pins import ISSUES_MAX, STAFF_ISSUES_MAX, WRONG_ATTEMPTS_MAX, IssuedPin
 
-ReissueStatus = Literal["prepared", "approved", "rejected", "expired"]
 # The identification of the buyer is older afterwards than a second person should rely on.
 REISSUE_LIFE: Final = timedelta(hours=24)
 # The second approved reissue of one order raises an alert: another user may collect its parcel.

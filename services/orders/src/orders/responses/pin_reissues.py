@@ -5,9 +5,9 @@ from uuid import UUID
 
 from msgspec import Meta
 
+from common.primitives.decisions import ExpiringStatus
 from common.web.response_models import ResponseModel, Timestamp
 from common.web.schemas import DecisionHash
-from orders.domain.pin_reissues import ReissueStatus
 from orders.responses.orders import OrderNumber
 
 
@@ -18,7 +18,7 @@ class PinReissue(ResponseModel):
     order_id: UUID
     order_number: OrderNumber
     reason: Annotated[str, Meta(description="How the buyer was identified.")]
-    status: Annotated[ReissueStatus, Meta(description="`prepared` waits for another person until `expiresAt`.")]
+    status: Annotated[ExpiringStatus, Meta(description="`prepared` waits for another person until `expiresAt`.")]
     hash: DecisionHash
     prepared_by: UUID
     prepared_at: Timestamp

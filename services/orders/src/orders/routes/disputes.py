@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE, Caller
 from common.auth.guards import SIGNED_IN, one_of, permission
+from common.primitives.decisions import TwoPersonStatus
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
 from common.web.endpoint_table import Media
@@ -19,7 +20,7 @@ from common.web.pages import AwaitingApproval, OffsetPage, offset_page, respond_
 from common.web.schemas import DecisionApproval, EmptyRequest
 from common.web.uploads import read_image
 from orders.dependencies import Dependencies
-from orders.domain.disputes import Complaint, ProposedResolution, ResolutionStatus, evidence_author
+from orders.domain.disputes import Complaint, ProposedResolution, evidence_author
 from orders.domain.images import evidence_name
 from orders.queries.disputes import find_dispute, find_resolution, has_evidence, list_evidence, page_of_resolutions
 from orders.responses.disputes import Dispute, DisputeEvidence, DisputeResolution, PreparedResolution
@@ -157,7 +158,7 @@ async def list_dispute_resolutions(
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
     order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
-    status: Annotated[ResolutionStatus | None, Query()] = None,
+    status: Annotated[TwoPersonStatus | None, Query()] = None,
     awaiting: AwaitingApproval = None,
 ) -> Response:
     """List prepared and decided resolutions, newest first."""

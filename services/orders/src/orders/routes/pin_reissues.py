@@ -9,13 +9,13 @@ from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE, Caller
 from common.auth.guards import one_of, permission
+from common.primitives.decisions import ExpiringStatus
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok, or_not_found
 from common.web.idempotency import OptionalIdempotentCommand
 from common.web.pages import AwaitingApproval, OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import DecisionApproval
 from orders.dependencies import Dependencies
-from orders.domain.pin_reissues import ReissueStatus
 from orders.queries.pin_reissues import find_pin_reissue, page_of_pin_reissues
 from orders.responses.pin_reissues import PinReissue
 from orders.routes.order_commands import roles_in_order
@@ -38,7 +38,7 @@ async def list_pin_reissues(
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
     order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
-    status: Annotated[ReissueStatus | None, Query()] = None,
+    status: Annotated[ExpiringStatus | None, Query()] = None,
     awaiting: AwaitingApproval = None,
 ) -> Response:
     """List prepared and decided reissues, newest first."""

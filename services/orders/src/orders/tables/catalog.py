@@ -8,6 +8,9 @@ products and suspended vendors. Merchants write `products` under policies by ven
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
 
+from common.database.tables import known
+from orders.domain.products import Condition
+from orders.domain.reports import ReportOutcome, SubjectKind
 from orders.tables.metadata import INSTANT, metadata
 
 _LISTED = sa.text("removed_at IS NULL AND NOT draft")
@@ -72,7 +75,7 @@ sa.Table(
         ),
     ),
     sa.CheckConstraint("currency = 'NGN'", name="products_currency_ngn"),
-    sa.CheckConstraint("condition IN ('new', 'like_new', 'good', 'fair')", name="products_condition_known"),
+    known("products", "condition", Condition),
     sa.CheckConstraint("(hidden_at IS NULL) = (hidden_because IS NULL)", name="products_hidden_for_a_reason"),
     sa.CheckConstraint("jsonb_array_length(images) <= 8", name="products_images_at_most_8"),
     sa.CheckConstraint("jsonb_array_length(options) <= 3", name="products_options_at_most_3"),
@@ -312,8 +315,8 @@ sa.Table(
     sa.Column("outcome", sa.Text),
     sa.Column("decided_by", sa.Uuid),
     sa.Column("decided_at", INSTANT),
-    sa.CheckConstraint("kind IN ('product', 'review', 'vendor', 'message')", name="reports_kind_known"),
-    sa.CheckConstraint("outcome IN ('dismiss', 'hide', 'suspend_vendor')", name="reports_outcome_known"),
+    known("reports", "kind", SubjectKind),
+    known("reports", "outcome", ReportOutcome),
     sa.CheckConstraint(
         "(outcome IS NULL) = (decided_by IS NULL) AND (outcome IS NULL) = (decided_at IS NULL)",
         name="reports_decided_once",

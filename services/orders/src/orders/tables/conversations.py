@@ -2,6 +2,8 @@
 
 import sqlalchemy as sa
 
+from common.database.tables import known
+from orders.domain.conversations import Side
 from orders.tables.metadata import INSTANT, metadata
 
 # About one product or one order. `blocked_by` is the side that wants no message of the other. `..._notified_at` is the
@@ -24,7 +26,7 @@ sa.Table(
     sa.Column("created_at", INSTANT, nullable=False),
     sa.Column("last_message_at", INSTANT, nullable=False),
     sa.CheckConstraint("num_nonnulls(product_id, order_id) = 1", name="conversations_about_one_thing"),
-    sa.CheckConstraint("blocked_by IN ('buyer', 'vendor')", name="conversations_blocked_by_a_party"),
+    known("conversations", "blocked_by", Side, name="conversations_blocked_by_a_party"),
     sa.UniqueConstraint("buyer_id", "product_id", name="conversations_one_of_buyer_and_product"),
     sa.UniqueConstraint("order_id", name="conversations_one_of_order"),
     sa.Index("conversations_of_buyer", "buyer_id", "created_at", "id"),
@@ -54,7 +56,7 @@ sa.Table(
     sa.CheckConstraint(
         "(hidden_at IS NULL) = (hidden_because IS NULL)", name="conversation_messages_hidden_for_a_reason"
     ),
-    sa.CheckConstraint("author IN ('buyer', 'vendor')", name="conversation_messages_author_known"),
+    known("conversation_messages", "author", Side),
     sa.Index("conversation_messages_of_conversation", "conversation_id", "created_at", "id"),
     sa.Index("conversation_messages_of_author", "author_id", "created_at"),
     sa.Index("conversation_messages_oldest", "created_at"),

@@ -2,6 +2,16 @@
 
 import sqlalchemy as sa
 
+from common.database.tables import known
+from common.primitives.decisions import TwoPersonStatus
+from orders.domain.disputes import (
+    Cause,
+    ChargeOutcome,
+    DisputeOutcome,
+    EvidenceAuthor,
+    ResolutionOutcome,
+)
+from orders.domain.returns import ReturnStatus
 from orders.tables.metadata import INSTANT, metadata
 
 # A dispute ends by its resolution, or because everything was released before the freeze arrived (`released`).
@@ -23,10 +33,10 @@ sa.Table(
     # The buyer's choice: `balance`, or back to where the money came from.
     sa.Column("refund_to", sa.Text),
     sa.CheckConstraint("(cause = 'buyer') = (raised_by IS NOT NULL)", name="order_disputes_by_the_buyer_has_an_author"),
-    sa.CheckConstraint("cause IN ('buyer', 'pin_window', 'chargeback')", name="order_disputes_cause_known"),
-    sa.CheckConstraint("charge_outcome IN ('won', 'lost')", name="order_disputes_charge_outcome_known"),
+    known("order_disputes", "cause", Cause),
+    known("order_disputes", "charge_outcome", ChargeOutcome),
     sa.CheckConstraint("(outcome IS NULL) = (ended_at IS NULL)", name="order_disputes_ended_with_an_outcome"),
-    sa.CheckConstraint("outcome IN ('buyer', 'vendor', 'split', 'released')", name="order_disputes_outcome_known"),
+    known("order_disputes", "outcome", DisputeOutcome),
     sa.Index("order_disputes_open", "raised_at", postgresql_where=sa.text("ended_at IS NULL")),
 )
 
@@ -41,7 +51,7 @@ sa.Table(
     sa.Column("author", sa.Text, nullable=False),
     sa.Column("byte_count", sa.Integer, nullable=False),
     sa.Column("created_at", INSTANT, nullable=False),
-    sa.CheckConstraint("author IN ('buyer', 'vendor')", name="dispute_evidence_author_known"),
+    known("dispute_evidence", "author", EvidenceAuthor),
     sa.Index("dispute_evidence_of_order", "order_id", "created_at", "id"),
 )
 
@@ -65,12 +75,12 @@ sa.Table(
         "(status = 'prepared') = (decided_by IS NULL) AND (status = 'prepared') = (decided_at IS NULL)",
         name="dispute_resolutions_decided_once",
     ),
-    sa.CheckConstraint("outcome IN ('buyer', 'vendor', 'split')", name="dispute_resolutions_outcome_known"),
+    known("dispute_resolutions", "outcome", ResolutionOutcome),
     sa.CheckConstraint(
         "(outcome = 'vendor') = (refund_minor = 0) AND refund_minor >= 0",
         name="dispute_resolutions_refund_fits_outcome",
     ),
-    sa.CheckConstraint("status IN ('prepared', 'approved', 'rejected')", name="dispute_resolutions_status_known"),
+    known("dispute_resolutions", "status", TwoPersonStatus),
     # One live resolution of an order, also of concurrent preparations.
     sa.Index(
         "dispute_resolutions_one_prepared", "order_id", unique=True, postgresql_where=sa.text("status = 'prepared'")
@@ -109,7 +119,7 @@ sa.Table(
     sa.CheckConstraint(
         "(status = 'approved') = (refund_minor IS NOT NULL)", name="return_requests_refund_of_an_approval"
     ),
-    sa.CheckConstraint("status IN ('requested', 'approved', 'rejected')", name="return_requests_status_known"),
+    known("return_requests", "status", ReturnStatus),
     sa.Index("return_requests_of_order", "order_id", "created_at", "id"),
     sa.Index("return_requests_of_buyer", "buyer_id"),
     sa.Index("return_requests_newest", "created_at", "id"),

@@ -2,7 +2,10 @@
 
 import sqlalchemy as sa
 
-from common.database.tables import decided_by_two
+from common.database.tables import decided_by_two, known
+from common.primitives.decisions import ExpiringStatus
+from orders.domain.orders import TimerKind
+from orders.domain.transitions import State
 from orders.tables.metadata import INSTANT, metadata
 
 # One checkout of one or more vendors. Its orders have the amounts, the payment window and the states; the ids of its
@@ -62,11 +65,7 @@ sa.Table(
     sa.CheckConstraint("escrow_minor BETWEEN 0 AND total_amount", name="orders_escrow_minor_within_total"),
     sa.CheckConstraint("number ~ '^CM-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$'", name="orders_number_in_base_32"),
     sa.CheckConstraint("refunded_minor BETWEEN 0 AND total_amount", name="orders_refunded_minor_within_total"),
-    sa.CheckConstraint(
-        "status IN ('Processing', 'expired', 'cancelled', 'paid_escrow', 'dispatched', 'delivered', 'paid', "
-        "'disputed', 'refund_pending', 'refunded')",
-        name="orders_status_known",
-    ),
+    known("orders", "status", State),
     sa.CheckConstraint("total_amount = subtotal_minor + delivery_fee_minor", name="orders_total_amount_is_the_sum"),
     sa.Index("orders_newest", "created_at", "id"),
     sa.Index("orders_newest_of_buyer", "buyer_id", "created_at", "id"),
@@ -110,7 +109,7 @@ sa.Table(
     sa.Column("order_id", sa.Uuid, sa.ForeignKey("orders.id", name="order_timers_order"), primary_key=True),
     sa.Column("kind", sa.Text, primary_key=True),
     sa.Column("due_at", INSTANT, nullable=False),
-    sa.CheckConstraint("kind IN ('payment_window', 'vendor_idle', 'pin_window')", name="order_timers_kind_known"),
+    known("order_timers", "kind", TimerKind),
     sa.Index("order_timers_due", "due_at"),
 )
 
@@ -174,7 +173,7 @@ sa.Table(
         "(status IN ('prepared', 'expired')) = (decided_by IS NULL) AND (decided_by IS NULL) = (decided_at IS NULL)",
         name="pin_reissues_decided_once",
     ),
-    sa.CheckConstraint("status IN ('prepared', 'approved', 'rejected', 'expired')", name="pin_reissues_status_known"),
+    known("pin_reissues", "status", ExpiringStatus),
     sa.Index("pin_reissues_one_prepared", "order_id", unique=True, postgresql_where=sa.text("status = 'prepared'")),
     sa.Index("pin_reissues_of_order", "order_id"),
     sa.Index("pin_reissues_newest", "prepared_at", "id"),

@@ -1,14 +1,11 @@
 """Goodwill refunds: an amount that the platform gives the buyer of an order (decision 205). Amounts in kobo."""
 
 from dataclasses import dataclass
-from typing import Literal
 from uuid import UUID
 
 from common.primitives.decisions import DecisionContent
 from common.primitives.money import format_naira
 from common.primitives.problems import Conflict, Forbidden, InvalidParam
-
-GoodwillStatus = Literal["prepared", "approved", "rejected"]
 
 
 class GoodwillTooLarge(Conflict):

@@ -1,10 +1,11 @@
 """Quarantined charges, refunds, and the four-eyes decisions about them (contract section 7)."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from msgspec import Meta
 
+from common.primitives.decisions import OvertakableStatus
 from common.web.response_models import ResponseModel, Timestamp
 from common.web.schemas import DecisionHash
 from payments.domain.charges import QuarantineReason
@@ -16,7 +17,7 @@ from payments.responses.ledger import PlannedEntry
 
 class Decision(ResponseModel):
     hash: DecisionHash
-    status: Literal["prepared", "approved", "rejected", "overtaken"]
+    status: OvertakableStatus
     reason: str
     prepared_by: UUID
     prepared_at: Timestamp

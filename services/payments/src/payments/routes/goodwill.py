@@ -9,13 +9,13 @@ from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
 from common.auth.guards import one_of, permission
+from common.primitives.decisions import TwoPersonStatus
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.idempotency import OptionalIdempotentCommand
 from common.web.pages import AwaitingApproval, OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import DecisionApproval
 from payments.dependencies import Dependencies
-from payments.domain.goodwill import GoodwillStatus
 from payments.queries.goodwill import find_goodwill, page_of_goodwill
 from payments.responses.goodwill import GoodwillRefund
 from payments.schemas.decisions import RejectDecisionRequest
@@ -37,7 +37,7 @@ async def list_goodwill_refunds(
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
     order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
-    status: Annotated[GoodwillStatus | None, Query()] = None,
+    status: Annotated[TwoPersonStatus | None, Query()] = None,
     awaiting: AwaitingApproval = None,
 ) -> Response:
     """List prepared and decided goodwill refunds, newest first."""

@@ -2,6 +2,8 @@
 
 import sqlalchemy as sa
 
+from common.database.tables import known
+from payments.domain.audits import FindingKind, Verdict
 from payments.tables.metadata import INSTANT, metadata, required
 
 sa.Table(
@@ -14,7 +16,7 @@ sa.Table(
     sa.Column("gateway_reason", sa.Text),
     required("recorded_at", INSTANT),
     sa.CheckConstraint("finished_at >= started_at", name="audits_end_after_their_start"),
-    sa.CheckConstraint("verdict IN ('clean', 'open', 'broken')", name="audits_verdict_known"),
+    known("audits", "verdict", Verdict),
     sa.Index("audits_newest", "started_at", "id"),
 )
 
@@ -28,5 +30,5 @@ sa.Table(
     required("subject", sa.Text),
     required("expected", sa.Text),
     required("actual", sa.Text),
-    sa.CheckConstraint("kind IN ('broken', 'open', 'waiting')", name="audit_findings_kind_known"),
+    known("audit_findings", "kind", FindingKind),
 )

@@ -2,6 +2,9 @@
 
 import sqlalchemy as sa
 
+from common.database.tables import known
+from payments.domain.balances import LineKind
+from payments.domain.transitions import HoldStatus
 from payments.tables.metadata import INSTANT, metadata, required
 
 # Equal to the account `buyer_balance:<user>`, by origin. `held_minor` is on the accounts `balance_held:<intent>` of the
@@ -29,7 +32,7 @@ sa.Table(
     # A late charge may hold a returned amount again.
     required("hold_count", sa.Integer),
     required("changed_at", INSTANT),
-    sa.CheckConstraint("status IN ('held', 'spent', 'returned')", name="balance_holds_status_known"),
+    known("balance_holds", "status", HoldStatus),
     sa.CheckConstraint(
         "amount_minor > 0 AND rewards_minor BETWEEN 0 AND amount_minor", name="balance_holds_rewards_within_amount"
     ),
@@ -50,9 +53,7 @@ sa.Table(
     required("balance_minor", sa.BigInteger),
     required("at", INSTANT),
     sa.UniqueConstraint("user_id", "sequence", name="balance_lines_sequence_once"),
-    sa.CheckConstraint(
-        "kind IN ('reward', 'refund', 'spent', 'returned', 'withdrawn')", name="balance_lines_kind_known"
-    ),
+    known("balance_lines", "kind", LineKind),
     sa.CheckConstraint(
         "amount_minor <> 0 AND (amount_minor < 0) = (kind IN ('spent', 'withdrawn'))", name="balance_lines_sign_of_kind"
     ),

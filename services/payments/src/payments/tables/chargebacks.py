@@ -3,6 +3,9 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
+from common.database.tables import known
+from payments.domain.chargeback_responses import Resolution, ResponseKind
+from payments.domain.transitions import ChargebackStatus, ResponseStatus
 from payments.tables.metadata import CURRENCY, INSTANT, metadata, required
 
 # Each dispute that the gateway reported, once, and where a lost one took its money from. Fees are in the ledger only.
@@ -40,7 +43,7 @@ sa.Table(
         "released_vendor_minor, released_commission_minor, released_delivery_fee_minor, loss_minor) >= 0",
         name="chargebacks_never_negative",
     ),
-    sa.CheckConstraint("status IN ('opened', 'won', 'lost')", name="chargebacks_status_known"),
+    known("chargebacks", "status", ChargebackStatus),
     sa.Index("chargebacks_of_charge", "charge_id"),
     sa.Index("chargebacks_of_order", "order_id"),
     sa.Index("chargebacks_newest", "opened_at", "id"),
@@ -98,7 +101,7 @@ sa.Table(
         "(status = 'submitting') = (due_at IS NOT NULL)", name="chargeback_responses_due_while_submitting"
     ),
     sa.CheckConstraint("(status = 'submitting') = (finished_at IS NULL)", name="chargeback_responses_finished_once"),
-    sa.CheckConstraint("kind IN ('evidence', 'resolution')", name="chargeback_responses_kind_known"),
+    known("chargeback_responses", "kind", ResponseKind),
     sa.CheckConstraint(
         "status = 'submitting' OR (evidence IS NULL AND attachment IS NULL)",
         name="chargeback_responses_personal_data_leaves",
@@ -107,10 +110,8 @@ sa.Table(
         "(kind = 'resolution') = (resolution IS NOT NULL AND message IS NOT NULL AND amount_minor IS NOT NULL)",
         name="chargeback_responses_resolution_is_whole",
     ),
-    sa.CheckConstraint("resolution IN ('accept', 'contest')", name="chargeback_responses_resolution_known"),
-    sa.CheckConstraint(
-        "status IN ('submitting', 'submitted', 'rejected', 'overtaken')", name="chargeback_responses_status_known"
-    ),
+    known("chargeback_responses", "resolution", Resolution),
+    known("chargeback_responses", "status", ResponseStatus),
     # One response of a dispute is on the way, and one resolution reaches the gateway.
     sa.Index(
         "chargeback_responses_one_submitting",

@@ -2,6 +2,8 @@
 
 import sqlalchemy as sa
 
+from common.database.tables import known
+from payments.domain.transitions import CaseStatus
 from payments.tables.metadata import CURRENCY, INSTANT, metadata, required
 
 # `explained`: a later run found no difference. `closed`: a person explained it, with evidence.
@@ -38,7 +40,7 @@ sa.Table(
         "'settlement_differs', 'unreadable_at_gateway')",
         name="reconciliation_cases_kind_known",
     ),
-    sa.CheckConstraint("status IN ('open', 'explained', 'closed')", name="reconciliation_cases_status_known"),
+    known("reconciliation_cases", "status", CaseStatus),
     # One open case of a subject, however often and by how many workers it is found.
     sa.Index(
         "reconciliation_cases_one_open", "subject", "kind", unique=True, postgresql_where=sa.text("status = 'open'")

@@ -2,7 +2,11 @@
 
 import sqlalchemy as sa
 
-from common.database.tables import decided_by_two
+from common.database.tables import decided_by_two, known
+from common.primitives.decisions import OvertakableStatus, TwoPersonStatus
+from payments.domain.quarantine import Outcome
+from payments.domain.refunds import RefundAction, RefundKind
+from payments.domain.transitions import QuarantinedChargeStatus, RefundStatus
 from payments.tables.metadata import CURRENCY, INSTANT, metadata, required
 
 # `attempt_id` is the gateway's name of the present attempt; `recipient_code` is set when it goes to a bank account.
@@ -41,10 +45,8 @@ sa.Table(
     sa.CheckConstraint(
         "least(amount_minor, balance_minor) >= 0 AND amount_minor + balance_minor > 0", name="refunds_parts_above_zero"
     ),
-    sa.CheckConstraint("kind IN ('order', 'overpayment', 'quarantine', 'outside')", name="refunds_kind_known"),
-    sa.CheckConstraint(
-        "status IN ('pending', 'submitting', 'submitted', 'settled', 'failed', 'prepared')", name="refunds_status_known"
-    ),
+    known("refunds", "kind", RefundKind),
+    known("refunds", "status", RefundStatus),
     sa.Index("refunds_of_gateway", "gateway_refund_id"),
     sa.Index("refunds_of_order", "order_id"),
     sa.Index("refunds_due", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
@@ -71,7 +73,7 @@ sa.Table(
         "(status = 'prepared') = (decided_by IS NULL) AND (decided_by IS NULL) = (decided_at IS NULL)",
         name="goodwill_refunds_decided_once",
     ),
-    sa.CheckConstraint("status IN ('prepared', 'approved', 'rejected')", name="goodwill_refunds_status_known"),
+    known("goodwill_refunds", "status", TwoPersonStatus),
     sa.Index("goodwill_refunds_one_prepared", "order_id", unique=True, postgresql_where=sa.text("status = 'prepared'")),
     sa.Index("goodwill_refunds_of_order", "order_id"),
     sa.Index("goodwill_refunds_of_buyer", "buyer_id"),
@@ -94,9 +96,7 @@ sa.Table(
     required("created_at", INSTANT),
     sa.Column("refund_id", sa.Uuid),
     sa.UniqueConstraint("charge_id", name="quarantined_charges_charge_once"),
-    sa.CheckConstraint(
-        "status IN ('quarantined', 'prepared', 'accepted', 'returned')", name="quarantined_charges_status_known"
-    ),
+    known("quarantined_charges", "status", QuarantinedChargeStatus),
     sa.Index("quarantined_charges_newest", "created_at", "id"),
     sa.Index("quarantined_charges_undecided", "created_at", "id", postgresql_where=sa.text("status = 'quarantined'")),
 )
@@ -115,8 +115,8 @@ sa.Table(
         "(status = 'prepared') = (decided_by IS NULL) AND (decided_by IS NULL) = (decided_at IS NULL)",
         name="quarantine_decisions_decided_by_somebody",
     ),
-    sa.CheckConstraint("outcome IN ('accept', 'return')", name="quarantine_decisions_outcome_known"),
-    sa.CheckConstraint("status IN ('prepared', 'approved', 'rejected')", name="quarantine_decisions_status_known"),
+    known("quarantine_decisions", "outcome", Outcome),
+    known("quarantine_decisions", "status", TwoPersonStatus),
     # One decision of a charge waits or holds; rejected ones stay as history.
     sa.Index(
         "quarantine_decisions_one_stands",
@@ -140,7 +140,7 @@ sa.Table(
     sa.Column("bank_code", sa.Text),
     sa.Column("account_name", sa.Text),
     sa.Column("name_at_bank", sa.Text),
-    sa.CheckConstraint("action IN ('retry', 'other_destination', 'correct')", name="refund_decisions_action_known"),
+    known("refund_decisions", "action", RefundAction),
     sa.CheckConstraint(
         "(status IN ('prepared', 'overtaken')) = (decided_by IS NULL) AND (decided_by IS NULL) = (decided_at IS NULL)",
         name="refund_decisions_decided_by_somebody",
@@ -149,9 +149,7 @@ sa.Table(
         "(action = 'other_destination') = (num_nulls(recipient_code, account_last4, bank_code, account_name) = 0)",
         name="refund_decisions_destination_when_other",
     ),
-    sa.CheckConstraint(
-        "status IN ('prepared', 'approved', 'rejected', 'overtaken')", name="refund_decisions_status_known"
-    ),
+    known("refund_decisions", "status", OvertakableStatus),
     sa.Index("refund_decisions_one_waits", "refund_id", unique=True, postgresql_where=sa.text("status = 'prepared'")),
     sa.Index("refund_decisions_of_refund", "refund_id", "prepared_at"),
 )

@@ -2,7 +2,10 @@
 
 import sqlalchemy as sa
 
-from common.database.tables import decided_by_two
+from common.database.tables import decided_by_two, known
+from common.primitives.decisions import TwoPersonStatus
+from payments.domain.transitions import WithdrawalStatus
+from payments.domain.withdrawals import WithdrawalOutcome
 from payments.tables.metadata import INSTANT, metadata, required
 
 # The gateway alone keeps the full account number. `rewards_minor` and `loss_minor` are parts of the amount, above zero
@@ -31,10 +34,7 @@ sa.Table(
     sa.Column("due_at", INSTANT),
     required("poll_count", sa.Integer, server_default=sa.text("0")),
     sa.Column("transfer_fee_minor", sa.BigInteger),
-    sa.CheckConstraint(
-        "status IN ('waiting', 'prepared', 'pending', 'submitting', 'submitted', 'paid', 'failed', 'rejected')",
-        name="withdrawals_status_known",
-    ),
+    known("withdrawals", "status", WithdrawalStatus),
     sa.CheckConstraint(
         "amount_minor > 0 AND least(rewards_minor, loss_minor) >= 0 AND rewards_minor + loss_minor <= amount_minor",
         name="withdrawals_parts_within_amount",
@@ -62,8 +62,8 @@ sa.Table(
         "(status = 'prepared') = (decided_by IS NULL) AND (decided_by IS NULL) = (decided_at IS NULL)",
         name="withdrawal_decisions_decided_once",
     ),
-    sa.CheckConstraint("outcome IN ('pay', 'return')", name="withdrawal_decisions_outcome_known"),
-    sa.CheckConstraint("status IN ('prepared', 'approved', 'rejected')", name="withdrawal_decisions_status_known"),
+    known("withdrawal_decisions", "outcome", WithdrawalOutcome),
+    known("withdrawal_decisions", "status", TwoPersonStatus),
     sa.Index(
         "withdrawal_decisions_one_stands",
         "withdrawal_id",

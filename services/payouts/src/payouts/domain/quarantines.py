@@ -11,7 +11,6 @@ from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate
 from payouts.domain.transitions import FAILED_OR_REVERSED
 
 QuarantineAction = Literal["restitute", "hold", "none"]
-ReleaseStatus = Literal["prepared", "approved", "rejected"]
 
 
 def quarantine_action(payout: LockedPayout) -> QuarantineAction:

@@ -30,7 +30,6 @@ from payouts.domain.transitions import FAILED_OR_REVERSED, MAY_STILL_PAY
 from payouts.domain.wallet import WalletSnapshot, repayment, shortfall
 
 ReturnKind = Literal["restitution", "reversal", "recovery", "recovery_returned", "hold_released"]
-ReconciliationStatus = Literal["prepared", "approved", "rejected"]
 
 RETRIES_MAX: Final = 3
 # No money is sent in these. A `reserved` attempt is withdrawn when the amount returns.

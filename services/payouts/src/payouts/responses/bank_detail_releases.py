@@ -5,8 +5,8 @@ from uuid import UUID
 
 from msgspec import Meta
 
+from common.primitives.decisions import TwoPersonStatus
 from common.web.response_models import ResponseModel, Timestamp
-from payouts.domain.quarantines import ReleaseStatus
 
 
 class BankDetailRelease(ResponseModel):
@@ -16,7 +16,7 @@ class BankDetailRelease(ResponseModel):
     account_last4: str
     bank_code: str
     bank_name: Annotated[str | None, Meta(description="The bank's name; null for a code that no list has.")]
-    status: ReleaseStatus
+    status: TwoPersonStatus
     reason: str
     quarantine_ids: Annotated[
         list[UUID], Meta(description="The quarantines of the account, of all vendors, that it ends.")

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from msgspec import Meta
 
+from common.primitives.decisions import OvertakableStatus
 from common.web.response_models import ResponseModel, Timestamp
 from payouts.domain.dispatch import SkipReason
 from payouts.domain.transitions import State
@@ -77,7 +78,7 @@ class PayoutRunApproval(ResponseModel):
     """The approval of a preview by a second person."""
 
     status: Annotated[
-        Literal["prepared", "approved", "rejected", "overtaken"],
+        OvertakableStatus,
         Meta(description="`overtaken`: the list changed before the approval, and nothing was sent."),
     ]
     prepared_by: Annotated[UUID, Meta(description="The maker.")]

@@ -5,8 +5,9 @@ from uuid import UUID
 
 from msgspec import Meta
 
+from common.primitives.decisions import TwoPersonStatus
 from common.web.response_models import ResponseModel, Timestamp
-from payouts.domain.returns import ReconciliationStatus, ReturnKind
+from payouts.domain.returns import ReturnKind
 
 
 class PreparedEntry(ResponseModel):
@@ -35,7 +36,7 @@ class Reconciliation(ResponseModel):
         UUID | None, Meta(description="With `recovery` and `recovery_returned`: the unrecorded transfer.")
     ]
     kind: ReturnKind
-    status: ReconciliationStatus
+    status: TwoPersonStatus
     amount_minor: int
     currency: str
     reason: str

@@ -9,13 +9,13 @@ from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
 from common.auth.guards import permission
+from common.primitives.decisions import TwoPersonStatus
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.idempotency import OptionalIdempotentCommand
 from common.web.pages import AwaitingApproval, OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import DecisionApproval
 from payouts.dependencies import Dependencies
-from payouts.domain.quarantines import ReleaseStatus
 from payouts.queries.bank_detail_releases import find_release, page_of_releases
 from payouts.responses.bank_detail_releases import BankDetailRelease, BankDetailReleaseDetail
 from payouts.schemas.bank_detail_releases import PrepareBankDetailReleaseRequest, RejectBankDetailReleaseRequest
@@ -59,7 +59,7 @@ async def list_releases(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
-    status: ReleaseStatus | None = None,
+    status: TwoPersonStatus | None = None,
     vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
     awaiting: AwaitingApproval = None,
 ) -> Response:

@@ -12,13 +12,13 @@ from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
 from common.auth.guards import permission
+from common.primitives.decisions import TwoPersonStatus
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.idempotency import OptionalIdempotentCommand
 from common.web.pages import AwaitingApproval, OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import DecisionApproval
 from payouts.dependencies import Dependencies
-from payouts.domain.returns import ReconciliationStatus
 from payouts.queries.reconciliations import find_reconciliation, list_planned_entries, page_of_reconciliations
 from payouts.responses.payouts import Payout
 from payouts.responses.reconciliations import PlannedReturnEntry, Reconciliation
@@ -94,7 +94,7 @@ async def list_reconciliations(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
-    status: ReconciliationStatus | None = None,
+    status: TwoPersonStatus | None = None,
     payout_id: Annotated[UUID | None, Query(alias="payoutId")] = None,
     awaiting: AwaitingApproval = None,
 ) -> Response:

@@ -3,6 +3,9 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
+from common.database.tables import known
+from common.primitives.decisions import TwoPersonStatus
+from payouts.domain.bank_accounts import Change
 from payouts.tables.metadata import INSTANT, metadata
 
 # Every set of details that a vendor ever had; a payout refers to the one it was requested with.
@@ -23,9 +26,7 @@ sa.Table(
     sa.Column("account_sealed", sa.Text),
     sa.Column("account_fingerprint", sa.Text),
     sa.Column("change", sa.Text, nullable=False, server_default=sa.text("'set'")),
-    sa.CheckConstraint(
-        "change IN ('set', 'legal_name_changed', 'quarantined', 'released')", name="bank_detail_versions_change_known"
-    ),
+    known("bank_detail_versions", "change", Change),
     sa.CheckConstraint("last4 = right(account_number, 4)", name="bank_detail_versions_last4"),
     sa.CheckConstraint(
         "num_nonnulls(account_number, account_sealed) = 1", name="bank_detail_versions_number_kept_once"
@@ -126,7 +127,7 @@ sa.Table(
     sa.CheckConstraint(
         "(status = 'rejected') = (rejection IS NOT NULL)", name="bank_detail_releases_rejected_says_why"
     ),
-    sa.CheckConstraint("status IN ('prepared', 'approved', 'rejected')", name="bank_detail_releases_status_known"),
+    known("bank_detail_releases", "status", TwoPersonStatus),
     sa.Index(
         "bank_detail_releases_one_live",
         "account_fingerprint",

@@ -2,6 +2,8 @@
 
 import sqlalchemy as sa
 
+from common.database.tables import known
+from payouts.domain.found_transfers import Outcome
 from payouts.tables.metadata import INSTANT, metadata
 
 # `place` is the history of the server that wrote it: a server restored to an earlier instant begins another one.
@@ -31,7 +33,7 @@ sa.Table(
     sa.Column("payout_id", sa.Uuid, sa.ForeignKey("payout_requests.id", name="found_transfers_payout")),
     sa.Column("evidence", sa.Text),
     sa.CheckConstraint("(outcome = 'explained') = (evidence IS NOT NULL)", name="found_transfers_explained_says_why"),
-    sa.CheckConstraint("outcome IN ('open', 'taken', 'explained')", name="found_transfers_outcome_known"),
+    known("found_transfers", "outcome", Outcome),
     sa.CheckConstraint("(outcome = 'taken') = (payout_id IS NOT NULL)", name="found_transfers_taken_names_payout"),
     sa.Index("found_transfers_open", "found_at", postgresql_where=sa.text("outcome = 'open'")),
 )

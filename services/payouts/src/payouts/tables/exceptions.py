@@ -3,6 +3,12 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
+from common.database.tables import known
+from common.primitives.decisions import TwoPersonStatus
+from payouts.domain.exceptions import ExceptionActionKind
+from payouts.domain.payout_transitions import ExceptionStatus, HoldStatus
+from payouts.domain.returns import ReturnKind
+from payouts.domain.severity import Severity
 from payouts.tables.metadata import INSTANT, metadata
 
 # `transfer_id` is the attempt concerned: trouble of an older attempt is not trouble of a newer one.
@@ -32,8 +38,8 @@ sa.Table(
         "vendor_id IS NOT NULL)",
         name="payout_exceptions_of_payout_or_batch",
     ),
-    sa.CheckConstraint("severity IN ('SEV-1', 'SEV-2', 'SEV-3')", name="payout_exceptions_severity_known"),
-    sa.CheckConstraint("status IN ('open', 'closed')", name="payout_exceptions_status_known"),
+    known("payout_exceptions", "severity", Severity),
+    known("payout_exceptions", "status", ExceptionStatus),
     sa.Index("payout_exceptions_one_live", "payout_id", unique=True, postgresql_where=sa.text("status = 'open'")),
     sa.Index(
         "payout_exceptions_one_live_of_batch", "batch_id", unique=True, postgresql_where=sa.text("status = 'open'")
@@ -73,7 +79,7 @@ sa.Table(
     sa.CheckConstraint(
         "kind <> 'classified' OR acted_by IS NOT NULL", name="payout_exception_acts_classified_by_somebody"
     ),
-    sa.CheckConstraint("kind IN ('classified', 'changed', 'noted', 'closed')", name="payout_exception_acts_kind_known"),
+    known("payout_exception_acts", "kind", ExceptionActionKind),
     sa.Index("payout_exception_acts_of_exception", "exception_id", "position"),
 )
 
@@ -108,16 +114,13 @@ sa.Table(
         name="reconciliations_decided_says_who",
     ),
     sa.CheckConstraint("hash ~ '^[0-9a-f]{64}$'", name="reconciliations_hash_shape"),
-    sa.CheckConstraint(
-        "kind IN ('restitution', 'reversal', 'recovery', 'recovery_returned', 'hold_released')",
-        name="reconciliations_kind_known",
-    ),
+    known("reconciliations", "kind", ReturnKind),
     sa.CheckConstraint(
         "(kind IN ('recovery', 'recovery_returned', 'hold_released')) = (transfer_id IS NOT NULL)",
         name="reconciliations_recovery_names_transfer",
     ),
     sa.CheckConstraint("(status = 'rejected') = (rejection IS NOT NULL)", name="reconciliations_rejected_says_why"),
-    sa.CheckConstraint("status IN ('prepared', 'approved', 'rejected')", name="reconciliations_status_known"),
+    known("reconciliations", "status", TwoPersonStatus),
     sa.Index("reconciliations_one_live", "payout_id", unique=True, postgresql_where=sa.text("status = 'prepared'")),
     sa.Index("reconciliations_newest", sa.text("prepared_at DESC"), sa.text("id DESC")),
     sa.Index("reconciliations_of_payout", "payout_id"),
@@ -151,7 +154,7 @@ sa.Table(
     sa.Column("decided_at", INSTANT),
     sa.CheckConstraint("amount > 0", name="transfer_holds_amount_positive"),
     sa.CheckConstraint("(status = 'held') = (decided_at IS NULL)", name="transfer_holds_decided_says_when"),
-    sa.CheckConstraint("status IN ('held', 'recovered', 'released')", name="transfer_holds_status_known"),
+    known("transfer_holds", "status", HoldStatus),
     sa.Index("transfer_holds_of_payout", "payout_id"),
     sa.Index("transfer_holds_open_of_vendor", "vendor_id", postgresql_where=sa.text("status = 'held'")),
 )

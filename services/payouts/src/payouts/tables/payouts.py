@@ -3,6 +3,11 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
+from common.database.tables import known
+from common.primitives.decisions import OvertakableStatus
+from payouts.domain.payout_transitions import PayoutStatus
+from payouts.domain.transfer_updates import UpdateSource
+from payouts.domain.transitions import State, Verdict
 from payouts.tables.metadata import INSTANT, metadata
 
 # `restitution_awaited_since`: the money returns to the wallet once the gateway confirms that it will not be sent.
@@ -40,7 +45,7 @@ sa.Table(
         "number IS NOT NULL AND number ~ '^PO(-[0-9A-HJKMNP-TV-Z]{4}){2}$'", name="payout_requests_number_form"
     ),
     sa.CheckConstraint("retry_count BETWEEN 0 AND 3", name="payout_requests_retry_count_at_most_3"),
-    sa.CheckConstraint("status IN ('pending', 'processed', 'failed')", name="payout_requests_status_known"),
+    known("payout_requests", "status", PayoutStatus),
     sa.Index("payout_requests_of_vendor", "vendor_id", sa.text("created_at DESC")),
     sa.Index("payout_requests_newest", sa.text("created_at DESC"), sa.text("id DESC")),
     sa.Index("payout_requests_pending", "created_at", "id", postgresql_where=sa.text("status = 'pending'")),
@@ -116,9 +121,7 @@ sa.Table(
     ),
     sa.CheckConstraint("hash ~ '^[0-9a-f]{64}$'", name="dispatch_approvals_hash_shape"),
     sa.CheckConstraint("(status = 'rejected') = (rejection IS NOT NULL)", name="dispatch_approvals_rejected_says_why"),
-    sa.CheckConstraint(
-        "status IN ('prepared', 'approved', 'rejected', 'overtaken')", name="dispatch_approvals_status_known"
-    ),
+    known("dispatch_approvals", "status", OvertakableStatus),
 )
 
 sa.Table(
@@ -173,11 +176,7 @@ sa.Table(
     sa.UniqueConstraint("payout_id", "attempt", name="payout_transfers_attempt_once"),
     sa.UniqueConstraint("reference", name="payout_transfers_reference_once"),
     sa.CheckConstraint("reference ~ '^po-[0-9a-f]{32}$'", name="payout_transfers_reference_shape"),
-    sa.CheckConstraint(
-        "status IN ('reserved', 'submitting', 'unknown', 'pending', 'received', 'otp', 'success', 'failed', "
-        "'rejected', 'blocked', 'abandoned', 'reversed')",
-        name="payout_transfers_status_known",
-    ),
+    known("payout_transfers", "status", State),
     sa.Index("payout_transfers_due", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
     sa.Index("payout_transfers_of_batch", "batch_id"),
     sa.Index("payout_transfers_newest", sa.text("created_at DESC")),
@@ -207,10 +206,7 @@ sa.Table(
     sa.Column("reason", sa.Text),
     sa.Column("gateway_event_id", sa.Text),
     sa.Column("observed_at", INSTANT, nullable=False),
-    sa.CheckConstraint("heard_from IN ('webhook', 'call', 'query')", name="transfer_observations_heard_from_known"),
-    sa.CheckConstraint(
-        "verdict IN ('advanced', 'confirmed', 'late_success', 'repeated', 'stale', 'contradiction')",
-        name="transfer_observations_verdict_known",
-    ),
+    known("transfer_observations", "heard_from", UpdateSource),
+    known("transfer_observations", "verdict", Verdict),
     sa.Index("transfer_observations_of_transfer", "transfer_id", "position"),
 )

@@ -2,6 +2,10 @@
 
 import sqlalchemy as sa
 
+from common.database.tables import known
+from payouts.domain.chargebacks import ChargebackStatus
+from payouts.domain.schedules import Frequency, Weekday
+from payouts.domain.wallet import LineKind
 from payouts.tables.metadata import INSTANT, metadata
 
 # `sequence` is the publisher's own count, so that events in any order end in the same row. A suspension has a sequence
@@ -62,12 +66,7 @@ sa.Table(
     sa.Column("estimated", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.UniqueConstraint("source_key", "kind", name="wallet_lines_source_once"),
     sa.CheckConstraint("balance_minor >= 0", name="wallet_lines_balance_never_negative"),
-    sa.CheckConstraint(
-        "kind IN ('release', 'debt_repaid', 'refund', 'debt_taken', 'payout', 'hold', 'hold_released', "
-        "'chargeback', 'chargeback_won', 'restitution', 'reversal', 'recovery', 'recovery_returned', "
-        "'correction', 'waiver')",
-        name="wallet_lines_kind_known",
-    ),
+    known("wallet_lines", "kind", LineKind),
     sa.CheckConstraint(
         "coalesce(gross_minor - commission_minor - delivery_fee_minor = net_minor, commission_minor IS NULL)",
         name="wallet_lines_parts_add_up",
@@ -106,7 +105,7 @@ sa.Table(
     sa.Column("uncovered_minor", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     sa.CheckConstraint("status = 'opened' OR held_minor = 0", name="chargebacks_hold_nothing_when_decided"),
     sa.CheckConstraint("least(vendor_minor, held_minor) >= 0", name="chargebacks_never_negative"),
-    sa.CheckConstraint("status IN ('opened', 'won', 'lost')", name="chargebacks_status_known"),
+    known("chargebacks", "status", ChargebackStatus),
     sa.CheckConstraint(
         "uncovered_minor >= 0 AND (status = 'opened' OR uncovered_minor = 0)",
         name="chargebacks_uncovered_only_while_open",
@@ -125,13 +124,10 @@ sa.Table(
     sa.Column("due_at", INSTANT),
     sa.Column("changed_by", sa.Uuid, nullable=False),
     sa.Column("updated_at", INSTANT, nullable=False),
-    sa.CheckConstraint("frequency IN ('none', 'daily', 'weekly')", name="payout_schedules_frequency_known"),
+    known("payout_schedules", "frequency", Frequency),
     sa.CheckConstraint("minimum_minor > 0", name="payout_schedules_minimum_positive"),
     sa.CheckConstraint("(frequency = 'none') = (due_at IS NULL)", name="payout_schedules_none_is_never_due"),
-    sa.CheckConstraint(
-        "weekday IN ('monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday')",
-        name="payout_schedules_weekday_known",
-    ),
+    known("payout_schedules", "weekday", Weekday),
     sa.CheckConstraint("(frequency = 'weekly') = (weekday IS NOT NULL)", name="payout_schedules_weekly_has_weekday"),
     sa.Index("payout_schedules_due", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
 )
