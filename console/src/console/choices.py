@@ -17,15 +17,19 @@ _VALUES: Final[Mapping[str, Mapping[str, Sequence[str]]]] = json.loads(
 _WITH_IDS: Final = [(re.compile(re.sub(r"{\w+}", "[^/]+", path)), path) for path in _VALUES if "{" in path]
 
 
-def values_of(path: str, parameter: str) -> tuple[str, ...]:
-    """Return the values of a parameter of `GET path`; empty where the API accepts others too."""
-    known = path if path in _VALUES else next((one for pattern, one in _WITH_IDS if pattern.fullmatch(path)), "")
-    return tuple(_VALUES.get(known, {}).get(parameter, ()))
+def api_values(path: str, parameter: str) -> tuple[str, ...]:
+    """Return the values of a parameter of `GET path`. Raises KeyError: the API accepts others too."""
+    return tuple(_parameters_of(path)[parameter])
 
 
 def choices_of(path: str, parameter: str) -> Choices:
-    """Return the values with their words."""
-    return choices(*values_of(path, parameter))
+    """Return the values with their words; empty where the API accepts others too."""
+    return choices(*_parameters_of(path).get(parameter, ()))
+
+
+def _parameters_of(path: str) -> Mapping[str, Sequence[str]]:
+    known = path if path in _VALUES else next((one for pattern, one in _WITH_IDS if pattern.fullmatch(path)), "")
+    return _VALUES.get(known, {})
 
 
 def choices(*values: str) -> Choices:

@@ -5,7 +5,7 @@ from typing import Final
 from starlette.responses import Response
 
 from console.api import ApiProblem, Json
-from console.choices import values_of
+from console.choices import api_values
 from console.families import Screens
 from console.lists import Column, Filter, ListView, is_id, show_list
 from console.live import wants_events
@@ -17,7 +17,7 @@ from console.visit import InvalidField, Visit
 
 SCREENS = Screens()
 
-SEVERITIES: Final = values_of("/api/alerts", "severity")
+SEVERITIES: Final = api_values("/api/payout-exceptions", "severity")
 # The screen on which an alert with this runbook is worked on.
 _SCREENS: Final = {
     "payout-exceptions": "/payout-exceptions?status=open",

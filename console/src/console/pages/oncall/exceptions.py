@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.charts import bar_chart
-from console.choices import choices, choices_of
+from console.choices import api_values, choices
 from console.families import Screens
 from console.formats import spoken
 from console.lists import Column, Filter, ListView, show_list, vendor_name
@@ -20,7 +20,7 @@ from console.visit import Visit
 SCREENS = Screens()
 
 EXCEPTION_READERS: Final = ("exceptions:read",)
-CAUSES: Final = choices_of("/api/payout-exceptions", "cause")
+CAUSES: Final = choices(*api_values("/api/payout-exceptions", "cause"))
 
 EXCEPTIONS = ListView(
     "/api/payout-exceptions",

@@ -6,7 +6,7 @@ from typing import Final
 from starlette.responses import Response
 
 from console.api import Json
-from console.choices import choices, values_of
+from console.choices import api_values, choices
 from console.families import Screens
 from console.lists import Column, Filter, ListView, show_list
 from console.pages.campus.names import campus_names
@@ -18,7 +18,7 @@ from console.visit import Visit
 SCREENS = Screens()
 
 
-ROLES: Final = values_of("/api/staff", "role")
+ROLES: Final = api_values("/api/staff", "role")
 
 
 STAFF = ListView(

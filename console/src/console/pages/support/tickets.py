@@ -5,7 +5,7 @@ from typing import Final
 
 from starlette.responses import Response
 
-from console.choices import choices_of
+from console.choices import api_values, choices
 from console.families import Screens
 from console.lists import Column, Filter, ListView, show_list
 from console.parts import NAMED_MAX, command, names_of, rows_of_part, show_image
@@ -14,7 +14,7 @@ from console.visit import Visit
 SCREENS = Screens()
 
 TICKET_READERS: Final = ("tickets:manage", "tickets:read")
-PRIORITIES: Final = choices_of("/api/support-tickets", "priority")
+PRIORITIES: Final = choices(*api_values("/api/support-tickets", "priority"))
 CANNED_REPLIES: Final = (
     (
         "Payment under review",

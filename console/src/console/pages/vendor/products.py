@@ -7,7 +7,7 @@ from typing import Final
 from starlette.responses import Response
 
 from console.api import ApiProblem, Json
-from console.choices import choices, choices_of
+from console.choices import api_values, choices
 from console.families import Screens
 from console.formats import spoken
 from console.lists import Column, Filter, ListView, show_list
@@ -32,7 +32,7 @@ CATEGORIES: Final = choices(
     "other",
 )
 """Those that the shop lists and draws; a product of the API or of a file keeps another."""
-CONDITIONS: Final = choices_of("/api/products", "condition")
+CONDITIONS: Final = choices(*api_values("/api/products", "condition"))
 VARIANT_COLUMNS: Final = (
     Column("Variant", lambda variant: ", ".join(variant["values"].values())),
     Column("SKU", "sku"),
