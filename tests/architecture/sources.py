@@ -24,12 +24,13 @@ CONTEXTS = {
 }
 
 
-def python_files(*folders: Path) -> list[Path]:
+@cache
+def python_files(*folders: Path) -> tuple[Path, ...]:
     found = (path for folder in folders for path in folder.rglob("*.py"))
-    return sorted(path for path in found if ".venv" not in path.parts)
+    return tuple(sorted(path for path in found if ".venv" not in path.parts))
 
 
-def product_files() -> list[Path]:
+def product_files() -> tuple[Path, ...]:
     """Everything that runs in production."""
     return python_files(ROOT / "libs/common/src", *SERVICES.values())
 
