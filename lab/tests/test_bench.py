@@ -11,6 +11,7 @@ from lab.bench import pgbench, wrk
 from lab.bench.figures import QUICK, Figures, Goal, Reading, Row, Side, alternate, percentile
 from lab.bench.programs import BenchFailed, find_pgbench
 from lab.bench.recording import Repeatable, Sent, literal
+from operations.connecting import connected
 
 WRK = """\
 Running 3s test @ http://127.0.0.1:8080/api/products
@@ -142,12 +143,9 @@ def test_no_literal_is_a_variable_of_pgbench() -> None:
 async def test_pgbench_compares_a_text_as_the_services_do(postgresql: Server, servers: Servers) -> None:
     """PostgreSQL uses no index with another collation than the column's, and the limit would be wrong."""
     text = "it's a \\ before :word, and ₦"
-    connection = await asyncpg.connect(servers.database_url)
-    try:
+    async with connected(servers.database_url) as connection:
         assert await connection.fetchval(f"SELECT {literal(text)}::text") == text
         assert await connection.fetchval(f"SELECT pg_collation_for({literal(text)}::text)") == '"default"'
-    finally:
-        await connection.close()
 
 
 async def test_values_that_differ_between_two_runs_are_generated_for_each_transaction(

@@ -9,6 +9,7 @@ from os import environ
 import asyncpg
 import pytest
 
+from operations.connecting import connected
 from operations.services import SERVICES, Service
 from testkit.fixtures import DatabaseFactory, DatabaseUrls
 
@@ -42,12 +43,9 @@ SELECT relname FROM pg_class WHERE relispartition AND has_any_column_privilege('
 
 
 async def columns_of(urls: DatabaseUrls) -> dict[str, asyncpg.Record]:
-    connection = await asyncpg.connect(urls.admin)
-    try:
+    async with connected(urls.admin) as connection:
         assert await connection.fetch(PARTITIONS) == []
         return {row["name"]: row for row in await connection.fetch(COLUMNS)}
-    finally:
-        await connection.close()
 
 
 async def migrate(service: Service, urls: DatabaseUrls) -> None:

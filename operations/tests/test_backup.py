@@ -31,6 +31,7 @@ from operations.backup.restoring import instant_or_latest, restore
 from operations.backup.secret_bundles import private_key_in
 from operations.backup.settings import BackupSettings, read_backup_settings
 from operations.campusctl.app import app
+from operations.connecting import connected
 from testkit.certificates import Authority
 
 # A file of the program age 1.1.1, and its key.
@@ -53,11 +54,8 @@ class Machine:
 
     @asynccontextmanager
     async def connected(self, database: str = "postgres") -> AsyncIterator[asyncpg.Connection]:
-        connection = await asyncpg.connect(self.server.url.rsplit("/", 1)[0] + f"/{database}")
-        try:
+        async with connected(self.server.url.rsplit("/", 1)[0] + f"/{database}") as connection:
             yield connection
-        finally:
-            await connection.close()
 
     async def insert(self, text: str) -> datetime:
         """Insert a row into both databases, and return an instant after it."""

@@ -15,7 +15,6 @@ from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
 
 import aio_pika
-import asyncpg
 import httpx
 import pytest
 
@@ -30,6 +29,7 @@ from operations.backup.pgbackrest import DatabaseBackup
 from operations.backup.secret_bundles import digest_of, secret_files
 from operations.backup.settings import read_backup_settings
 from operations.broker_accounts import SUBSCRIBER_POLICY, SUBSCRIBER_POLICY_NAME
+from operations.connecting import connected
 from operations.database_settings import DATABASE_SETTINGS
 from operations.doctor.findings import Finding
 from operations.provision import provision_broker, provision_databases, service_database_urls
@@ -372,11 +372,8 @@ async def provision_again(machine: Machine) -> None:
 
 
 async def execute(url: str, database: str, statement: str, *arguments: object) -> None:
-    connection = await asyncpg.connect(urlunsplit(urlsplit(url)._replace(path=f"/{database}")))
-    try:
+    async with connected(urlunsplit(urlsplit(url)._replace(path=f"/{database}"))) as connection:
         await connection.execute(statement, *arguments)
-    finally:
-        await connection.close()
 
 
 @asynccontextmanager
@@ -412,11 +409,8 @@ async def until(machine: Machine, condition: str) -> None:
     """Wait until a new session sees the condition."""
 
     async def seen() -> bool:
-        connection = await asyncpg.connect(machine.database_url)
-        try:
+        async with connected(machine.database_url) as connection:
             return bool(await connection.fetchval(condition))
-        finally:
-            await connection.close()
 
     await eventually(seen, what=condition)
 

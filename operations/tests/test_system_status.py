@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 import aio_pika
-import asyncpg
 import httpx
 import pytest
 from starlette.responses import JSONResponse
@@ -22,6 +21,7 @@ from campus_tools.servers.postgresql import PrivatePostgresql, remove_data_direc
 from operations import system_status
 from operations.backup.errors import BackupFailed
 from operations.backup.settings import read_backup_settings
+from operations.connecting import connected
 from operations.system_status import Machine, examine_machine
 from testkit.certificates import Authority
 from testkit.fixtures import eventually
@@ -91,16 +91,13 @@ async def test_faults_of_six_parts_at_once_are_each_named_with_what_to_do(
 
 
 async def let_archiving_fail(server: PrivatePostgresql) -> None:
-    connection = await asyncpg.connect(server.url)
-    try:
+    async with connected(server.url) as connection:
         await connection.execute("SELECT pg_switch_wal()")
 
         async def has_failed() -> bool:
             return bool(await connection.fetchval("SELECT failed_count > 0 FROM pg_stat_archiver"))
 
         await eventually(has_failed, within=60)
-    finally:
-        await connection.close()
 
 
 async def eventually_named(machine: Machine, queue: str) -> None:

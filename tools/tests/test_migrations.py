@@ -22,25 +22,20 @@ from campus_tools.documents.schema import comparable, digest_of, schema_sql
 from campus_tools.new_migration import difference_of, write_migration
 from common.migrations.alembic_environment import LAST_WITH_OLDER_REVISIONS, LOCK_ATTEMPTS_MAX, lock_milliseconds
 from common.migrations.runner import migrate, migrations_folder
+from operations.connecting import connected
 from operations.services import SERVICES
 from testkit.fixtures import DatabaseFactory, DatabaseUrls, EmptyDatabaseFactory, eventually
 
 
 async def schema_of(urls: DatabaseUrls) -> str:
-    connection = await asyncpg.connect(urls.admin)
-    try:
+    async with connected(urls.admin) as connection:
         return await schema_sql(connection, "the owner")
-    finally:
-        await connection.close()
 
 
 async def revision_of(urls: DatabaseUrls) -> str | None:
-    connection = await asyncpg.connect(urls.owner)
-    try:
+    async with connected(urls.owner) as connection:
         revision: str | None = await connection.fetchval("SELECT version_num FROM alembic_version")
         return revision
-    finally:
-        await connection.close()
 
 
 async def set_revision(urls: DatabaseUrls, revision: str) -> None:
@@ -245,11 +240,8 @@ async def migrating_with(urls: DatabaseUrls, config: Config, holder: str) -> Asy
 
 
 async def deadlocks_of(urls: DatabaseUrls) -> int:
-    connection = await asyncpg.connect(urls.admin)
-    try:
+    async with connected(urls.admin) as connection:
         return int(await connection.fetchval(DEADLOCKS))
-    finally:
-        await connection.close()
 
 
 async def test_a_request_waits_for_one_revision_only(
@@ -296,11 +288,8 @@ async def test_a_migration_that_a_deadlock_ends_runs_again(
     # A sequence also counts what is rolled back.
     first = "DO $$ BEGIN IF nextval('runs') = 1 THEN RAISE deadlock_detected; END IF; END $$"
     config = await with_next_revisions(urls, tmp_path / "migrations", [NOTE_WALLETS, first])
-    owner = await asyncpg.connect(urls.owner)
-    try:
+    async with connected(urls.owner) as owner:
         await owner.execute("CREATE SEQUENCE runs")
         await asyncio.to_thread(command.upgrade, config, "head")
         assert await owner.fetchval("SELECT last_value FROM runs") == 2
-    finally:
-        await owner.close()
     assert await revision_of(urls) == "9999"

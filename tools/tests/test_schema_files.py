@@ -6,11 +6,11 @@ import os
 import re
 from typing import Any
 
-import asyncpg
 import pytest
 
 from campus_tools.documents.schema import comparable, schema_sql
 from common.migrations.runner import migrations_folder
+from operations.connecting import connected
 from operations.services import SERVICES
 from testkit.fixtures import DatabaseFactory
 
@@ -18,11 +18,8 @@ from testkit.fixtures import DatabaseFactory
 @pytest.mark.parametrize("service", SERVICES, ids=lambda service: service.name)
 async def test_the_schema_file_is_that_of_a_created_database(service: Any, fresh_database: DatabaseFactory) -> None:
     urls = await fresh_database(service.name)
-    connection = await asyncpg.connect(urls.admin)
-    try:
+    async with connected(urls.admin) as connection:
         made = await schema_sql(connection, service.owner_role)
-    finally:
-        await connection.close()
     path = migrations_folder(service.import_name) / "schema.sql"
     if os.environ.get("WRITE_SCHEMA_FILES"):
         path.write_text(made, encoding="utf-8")

@@ -13,11 +13,11 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-import asyncpg
 import msgspec
 
 from campus_tools.launcher import System
 from common.ledger.hash_chain import FIRST_LINK, link_of
+from operations.connecting import connected
 
 VENDORS: Final = 1_000
 CHARGE_FEE_MINOR: Final = 2_000
@@ -200,8 +200,7 @@ async def fill(system: System, orders: int) -> int:
     held_minor = 0
     for service, statements in (("orders", _ORDERS), ("payments", _PAYMENTS), ("payouts", _PAYOUTS)):
         address = system.secrets["DATABASE_URL"].rsplit("/", 1)[0] + f"/campus_{service}"
-        connection: Any = await asyncpg.connect(address, command_timeout=3600)
-        try:
+        async with connected(address, command_seconds_max=3600) as connection:
             # Without triggers: the rows are consistent, and the chain is written below.
             await connection.execute("SET session_replication_role = replica")
             for statement in statements:
@@ -212,8 +211,6 @@ async def fill(system: System, orders: int) -> int:
                     "SELECT sum(amount_minor)::bigint FROM ledger_entries WHERE account = 'gateway_cash'"
                 )
             await connection.execute("VACUUM ANALYZE")
-        finally:
-            await connection.close()
     return held_minor
 
 

@@ -16,13 +16,12 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-import asyncpg
-
 from campus_tools.launcher import System
 from campus_tools.servers.postgresql import find_binaries
 from lab.audit_scale import fill, fill_gateway, measure
 from lab.counts import one_or_more
 from lab.systems import Log, logger, temporary_system
+from operations.connecting import connected
 from operations.journey import Marketplace
 from operations.services import SERVICES
 
@@ -121,13 +120,10 @@ def _address(system: System, service: str) -> str:
 
 @asynccontextmanager
 async def _connected(system: System, service: str) -> Any:
-    connection: Any = await asyncpg.connect(_address(system, service), command_timeout=3600)
-    try:
+    async with connected(_address(system, service), command_seconds_max=3600) as connection:
         # Without triggers and foreign keys: the rows are consistent.
         await connection.execute("SET session_replication_role = replica")
         yield connection
-    finally:
-        await connection.close()
 
 
 @contextmanager

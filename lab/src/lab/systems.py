@@ -22,6 +22,7 @@ from campus_tools.launcher.runtimes import CHECKOUT, Runtime
 from campus_tools.servers import ServerPorts, Servers
 from lab.histories.recording import History, RecordingClient
 from operations.audit import findings_of
+from operations.connecting import connected
 from operations.journey import Marketplace
 from operations.processes import CAMPUS, SANDBOX_PORT, SystemPlan
 from operations.secrets import read_secrets
@@ -141,11 +142,8 @@ async def stopped_at_the_end(servers: Servers) -> AsyncIterator[None]:
 
 async def rows_of(system: System, service: str, statement: str, *values: Any) -> list[asyncpg.Record]:
     """Return the rows of a statement in a service's database, as the auditor reads them."""
-    connection = await asyncpg.connect(database_of(system, service))
-    try:
+    async with connected(database_of(system, service)) as connection:
         return list(await connection.fetch(statement, *values))
-    finally:
-        await connection.close()
 
 
 async def value_of(system: System, service: str, statement: str, *values: Any) -> Any:

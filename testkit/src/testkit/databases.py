@@ -25,6 +25,7 @@ from common.database.connection_pool import ConnectionPool
 from common.database.unit_of_work import POOL_CONNECTIONS_MAX, Database
 from common.primitives.database_servers import DatabaseServers
 from common.primitives.limits import WaitLimits
+from operations.connecting import connected
 from operations.provision import create_database, service_database_urls
 from operations.services import Service, service_named
 from operations.waiting import WAIT_SECONDS_MAX as WAIT_SECONDS_MAX
@@ -341,21 +342,15 @@ class Databases:
         return DatabaseUrls(name, owner, api, acting, urlunsplit(parts._replace(path=f"/{name}")))
 
     async def _create(self, service: Service, name: str) -> None:
-        connection = await asyncpg.connect(self._admin_url)
-        try:
+        async with connected(self._admin_url) as connection:
             await create_database(connection, service, name)
-        finally:
-            await connection.close()
 
     async def _drop(self, name: str) -> None:
         await self._execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
     async def _execute(self, command: str) -> None:
-        connection = await asyncpg.connect(self._admin_url)
-        try:
+        async with connected(self._admin_url) as connection:
             await connection.execute(command)
-        finally:
-            await connection.close()
 
     def _next_name(self, kind: str) -> str:
         self._made += 1
@@ -365,9 +360,6 @@ class Databases:
 @asynccontextmanager
 async def alone(admin_url: str, what: str) -> AsyncIterator[asyncpg.Connection]:
     """Yield a connection of the administrator under a lock, which ends with it: workers share one server."""
-    connection = await asyncpg.connect(admin_url)
-    try:
+    async with connected(admin_url) as connection:
         await connection.execute("SELECT pg_advisory_lock(hashtext($1))", what)
         yield connection
-    finally:
-        await connection.close()

@@ -15,6 +15,7 @@ from typing import Any, Final
 import asyncpg
 import pytest
 
+from operations.connecting import connected
 from testkit.guarded_tables import MESSAGING, NOW, OTHERS, OURS, GuardedTable, InsertAfter, Row
 
 # The value of a column that is mandatory, has no default, and is not named in the table's row.
@@ -107,8 +108,7 @@ class Guards:
     @asynccontextmanager
     async def opened(self, admin_url: str) -> AsyncIterator[asyncpg.Connection]:
         """Yield a connection of the administrator to a database with one valid row in each table."""
-        connection = await asyncpg.connect(admin_url)
-        try:
+        async with connected(admin_url) as connection:
             await connection.execute("SET session_replication_role = replica")
             names = await connection.fetch(_TABLES)
             await connection.execute(f"TRUNCATE {', '.join(row['name'] for row in names)}")
@@ -116,8 +116,6 @@ class Guards:
                 await self._insert(connection, row["name"], await self.valid_row(connection, row["name"]))
             await connection.execute("SET session_replication_role = origin")
             yield connection
-        finally:
-            await connection.close()
 
     async def valid_row(self, connection: asyncpg.Connection, table: str) -> dict[str, Any]:
         """Return the valid row of a table, without the columns that have their default."""

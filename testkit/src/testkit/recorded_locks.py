@@ -23,6 +23,7 @@ from common.database.late_transactions import LateConnection
 from common.database.outbox import Attached
 from common.database.retention import REMOVING
 from common.database.unit_of_work import UnitOfWork
+from operations.connecting import connected
 from testkit.service_kit import OpenService
 
 _EXTENSION: Final = (
@@ -90,8 +91,7 @@ async def checked_lock_order(admin_url: str, order: LockOrder) -> AsyncIterator[
     Retention is left out: it removes only rows that ended long ago, and skips locked ones.
     """
     faults: list[str] = []
-    connection: Any = await asyncpg.connect(admin_url)
-    try:
+    async with connected(admin_url) as connection:
         await connection.execute(_EXTENSION)
         with ExitStack() as stack:
             recorder = _Recorder(connection, order, faults)
@@ -102,8 +102,6 @@ async def checked_lock_order(admin_url: str, order: LockOrder) -> AsyncIterator[
             )
             stack.enter_context(patch.object(OpenService, "fetch", _unrecorded(OpenService.fetch)))
             yield
-    finally:
-        await connection.close()
     assert not faults, "\n".join(sorted(set(faults)))
 
 

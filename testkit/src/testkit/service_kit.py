@@ -17,7 +17,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import asyncpg
 import httpx
 import jwt
 import msgspec
@@ -41,6 +40,7 @@ from common.process.runtime import Runtime, Service, running
 from common.web.http_protocol import JoinedProtocol
 from contracts.event import Event
 from contracts.permissions import SECOND_FACTOR_ROLES, leading_role
+from operations.connecting import connected
 from testkit.fixtures import PATIENT, DatabaseUrls
 from testkit.lent_apps import lent_app
 from testkit.published_responses import PublishedResponses
@@ -284,12 +284,9 @@ class OpenService:
 
     async def fetch_as_owner(self, statement: str, *values: Any) -> list[Any]:
         """As `fetch`, for what no process of the service may do: a test makes its rows older."""
-        connection = await asyncpg.connect(self.urls.owner)
-        try:
+        async with connected(self.urls.owner) as connection:
             rows: list[Any] = await connection.fetch(statement, *values)
             return rows
-        finally:
-            await connection.close()
 
     async def fetch(self, statement: str, *values: Any) -> list[Any]:
         """Rows of the service's database, past the row policies."""

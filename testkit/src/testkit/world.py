@@ -21,6 +21,7 @@ from common.primitives.ids import new_id
 from common.process.runtime import Runtime
 from common.process.service import background
 from contracts.event import Event
+from operations.connecting import connected
 from testkit.fixtures import DatabaseUrls
 from testkit.responses import data_of
 from testkit.service_kit import OpenService
@@ -137,11 +138,8 @@ class World:
     @asynccontextmanager
     async def connected(self, role: str = "owner") -> AsyncIterator[asyncpg.Connection]:
         """Yield a connection past the service's pool, as `owner`, `admin`, `service` or `api`."""
-        connection = await asyncpg.connect(getattr(self.urls, role))
-        try:
+        async with connected(getattr(self.urls, role)) as connection:
             yield connection
-        finally:
-            await connection.close()
 
     @asynccontextmanager
     async def tampering(self) -> AsyncIterator[asyncpg.Connection]:

@@ -15,7 +15,6 @@ from pathlib import Path
 from string import Template
 from typing import Final
 
-import asyncpg
 import sqlalchemy as sa
 from alembic.autogenerate import render_python_code
 from alembic.operations.ops import CreateIndexOp, DowngradeOps, MigrationScript, ModifyTableOps, UpgradeOps
@@ -28,6 +27,7 @@ from campus_tools.documents.python_client import formatted
 from campus_tools.servers import ServerPorts, find_servers
 from common.migrations.alembic_environment import difference
 from common.migrations.runner import migrations_folder
+from operations.connecting import connected
 from operations.provision import create_database, provision_roles, service_database_urls
 from operations.secrets import ROLE_PASSWORDS, new_key
 from operations.services import SERVICES, Service, service_named
@@ -114,12 +114,9 @@ async def _committed_database(service: Service, admin_url: str, tree: Path) -> s
     """Create a database with the code of the last commit; returns the owner's address."""
     passwords = {name: new_key() for name in ROLE_PASSWORDS}
     name = f"migration_{service.import_name}"
-    connection = await asyncpg.connect(admin_url)
-    try:
+    async with connected(admin_url) as connection:
         await provision_roles(connection, passwords)
         await create_database(connection, service, name)
-    finally:
-        await connection.close()
     own = f"services/{service.name}"
     archive = await asyncio.to_thread(_git, "archive", "HEAD", "libs/common/src", f"{own}/src", f"{own}/migrations")
     tree.mkdir()

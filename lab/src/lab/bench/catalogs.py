@@ -1,8 +1,8 @@
 """A small and a large catalog, to compare the cost of the same reads."""
 
-from typing import Any, Final
+from typing import Final
 
-import asyncpg
+from operations.connecting import connected
 
 SMALL: Final = 1_000
 LARGE: Final = 100_000
@@ -47,10 +47,7 @@ ON CONFLICT DO NOTHING
 
 async def fill(admin_url: str, products: int) -> None:
     """Insert that many products of a twentieth as many vendors."""
-    connection: Any = await asyncpg.connect(admin_url, command_timeout=300)
-    try:
+    async with connected(admin_url, command_seconds_max=300) as connection:
         await connection.execute(_PRODUCTS, list(_KINDS), products)
         await connection.execute(_WORDS)
         await connection.execute("VACUUM ANALYZE products, search_words, vendors")
-    finally:
-        await connection.close()

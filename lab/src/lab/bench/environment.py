@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-import asyncpg
 import httpx
 
 from campus_tools.children import open_log, spawn, stop_child
@@ -25,6 +24,7 @@ from lab.bench.cpu import Meter
 from lab.bench.figures import Effort, Goal, Measured, Reading, Row, Run, Side, alternate
 from lab.bench.programs import BenchFailed, find_pgbench, find_program
 from lab.systems import NO_QUOTA, Log
+from operations.connecting import connected
 from operations.environment import Environments, callers_environment
 from operations.journey import Marketplace
 from operations.processes import ProcessPlan
@@ -160,11 +160,8 @@ class BenchEnvironment:
         known = service_named(service)
         name = "_".join(filter(None, ("bench", known.import_name, label)))
         admin_url = self.system.servers.database_url
-        connection = await asyncpg.connect(admin_url)
-        try:
+        async with connected(admin_url) as connection:
             await create_database(connection, known, name)
-        finally:
-            await connection.close()
         made = self._database_urls(known, name)
         child = await asyncio.create_subprocess_exec(
             sys.executable, "-m", known.import_name, "migrate",
@@ -354,11 +351,8 @@ async def _rows(grows: tuple[str, str] | None) -> int:
     if grows is None:
         return 0
     url, table = grows
-    connection = await asyncpg.connect(url)
-    try:
+    async with connected(url) as connection:
         return int(await connection.fetchval(f"SELECT count(*) FROM {table}"))
-    finally:
-        await connection.close()
 
 
 def _in_database(url: str, name: str) -> str:

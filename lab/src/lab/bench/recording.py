@@ -13,12 +13,12 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-import asyncpg
 import msgspec
 
 from common.database.unit_of_work import Database
 from lab.bench.environment import BenchDatabase, opened_database
 from lab.bench.programs import BenchFailed
+from operations.connecting import connected
 
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _PARAMETER = re.compile(r"\$(\d+)")
@@ -93,14 +93,11 @@ class Repeatable:
             _UUID.sub("", sent.statement) for sent in self.second
         ]:
             raise BenchFailed("the two runs of the path sent different statements")
-        connection = await asyncpg.connect(url)
-        try:
+        async with connected(url) as connection:
             return [
                 await self._statement(connection, one, other)
                 for one, other in zip(self.first, self.second, strict=True)
             ]
-        finally:
-            await connection.close()
 
     async def _statement(self, connection: Any, one: Sent, other: Sent) -> str:
         text = self._with_fresh_ids(one.statement, other.statement)

@@ -1,11 +1,10 @@
 """Seed rows: a catalog of 10,000 products, and buyers with a history of orders."""
 
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
-import asyncpg
-
 from contracts.demo import ADA, LAGOS, USERS
+from operations.connecting import connected
 
 PRODUCTS: Final = 10_000
 BUYERS: Final = 1_000
@@ -60,22 +59,16 @@ def buyer_id(number: int) -> UUID:
 
 async def seed_catalog(admin_url: str) -> None:
     """Insert 10,000 products of one vendor, each with a stock of a billion."""
-    connection: Any = await asyncpg.connect(admin_url)
-    try:
+    async with connected(admin_url) as connection:
         await connection.execute(_VENDOR, ADA.id, ADA.business_name, LAGOS.id)
         await connection.execute(_CAMPUS, LAGOS.id, LAGOS.name)
         await connection.execute(_PRODUCTS, ADA.id, ADA.business_name, LAGOS.id)
         await connection.execute("VACUUM ANALYZE products, vendors, campuses")
-    finally:
-        await connection.close()
 
 
 async def seed_orders(admin_url: str) -> None:
     """Insert 50 orders of one item for each of 1,000 buyers."""
-    connection: Any = await asyncpg.connect(admin_url)
-    try:
+    async with connected(admin_url) as connection:
         await connection.execute(_ORDERS, ADA.id, LAGOS.id)
         await connection.execute(_ITEMS)
         await connection.execute("VACUUM ANALYZE orders, order_items")
-    finally:
-        await connection.close()

@@ -17,9 +17,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
-
-import asyncpg
+from typing import Final
 
 from campus_tools.launcher import StartFailed
 from campus_tools.servers import ServerUnavailable
@@ -28,6 +26,7 @@ from lab.bench.programs import BenchFailed
 from lab.bench.versions import running_version, this_version
 from lab.orders import Trade
 from lab.systems import RunningSystem, logger
+from operations.connecting import connected
 
 _log = logger("statements")
 _WARM_ORDERS: Final = 5
@@ -128,14 +127,11 @@ async def _opened(system: RunningSystem) -> AsyncIterator[tuple[Counters, Trade]
 @asynccontextmanager
 async def _logged(system: RunningSystem) -> AsyncIterator[Path]:
     """Let PostgreSQL log each statement; yield the file."""
-    connection: Any = await asyncpg.connect(system.database_url("postgres"))
-    try:
+    async with connected(system.database_url("postgres")) as connection:
         for name, value in (("log_line_prefix", r"E'\x01%p\x01%a\x01'"), ("log_statement", "'all'")):
             await connection.execute(f"ALTER SYSTEM SET {name} = {value}")
         await connection.execute("SELECT pg_reload_conf()")
         yield system.state_dir / "servers" / "postgresql.log"
-    finally:
-        await connection.close()
 
 
 async def _period(log: Path, trade: Trade, count: int, *, of_payout: bool = False, seconds: float = 0.0) -> Period:

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Final
 from uuid import UUID
 
-import asyncpg
-
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.system import System
 from campus_tools.servers import ServerPorts, Servers
@@ -27,6 +25,7 @@ from lab.histories.recording import History
 from lab.histories.verdict import record_verdict
 from lab.report import Report
 from lab.systems import NO_QUOTA, NO_TRACING, Log, broken_invariants, clients_of, rows_of, stopped_at_the_end
+from operations.connecting import connected
 from operations.journey import Marketplace
 from operations.services import service_named
 
@@ -128,10 +127,7 @@ class _Drill:
     async def _let_the_edge_go_on(self) -> None:
         """Let the edge's commits wait for no standby, as on servers of its own: requests reach the services."""
         name = service_named("api-gateway").database
-        connection = await asyncpg.connect(self.database.url)
-        try:
+        async with connected(self.database.url) as connection:
             await connection.execute(f"ALTER DATABASE {name} SET synchronous_commit = 'local'")
             # A session reads the setting when it opens.
             await connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", name)
-        finally:
-            await connection.close()

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-import asyncpg
-
 from campus_tools.servers import ServerPorts, Servers
 from campus_tools.servers.given import GivenServer
 from campus_tools.servers.postgresql import PrivatePostgresql
@@ -18,6 +16,7 @@ from campus_tools.servers.rabbitmq import PrivateRabbitmq
 from campus_tools.servers.redis import PrivateRedis
 from campus_tools.servers.server import Server
 from lab.systems import Log
+from operations.connecting import connected
 from operations.processes import API_PORTS, SystemPlan
 from testkit.certificates import Authority
 
@@ -104,11 +103,8 @@ class EncryptedServers:
         Raises:
             ConnectionError: Redis rejects its certificate.
         """
-        connection = await asyncpg.connect(self.running.database_url)
-        try:
+        async with connected(self.running.database_url) as connection:
             await connection.execute("SELECT pg_reload_conf()")
-        finally:
-            await connection.close()
         store = urlsplit(self.running.rate_limit_store_url or "")
         reader, writer = await asyncio.open_connection(HOST, store.port)
         for command in (f"AUTH {store.password}", f"CONFIG SET tls-cert-file {self.store_file}"):

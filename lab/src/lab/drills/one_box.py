@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Final, Self
 from urllib.parse import urlsplit
 
-import asyncpg
-
 from campus_tools.launcher.system import System
 from campus_tools.servers.backed_up import archive_to, find_pgbackrest, open_socket, start_restored
 from campus_tools.servers.postgresql import PrivatePostgresql
@@ -27,6 +25,7 @@ from lab.report import Report
 from lab.systems import Log
 from lab.trade import add_stock
 from operations.backup.settings import BackupSettings, read_backup_settings
+from operations.connecting import connected
 from operations.journey import Marketplace, StepFailed
 
 # Longer than BACKUP_ARCHIVE_SECONDS: at least one segment is archived by time.
@@ -108,11 +107,8 @@ class OneBox:
         """Restore to the end of the archive and measure, then to the instant; both by `campusctl restore`."""
         latest = await self._restore("latest", "latest")
         address = urlsplit(self.server.url)._replace(path="/campus_orders").geturl()
-        connection = await asyncpg.connect(address)
-        try:
+        async with connected(address) as connection:
             last = await connection.fetchval(_LAST_ORDER)
-        finally:
-            await connection.close()
         if self.acknowledged_at is None or last is None:
             raise BenchFailed("no order was acknowledged before the loss, or none was restored")
         self.rpo_seconds = max(0.0, (self.acknowledged_at - last).total_seconds())

@@ -21,7 +21,6 @@ from urllib.parse import urlsplit
 from uuid import UUID, uuid4
 
 import aiohttp
-import asyncpg
 from rich.table import Table
 
 from campus_tools.launcher.system import System
@@ -33,6 +32,7 @@ from lab.drills.scale.journeys import Journeys
 from lab.drills.scale.outcome import record_outcome
 from lab.report import Report
 from lab.systems import Log, broken_invariants, rows_of
+from operations.connecting import connected
 from operations.journey import Marketplace, SignedInUser
 
 # Of ten requests seven read, two place an order, and one is a webhook.
@@ -284,10 +284,7 @@ async def _record_stored(report: Report, system: System, calls: Sequence[Call]) 
     webhooks = {call.created for call in calls if call.kind == WEBHOOKS and call.is_success}
     # The auditor's account reads no payload.
     url = urlsplit(system.servers.database_url)._replace(path="/campus_payments").geturl()
-    connection = await asyncpg.connect(url)
-    try:
+    async with connected(url) as connection:
         received = {row["id"] for row in await connection.fetch(_STORED, _EVENT)}
-    finally:
-        await connection.close()
     report.rows["orders and webhooks acknowledged"] = f"{len(orders)}, {len(webhooks)}"
     report.require_none("of them lost", [*(orders - stored), *(webhooks - received)])

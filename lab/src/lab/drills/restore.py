@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 from uuid import uuid4
 
-import asyncpg
-
 from campus_tools.launcher import Startup, System
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.runtimes import CHECKOUT, Runtime
@@ -52,6 +50,7 @@ from lab.systems import (
     transfers_of,
     value_of,
 )
+from operations.connecting import connected
 from operations.journey import Marketplace, StepFailed
 
 RESENT: Final = timedelta(days=3)
@@ -208,12 +207,9 @@ class _Drill:
             await self.copies.load("campus_payouts", earlier)
         self.report.rows["database server restored after"] = f"{time.monotonic() - began:.1f} s"
         await asyncio.to_thread(self.broker.start)
-        connection = await asyncpg.connect(_admin_address(self.servers, "campus_payouts"))
-        try:
+        async with connected(_admin_address(self.servers, "campus_payouts")) as connection:
             was_blocked = not await connection.fetchval(_IS_COMPARED)
             self.report.require("payouts were blocked until the comparison", was_blocked, holds=was_blocked)
-        finally:
-            await connection.close()
 
     async def _recover(self, system: System, market: Marketplace, instant: datetime) -> None:
         """Run the commands of the runbook in its order, while staff and vendors keep trying."""

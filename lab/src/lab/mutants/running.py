@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
-import asyncpg
-
 from lab.mutants.mutants import ROOT, Mutant
 from lab.mutants.reach import Reach
+from operations.connecting import connected
 from operations.provision import create_database, provision_roles, service_database_urls
 from operations.services import service_named
 from testkit.fixtures import role_passwords
@@ -186,12 +185,9 @@ async def migrated_database(service: str) -> AsyncIterator[str]:
     admin_url = os.environ["DATABASE_URL"]
     definition, passwords = service_named(service), role_passwords(admin_url)
     name = f"mutants_{definition.import_name}"
-    connection = await asyncpg.connect(admin_url)
-    try:
+    async with connected(admin_url) as connection:
         await provision_roles(connection, passwords)
         await create_database(connection, definition, name)
-    finally:
-        await connection.close()
     urls = service_database_urls(admin_url, definition, passwords, name)
     subprocess.run(
         [sys.executable, "-m", definition.import_name, "migrate"], env={**os.environ, **urls}, check=True, cwd=ROOT

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit, urlunsplit
 
-import asyncpg
-
 from campus_tools.servers.errors import ServerUnavailable
 from campus_tools.servers.postgresql import PrivatePostgresql, find_binaries
+from operations.connecting import connected
 
 # Seconds to archive a segment of 16 MB on two shared cores.
 _ARCHIVED_SECONDS_MAX = 60.0
@@ -45,8 +44,7 @@ class PointInTime:
 
     async def archive_all(self) -> None:
         """Wait until all changes up to now are archived. Raises TimeoutError."""
-        connection = await asyncpg.connect(self.server.url)
-        try:
+        async with connected(self.server.url) as connection:
             await connection.execute("CREATE TABLE IF NOT EXISTS drill_marks (at timestamptz NOT NULL)")
             await connection.execute("INSERT INTO drill_marks VALUES (clock_timestamp())")
             segment = await connection.fetchval("SELECT pg_walfile_name(pg_switch_wal())")
@@ -55,8 +53,6 @@ class PointInTime:
                 if time.monotonic() > deadline:
                     raise TimeoutError(f"{segment} is not in the archive after {_ARCHIVED_SECONDS_MAX:.0f} s")
                 await connection.fetchval("SELECT pg_sleep(0.2)")
-        finally:
-            await connection.close()
 
     def destroy(self) -> None:
         """Kill the server and delete its directory; archive and backup remain."""
@@ -89,8 +85,7 @@ class PointInTime:
 
     async def load(self, database: str, dump: Path) -> None:
         """Recreate the database from its dump, with its owner and grants."""
-        connection = await asyncpg.connect(self.server.url)
-        try:
+        async with connected(self.server.url) as connection:
             owner = await connection.fetchval(
                 "SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = $1", database
             )
@@ -102,8 +97,6 @@ class PointInTime:
                 role = right.partition("=")[0]
                 if role:
                     await connection.execute(f"GRANT CONNECT ON DATABASE {database} TO {role}")
-        finally:
-            await connection.close()
         self._run("pg_restore", "-d", self._address(database), str(dump))
 
     def _run(self, program: str, *arguments: str) -> None:
@@ -119,11 +112,8 @@ class PointInTime:
 async def wait_recovered(server: PrivatePostgresql) -> None:
     """Wait until a restored server accepts writes. Raises TimeoutError."""
     deadline = time.monotonic() + _RECOVERED_SECONDS_MAX
-    connection = await asyncpg.connect(server.url)
-    try:
+    async with connected(server.url) as connection:
         while await connection.fetchval("SELECT pg_is_in_recovery()"):
             if time.monotonic() > deadline:
                 raise TimeoutError(f"the restored server still recovers after {_RECOVERED_SECONDS_MAX:.0f} s")
             await connection.fetchval("SELECT pg_sleep(0.2)")
-    finally:
-        await connection.close()

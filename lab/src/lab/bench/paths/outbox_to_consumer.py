@@ -4,10 +4,8 @@ import asyncio
 import json
 import sys
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote, urlsplit, urlunsplit
 
-import asyncpg
 import httpx
 
 from common.messaging.topology import declare_topology, declared_topology
@@ -16,6 +14,7 @@ from common.primitives.retry import RetryLadder
 from lab.bench.environment import BenchEnvironment
 from lab.bench.figures import Figures, Goal, Reading, Row, percentile
 from lab.bench.programs import BenchFailed
+from operations.connecting import connected
 
 _RATE = 200
 
@@ -71,11 +70,8 @@ async def _start(
 
 async def _truncate_outbox(admin_url: str) -> None:
     """Remove the events of earlier checkouts, which no relay has published."""
-    connection: Any = await asyncpg.connect(admin_url)
-    try:
+    async with connected(admin_url) as connection:
         await connection.execute("TRUNCATE outbox")
-    finally:
-        await connection.close()
 
 
 async def virtual_host(bench: BenchEnvironment) -> str:

@@ -16,6 +16,7 @@ from campus_tools.servers.postgresql import PrivatePostgresql
 from campus_tools.servers.rabbitmq import PrivateRabbitmq
 from campus_tools.servers.redis import PrivateRedis
 from lab.systems import Log
+from operations.connecting import connected
 
 # Ports above PORT_BASE that neither the process list nor the first node and the first database use.
 _MORE_NODES: Final = (70, 74)
@@ -172,27 +173,21 @@ class ReplicatedDatabase:
 
     async def require_replica(self, name: str) -> None:
         """Let commits wait for the replica of this name; an empty name: for none."""
-        connection = await asyncpg.connect(self.primary.url)
-        try:
+        async with connected(self.primary.url) as connection:
             # No parameter is allowed here; the value is a constant of this module.
             await connection.execute(f"ALTER SYSTEM SET synchronous_standby_names = '{name}'")
             await connection.execute("SELECT pg_reload_conf()")
-        finally:
-            await connection.close()
         # Also after a restart, which writes the settings anew.
         self.primary.settings["synchronous_standby_names"] = name
 
     async def promote(self) -> None:
         """Make the replica the primary; the former one must be dead. There is no replica until `add_replica`."""
-        connection = await asyncpg.connect(self.replica.url)
-        try:
+        async with connected(self.replica.url) as connection:
             # Not a wait inside the server: the replay of the last records may cancel a statement.
             await connection.execute("SELECT pg_promote(false)")
             async with asyncio.timeout(_PROMOTED_SECONDS_MAX):
                 while await connection.fetchval("SELECT pg_is_in_recovery()"):
                     await asyncio.sleep(0.1)
-        finally:
-            await connection.close()
         self.primary, self.replica = self.replica, self.primary
         self.primary.settings.pop("primary_conninfo", None)
         self.replica.settings.pop("synchronous_standby_names", None)
