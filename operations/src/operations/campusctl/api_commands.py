@@ -124,10 +124,11 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """A command with a function of its own."""
+    """A command with a function of its own. `on_cluster`: it has `--kubernetes`."""
 
     function: Verb
     examples: tuple[str, ...]
+    on_cluster: bool = False
 
 
 Commands = Mapping[str, Call | Own]
@@ -151,13 +152,14 @@ def decision_commands(
 
 
 def register_group(app: typer.Typer, name: str, meaning: str, commands: Commands, *, within: str = "") -> typer.Typer:
-    """Add a group of commands. An example is written without the command's own words."""
+    """Add a group of commands. An example is written without the command's own words, unless variables precede them."""
     group = typer.Typer(help=meaning, no_args_is_help=True)
     for verb, declared in commands.items():
         words = " ".join(part for part in ("campusctl", within, name, verb) if part)
         function = declared.verb() if isinstance(declared, Call) else declared.function
         examples = declared.examples or (ID,)
-        command(group, verb, *(f"{words} {example}" for example in examples))(function)
+        whole = [example if " campusctl " in example else f"{words} {example}".rstrip() for example in examples]
+        command(group, verb, *whole, on_cluster=isinstance(declared, Own) and declared.on_cluster)(function)
     app.add_typer(group, name=name)
     return group
 

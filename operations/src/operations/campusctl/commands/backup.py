@@ -15,6 +15,7 @@ from operations.backup.metrics import write_metrics
 from operations.backup.restoring import instant_or_latest, restore
 from operations.backup.secret_bundles import private_key_in
 from operations.backup.settings import BackupSettings, read_backup_settings
+from operations.campusctl.api_commands import Own, register_group
 from operations.campusctl.exits import NOT_REACHABLE, REFUSED, Refused
 from operations.campusctl.registering import Operator, command
 from operations.campusctl.showing import Output
@@ -30,19 +31,17 @@ RecoveryKey = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    backup = typer.Typer(help="Backup of a system on one machine: databases, images, secrets.", no_args_is_help=True)
-    command(backup, "recovery-key", "campusctl backup recovery-key --out recovery.key")(create_recovery_key)
-    command(backup, "init", "campusctl backup init --settings /etc/campus/backup.env")(init)
-    command(backup, "run", "campusctl backup run", "campusctl backup run --only secrets")(run)
-    command(backup, "verify", "campusctl backup verify --recovery-key recovery.key")(verify)
-    command(backup, "list", "campusctl backup list --json")(show_list)
-    app.add_typer(backup, name="backup")
-    command(
-        app,
-        "restore",
-        "campusctl restore --to 2026-11-29T12:00:00Z --into /var/lib/campus-restored --recovery-key recovery.key",
-        "campusctl restore --to latest --into /var/lib/campus-restored --recovery-key recovery.key",
-    )(restore_system)
+    commands = {
+        "recovery-key": Own(create_recovery_key, ("--out recovery.key",)),
+        "init": Own(init, ("--settings /etc/campus/backup.env",)),
+        "run": Own(run, ("", "--only secrets")),
+        "verify": Own(verify, ("--recovery-key recovery.key",)),
+        "list": Own(show_list, ("--json",)),
+    }
+    register_group(app, "backup", "Backup of a system on one machine: databases, images, secrets.", commands)
+    into = "--into /var/lib/campus-restored --recovery-key recovery.key"
+    restores = (f"campusctl restore --to {instant} {into}" for instant in ("2026-11-29T12:00:00Z", "latest"))
+    command(app, "restore", *restores)(restore_system)
 
 
 def create_recovery_key(

@@ -15,6 +15,7 @@ from operations.audit.gateway import Gateway
 from operations.audit.recording import NotRecorded, Run, record_audit
 from operations.audit.report import SETTLE_SECONDS, is_with_gateway, rules
 from operations.audit.report import audit as audit_of
+from operations.campusctl.api_commands import Own, register_group
 from operations.campusctl.commands.audit_on_cluster import audit_on_cluster
 from operations.campusctl.exits import FINDINGS, MISUSED, NOT_REACHABLE, REFUSED, Refused
 from operations.campusctl.registering import Operator, Yes, command
@@ -41,34 +42,18 @@ class Service(StrEnum):
 
 
 def register(app: typer.Typer) -> None:
-    keys = typer.Typer(help="Keys that sign access tokens.", no_args_is_help=True)
-    command(keys, "show", "campusctl keys show --json")(show_keys)
-    command(keys, "rotate", "campusctl keys rotate --yes", on_cluster=True)(rotate_keys)
-    command(keys, "retire", "campusctl keys retire", "campusctl keys retire --compromised KID --yes", on_cluster=True)(
-        retire_keys
-    )
-    app.add_typer(keys, name="keys")
-    command(
-        app,
-        "audit",
-        "campusctl audit",
-        "campusctl audit --settle-seconds 0 --json",
-        "campusctl audit --kubernetes --context production",
-        on_cluster=True,
-    )(audit)
-    ledger = typer.Typer(help="The chained ledgers.", no_args_is_help=True)
-    command(
-        ledger,
-        "verify",
-        "campusctl ledger verify",
-        "campusctl ledger verify payments --length 1200 --head 9f86d081…",
-        "campusctl ledger verify --kubernetes --context production",
-        on_cluster=True,
-    )(verify_ledger)
-    app.add_typer(ledger, name="ledger")
-    demo = typer.Typer(help="Demo data.", no_args_is_help=True)
-    command(demo, "load", "campusctl demo load --yes")(load_demo)
-    app.add_typer(demo, name="demo")
+    keys = {
+        "show": Own(show_keys, ("--json",)),
+        "rotate": Own(rotate_keys, ("--yes",), on_cluster=True),
+        "retire": Own(retire_keys, ("", "--compromised KID --yes"), on_cluster=True),
+    }
+    register_group(app, "keys", "Keys that sign access tokens.", keys)
+    audits = ("campusctl audit", "campusctl audit --settle-seconds 0 --json")
+    command(app, "audit", *audits, "campusctl audit --kubernetes --context production", on_cluster=True)(audit)
+    verifications = ("", "payments --length 1200 --head 9f86d081…", "--kubernetes --context production")
+    verify = {"verify": Own(verify_ledger, verifications, on_cluster=True)}
+    register_group(app, "ledger", "The chained ledgers.", verify)
+    register_group(app, "demo", "Demo data.", {"load": Own(load_demo, ("--yes",))})
     command(
         app,
         "service",

@@ -16,9 +16,10 @@ from typing import Annotated, Any, Final, TypeVar
 import asyncpg
 import typer
 
+from operations.campusctl.api_commands import Own, register_group
 from operations.campusctl.commands import dns_token, rotation_on_cluster, rotation_trail
 from operations.campusctl.exits import FINDINGS, MISUSED, NOT_REACHABLE, Refused
-from operations.campusctl.registering import Operator, Yes, command
+from operations.campusctl.registering import Operator, Yes
 from operations.campusctl.showing import Output
 from operations.installation.errors import InstallationFailed
 from operations.installation.host import Host
@@ -45,40 +46,32 @@ Found = TypeVar("Found")
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(help="Rotate secrets of a running system.", no_args_is_help=True)
-    command(
-        group, "status", "campusctl rotation status --json", "campusctl rotation status --kubernetes", on_cluster=True
-    )(status)
-    command(
-        group,
-        "begin",
-        "campusctl rotation begin database-passwords",
-        "NEW_SECRET=sk_live_… campusctl rotation begin gateway-secret-key",
-        "NEW_SECRET=$(openssl rand -hex 32) campusctl rotation begin flutterwave-webhook-hash",
-        "campusctl rotation begin service-role-key --compromised --yes",
-        "campusctl rotation begin pin-key --kubernetes --context production",
-        on_cluster=True,
-    )(start)
-    command(group, "switch", "campusctl rotation switch sealing-key", on_cluster=True)(switch)
-    command(
-        group,
-        "re-encrypt",
-        "campusctl rotation re-encrypt sealing-key",
-        "campusctl rotation re-encrypt pin-key --count --json",
-        on_cluster=True,
-    )(re_encrypt)
-    command(group, "roll", "campusctl rotation roll", "campusctl rotation roll --every", on_cluster=True)(roll)
-    command(
-        group,
-        "check",
-        "campusctl rotation check --minutes 30 --prometheus http://127.0.0.1:9090",
-        "campusctl rotation check --sample-seconds 60 --json",
-        on_cluster=True,
-    )(check)
-    command(group, "end", "campusctl rotation end database-passwords", on_cluster=True)(end)
+    group = register_group(
+        app,
+        "rotation",
+        "Rotate secrets of a running system.",
+        {
+            "status": Own(status, ("--json", "--kubernetes"), on_cluster=True),
+            "begin": Own(start, _STARTS, on_cluster=True),
+            "switch": Own(switch, ("sealing-key",), on_cluster=True),
+            "re-encrypt": Own(re_encrypt, ("sealing-key", "pin-key --count --json"), on_cluster=True),
+            "roll": Own(roll, ("", "--every"), on_cluster=True),
+            "check": Own(check, _CHECKS, on_cluster=True),
+            "end": Own(end, ("database-passwords",), on_cluster=True),
+        },
+    )
     rotation_trail.register(group)
     dns_token.register(group)
-    app.add_typer(group, name="rotation")
+
+
+_STARTS: Final = (
+    "database-passwords",
+    "NEW_SECRET=sk_live_… campusctl rotation begin gateway-secret-key",
+    "NEW_SECRET=$(openssl rand -hex 32) campusctl rotation begin flutterwave-webhook-hash",
+    "service-role-key --compromised --yes",
+    "pin-key --kubernetes --context production",
+)
+_CHECKS: Final = ("--minutes 30 --prometheus http://127.0.0.1:9090", "--sample-seconds 60 --json")
 
 
 def status(operator: Operator) -> Output:

@@ -5,8 +5,9 @@ from typing import Annotated, Final
 
 import typer
 
+from operations.campusctl.api_commands import Own, register_group
 from operations.campusctl.exits import MISUSED, Refused
-from operations.campusctl.registering import Operator, command
+from operations.campusctl.registering import Operator
 from operations.campusctl.showing import Output
 from operations.cluster_secrets import (
     Cluster,
@@ -29,16 +30,13 @@ _NEXT: Final = {
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(help="Secrets of a cluster.", no_args_is_help=True)
-    command(
-        group,
-        "new",
-        "campusctl secrets new --for staging --out secrets-staging",
-        "campusctl secrets new --for production --form sealed-secrets --supplied supplied.env --out secrets-production",
-    )(new)
-    command(group, "list", "campusctl secrets list --for production --json")(list_secrets)
-    command(group, "supplied", "campusctl secrets supplied --for production > supplied.env")(show_supplied)
-    app.add_typer(group, name="secrets")
+    of_production = "--for production --form sealed-secrets --supplied supplied.env --out secrets-production"
+    commands = {
+        "new": Own(new, ("--for staging --out secrets-staging", of_production)),
+        "list": Own(list_secrets, ("--for production --json",)),
+        "supplied": Own(show_supplied, ("--for production > supplied.env",)),
+    }
+    register_group(app, "secrets", "Secrets of a cluster.", commands)
 
 
 def new(

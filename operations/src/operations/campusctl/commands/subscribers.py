@@ -8,8 +8,9 @@ from typing import Annotated, Final
 import typer
 
 from operations.broker_accounts import SUBSCRIBER_LIMITS
+from operations.campusctl.api_commands import Own, register_group
 from operations.campusctl.exits import MISUSED, NOT_REACHABLE, Refused
-from operations.campusctl.registering import Operator, Yes, command
+from operations.campusctl.registering import Operator, Yes
 from operations.campusctl.showing import Output
 from operations.provision import ProvisioningFailed, database_url
 from operations.secret_table import password_variable
@@ -36,24 +37,19 @@ _NEXT: Final = (
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(help="Teams that subscribe to public events at the broker.", no_args_is_help=True)
-    command(
-        group,
-        "add",
-        "campusctl subscribers add search --topics orders.product_changed.v1,orders.review_posted.v1",
-        "campusctl subscribers add analytics --topics '*' --connections 5",
-    )(add)
-    command(group, "remove", "campusctl subscribers remove search --yes")(remove)
-    command(group, "list", "campusctl subscribers list --json")(list_teams)
-    command(group, "apply", "campusctl subscribers apply")(apply)
-    command(
-        group,
-        "replay",
-        "campusctl subscribers replay search --queue sub.search.index --since 2026-11-20T00:00:00Z",
-        "campusctl subscribers replay search --queue sub.search.index --since 2026-11-20T00:00:00Z --kubernetes",
-        on_cluster=True,
-    )(replay)
-    app.add_typer(group, name="subscribers")
+    added = (
+        "search --topics orders.product_changed.v1,orders.review_posted.v1",
+        "analytics --topics '*' --connections 5",
+    )
+    replayed = "search --queue sub.search.index --since 2026-11-20T00:00:00Z"
+    commands = {
+        "add": Own(add, added),
+        "remove": Own(remove, ("search --yes",)),
+        "list": Own(list_teams, ("--json",)),
+        "apply": Own(apply, ("",)),
+        "replay": Own(replay, (replayed, f"{replayed} --kubernetes"), on_cluster=True),
+    }
+    register_group(app, "subscribers", "Teams that subscribe to public events at the broker.", commands)
 
 
 def add(
