@@ -1,14 +1,12 @@
 """A real sandbox on real sockets, and a real receiver of its webhooks that checks every signature."""
 
 import base64
-import contextlib
 import hashlib
 import hmac
 import json
-import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -26,6 +24,7 @@ from common.primitives.tls import client_tls
 if getattr(sys.modules.get("sandbox"), "__file__", None) is None:
     sys.modules.pop("sandbox", None)
 
+from campus_tools.servers.ports import held_ports
 from sandbox.app import create_app
 from sandbox.settings import Settings, read_settings
 from testkit.service_kit import served
@@ -114,15 +113,6 @@ async def receiver() -> AsyncIterator[Receiver]:
     yield kept
     await runner.cleanup()
     assert kept.rejected == [], "a webhook arrived with a wrong signature"
-
-
-@contextlib.contextmanager
-def held_port() -> Iterator[int]:
-    """Yield a reserved port: it is bound and not listened on, so that the sandbox can listen there."""
-    with closing(socket.socket()) as holder:
-        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        holder.bind(("127.0.0.1", 0))
-        yield int(holder.getsockname()[1])
 
 
 def environment_for(
@@ -216,7 +206,7 @@ async def running_sandbox(environment: dict[str, str]) -> AsyncIterator[Sandbox]
 
 @pytest.fixture
 def environment(tmp_path: Path, receiver: Receiver) -> Iterator[dict[str, str]]:
-    with held_port() as port, held_port() as smtp_port:
+    with held_ports(2) as [port, smtp_port]:
         yield environment_for(tmp_path / "state", receiver.address, port, smtp_port)
 
 

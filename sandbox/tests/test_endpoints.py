@@ -4,7 +4,6 @@ import asyncio
 import smtplib
 import ssl
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import ExitStack
 from typing import Any
 
 import dns.asyncquery
@@ -13,15 +12,17 @@ import dns.rcode
 import httpx
 import pytest
 
-from .conftest import Receiver, Sandbox, held_port
+from campus_tools.servers.ports import held_ports
+
+from .conftest import Receiver, Sandbox
 
 NAMES = ("SUBMISSION_PORT", "LOAD_BALANCER_PORT", "NAME_SERVER_PORT")
 
 
 @pytest.fixture
 def ports() -> Iterator[dict[str, str]]:
-    with ExitStack() as stack:
-        yield {name: str(stack.enter_context(held_port())) for name in NAMES}
+    with held_ports(len(NAMES)) as held:
+        yield dict(zip(NAMES, map(str, held), strict=True))
 
 
 @pytest.fixture

@@ -2,12 +2,10 @@
 
 import json
 import os
-import socket
 import ssl
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from aiohttp import web
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from campus_tools.servers.ports import held_ports
 from common.primitives.tls import client_tls
 from operations.doctor.examination import Examination
 from operations.doctor.findings import Finding
@@ -118,15 +117,6 @@ class Sandbox:
         return resolver
 
 
-@contextmanager
-def held_port() -> Iterator[int]:
-    """Yield a reserved port, for TCP and UDP: bound, and not listened on."""
-    with closing(socket.socket()) as holder:
-        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        holder.bind(("127.0.0.1", 0))
-        yield int(holder.getsockname()[1])
-
-
 @pytest.fixture(scope="module")
 async def rejecting_upstream() -> AsyncIterator[str]:
     """Yield the API gateway's part: it rejects unsigned webhooks with 401."""
@@ -146,8 +136,7 @@ async def rejecting_upstream() -> AsyncIterator[str]:
 @pytest.fixture(scope="module")
 async def sandbox(tmp_path_factory: pytest.TempPathFactory, rejecting_upstream: str) -> AsyncIterator[Sandbox]:
     folder = tmp_path_factory.mktemp("sandbox")
-    with ExitStack() as stack:
-        port, mail, *endpoints = (stack.enter_context(held_port()) for _ in range(5))
+    with held_ports(5) as [port, mail, *endpoints]:
         running = Sandbox(f"http://127.0.0.1:{port}", *endpoints, folder)
         names = ("SUBMISSION_PORT", "LOAD_BALANCER_PORT", "NAME_SERVER_PORT")
         environment = {

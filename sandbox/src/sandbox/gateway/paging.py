@@ -52,11 +52,17 @@ async def respond_page(
             changed = True
             return shown | fault.data
 
-        if has_cursor and request.query_params.get("use_cursor", "").lower() == "true":
-            response = _page_after_cursor(request, world.database, message, source, conditions, row_view)
+        after_cursor = has_cursor and request.query_params.get("use_cursor", "").lower() == "true"
+        position = read_cursor("after", request.query_params.get("next")) if after_cursor else None
+        chosen = [*conditions, ("listed.id < ?", position), *_bounds(request)]
+        chosen = [pair for pair in chosen if pair[1] is not None]
+        listed = f"{source} WHERE {' AND '.join(condition for condition, _ in chosen) or '1'}"
+        values = [value for _, value in chosen]
+        if after_cursor:
+            rows, fields = _rows_after_cursor(request, world.database, listed, values)
         else:
-            fields = meta or (lambda volume_minor, length: {})
-            response = _page(request, world.database, message, source, conditions, row_view, fields)
+            rows, fields = _numbered_page(request, world.database, listed, values, meta)
+        response = ok(message, [row_view(row) for row in rows], meta=fields)
         if changed:
             response.headers[FAULT_HEADER] = "listed_row"
         return response
@@ -64,61 +70,29 @@ async def respond_page(
     return await respond_with_faults(request, world.faults, "list_call", (request.url.path,), work, refused)
 
 
-def _page(
-    request: Request,
-    database: Database,
-    message: str,
-    source: str,
-    conditions: Conditions,
-    view: Callable[[Row], Any],
-    fields: MetaFields,
-) -> Response:
+def _numbered_page(
+    request: Request, database: Database, listed: str, values: list[Any], own_fields: MetaFields | None
+) -> tuple[list[Row], dict[str, Any]]:
     page = read_number(request, "page", 1, PAGE_MAX)
     per_page = read_number(request, "perPage", PER_PAGE_DEFAULT, PER_PAGE_MAX)
-    conditions = [pair for pair in (*conditions, *_bounds(request)) if pair[1] is not None]
-    where = " AND ".join(condition for condition, _ in conditions) or "1"
-    values = [value for _, value in conditions]
-    counted = database.one(
-        f"SELECT count(*) AS total, coalesce(sum(listed.amount_minor), 0) AS volume FROM {source} WHERE {where}",
-        *values,
-    )
-    total = counted["total"] if counted is not None else 0
-    rows = database.all(
-        f"SELECT * FROM {source} WHERE {where} ORDER BY listed.id DESC LIMIT ? OFFSET ?",
-        *values,
-        per_page,
-        (page - 1) * per_page,
-    )
-    meta = {
-        "total": total,
-        "skipped": (page - 1) * per_page,
-        "perPage": per_page,
-        "page": page,
-        "pageCount": -(-total // per_page),
-        **fields(0 if counted is None else counted["volume"], per_page),
-    }
-    return ok(message, [view(row) for row in rows], meta=meta)
+    skipped = (page - 1) * per_page
+    sums = f"SELECT count(*) AS total, coalesce(sum(listed.amount_minor), 0) AS volume FROM {listed}"
+    counted = database.one(sums, *values) or {"total": 0, "volume": 0}
+    rows = database.all(f"SELECT * FROM {listed} ORDER BY listed.id DESC LIMIT ? OFFSET ?", *values, per_page, skipped)
+    total = counted["total"]
+    meta = {"total": total, "skipped": skipped, "perPage": per_page, "page": page, "pageCount": -(-total // per_page)}
+    return rows, meta | (own_fields(counted["volume"], per_page) if own_fields else {})
 
 
-def _page_after_cursor(
-    request: Request,
-    database: Database,
-    message: str,
-    source: str,
-    conditions: Conditions,
-    view: Callable[[Row], Any],
-) -> Response:
+def _rows_after_cursor(
+    request: Request, database: Database, listed: str, values: list[Any]
+) -> tuple[list[Row], dict[str, Any]]:
     """Return the page after the cursor. Nothing is counted, so that the last page costs as much as the first."""
     per_page = read_number(request, "perPage", PER_PAGE_DEFAULT, PER_PAGE_MAX)
-    position = ("listed.id < ?", read_cursor("after", request.query_params.get("next")))
-    conditions = [pair for pair in (*conditions, position, *_bounds(request)) if pair[1] is not None]
-    where = " AND ".join(condition for condition, _ in conditions) or "1"
-    values = [value for _, value in conditions]
-    rows = database.all(f"SELECT * FROM {source} WHERE {where} ORDER BY listed.id DESC LIMIT ?", *values, per_page + 1)
+    rows = database.all(f"SELECT * FROM {listed} ORDER BY listed.id DESC LIMIT ?", *values, per_page + 1)
     shown = rows[:per_page]
     following = write_cursor("after", shown[-1]["id"]) if len(rows) > per_page else None
-    meta = {"next": following, "previous": None, "perPage": per_page}
-    return ok(message, [view(row) for row in shown], meta=meta)
+    return shown, {"next": following, "previous": None, "perPage": per_page}
 
 
 def _bounds(request: Request) -> Conditions:

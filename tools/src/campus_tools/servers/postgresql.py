@@ -28,6 +28,7 @@ from campus_tools.servers.errors import ServerUnavailable
 from campus_tools.servers.install import install
 from campus_tools.servers.memory import MEMORY
 from campus_tools.servers.passwords import server_password
+from campus_tools.servers.private import PrivateServer
 
 MINIMUM_VERSION = 15
 START_SECONDS_MAX = 300.0
@@ -51,20 +52,19 @@ timezone = 'UTC'
 """
 
 
-class PrivatePostgresql:
+class PrivatePostgresql(PrivateServer):
     """PostgreSQL from local binaries; as root, under an unprivileged user."""
 
     name = "postgresql"
-    private = True
 
     def __init__(self, state_dir: Path, port: int, *, report: Callable[[str], None], durable: bool = True) -> None:
+        super().__init__()
         self._durable = "on" if durable else "off"
         self._home = state_dir / "servers"
         self._home.mkdir(parents=True, exist_ok=True)
         self._port = port
         self._report = report
         self._password = server_password(state_dir, "postgresql")
-        self._child: subprocess.Popen[bytes] | None = None
         self.settings: dict[str, str] = {}
         """Further settings, written at each start: archiving, or where a restore ends."""
         self.environment: dict[str, str] = {}
@@ -79,12 +79,8 @@ class PrivatePostgresql:
     def url(self) -> str:
         return f"postgresql://postgres:{quote(self._password)}@127.0.0.1:{self._port}/postgres"
 
-    @property
-    def places(self) -> list[tuple[str, int, int]]:
-        return [(self.name, self._child.pid, self._port)] if self._child is not None else []
-
     def start(self) -> None:
-        if self._child is not None and self._child.poll() is None:
+        if self.is_running:
             return
         binaries = find_binaries(self._report)
         account = _unprivileged_account()
@@ -120,8 +116,7 @@ class PrivatePostgresql:
             raise ServerUnavailable(f"PostgreSQL did not start on port {self._port}:\n{_tail(log)}")
 
     def kill(self) -> None:
-        child, self._child = self._child, None
-        if child is not None:
+        if (child := self._released()) is not None:
             # Each backend has its own session, so a signal to the group does not reach it.
             backends = psutil.Process(child.pid).children(recursive=True) if child.poll() is None else []
             kill_child(child)
@@ -131,14 +126,10 @@ class PrivatePostgresql:
             psutil.wait_procs(backends, timeout=5)
 
     def stop(self) -> None:
-        child, self._child = self._child, None
-        if child is not None:
+        if (child := self._released()) is not None:
             # SIGINT is PostgreSQL's fast shutdown: connections are cut, everything committed is on disk.
             stop_child(child, first=signal.SIGINT)
         (self._home / "postgresql.pid").unlink(missing_ok=True)
-
-    def has_died(self) -> bool:
-        return self._child is not None and self._child.poll() is not None
 
     def copy_to(self, directory: Path) -> None:
         """Copy the running server's data with `pg_basebackup`: a backup, or the start of a replica.

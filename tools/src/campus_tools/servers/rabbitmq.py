@@ -26,6 +26,7 @@ from campus_tools.servers.errors import ServerUnavailable
 from campus_tools.servers.install import install
 from campus_tools.servers.passwords import server_password
 from campus_tools.servers.ports import ServerPorts
+from campus_tools.servers.private import PrivateServer
 from common.primitives.tls import client_tls
 from operations.ports import is_listening
 
@@ -59,11 +60,10 @@ cluster_formation.classic_config.nodes.2 = {node}@localhost
 """
 
 
-class PrivateRabbitmq:
+class PrivateRabbitmq(PrivateServer):
     """RabbitMQ from local binaries."""
 
     name = "rabbitmq"
-    private = True
 
     def __init__(
         self,
@@ -80,13 +80,13 @@ class PrivateRabbitmq:
 
         `settings`: further lines of `rabbitmq.conf`.
         """
+        super().__init__()
         self._records = state_dir / "servers"
         self._home = self._records / "rabbitmq"
         self._node, self._joins, self._settings = node, joins, settings
-        self._ports = ports
+        self._ports, self._port = ports, ports.amqp
         self._report = report
         self._password: str = server_password(state_dir, "rabbitmq") if joins is None else joins._password
-        self._child: subprocess.Popen[bytes] | None = None
         self._name_server: subprocess.Popen[bytes] | None = None
         self.environment: dict[str, str] = {}
         """Further variables of the process."""
@@ -106,13 +106,12 @@ class PrivateRabbitmq:
 
     @property
     def places(self) -> list[tuple[str, int, int]]:
-        places = [(self.name, self._child.pid, self._ports.amqp)] if self._child is not None else []
-        if self._name_server is not None:
-            places.append(("epmd", self._name_server.pid, self._ports.epmd))
-        return places
+        if self._name_server is None:
+            return super().places
+        return [*super().places, ("epmd", self._name_server.pid, self._ports.epmd)]
 
     def start(self) -> None:
-        if self._child is not None and self._child.poll() is None:
+        if self.is_running:
             return
         binary = find_binary(self._report)
         for record in ("rabbitmq.pid", "epmd.pid"):
@@ -134,14 +133,8 @@ class PrivateRabbitmq:
             tail = "\n".join((self._records / "rabbitmq.log").read_text(errors="replace").splitlines()[-20:])
             raise ServerUnavailable(f"RabbitMQ did not start on port {self._ports.amqp}:\n{tail}")
 
-    def kill(self) -> None:
-        child, self._child = self._child, None
-        if child is not None:
-            kill_child(child)
-
     def stop(self) -> None:
-        child, self._child = self._child, None
-        if child is not None:
+        if (child := self._released()) is not None:
             stop_child(child, first=signal.SIGTERM, within=STOP_SECONDS_MAX)
         if self._name_server is not None:
             kill_child(self._name_server)
@@ -152,9 +145,6 @@ class PrivateRabbitmq:
     def forget(self) -> None:
         """Delete the data of a stopped broker."""
         shutil.rmtree(self.data, ignore_errors=True)
-
-    def has_died(self) -> bool:
-        return self._child is not None and self._child.poll() is not None
 
     def _start_name_server(self, environment: dict[str, str], output: object) -> None:
         """Start the Erlang name server as a child: the broker would start one that outlives it."""

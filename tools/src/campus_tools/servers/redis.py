@@ -3,13 +3,11 @@
 import os
 import shutil
 import socket
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 from campus_tools.children import (
     end_recorded_process,
-    kill_child,
     open_log,
     record_process,
     spawn,
@@ -19,32 +17,28 @@ from campus_tools.children import (
 from campus_tools.servers.errors import ServerUnavailable
 from campus_tools.servers.install import install
 from campus_tools.servers.passwords import server_password
+from campus_tools.servers.private import PrivateServer
 
 
-class PrivateRedis:
+class PrivateRedis(PrivateServer):
     """Redis or Valkey from local binaries."""
 
     name = "redis"
-    private = True
 
     def __init__(self, state_dir: Path, port: int, *, report: Callable[[str], None], settings: str = "") -> None:
         """Configure a server. `settings`: further lines of `redis.conf`."""
+        super().__init__()
         self._home = state_dir / "servers"
         self._port, self._settings = port, settings
         self._report = report
         self._password = server_password(state_dir, "redis")
-        self._child: subprocess.Popen[bytes] | None = None
 
     @property
     def url(self) -> str:
         return f"redis://:{self._password}@127.0.0.1:{self._port}/0"
 
-    @property
-    def places(self) -> list[tuple[str, int, int]]:
-        return [(self.name, self._child.pid, self._port)] if self._child is not None else []
-
     def start(self) -> None:
-        if self._child is not None and self._child.poll() is None:
+        if self.is_running:
             return
         binary = find_redis(self._report)
         end_recorded_process(self._home / "redis.pid")
@@ -63,19 +57,10 @@ class PrivateRedis:
             self.stop()
             raise ServerUnavailable(f"Redis did not start on port {self._port}: see {self._home / 'redis.log'}.")
 
-    def kill(self) -> None:
-        child, self._child = self._child, None
-        if child is not None:
-            kill_child(child)
-
     def stop(self) -> None:
-        child, self._child = self._child, None
-        if child is not None:
+        if (child := self._released()) is not None:
             stop_child(child, within=2)
         (self._home / "redis.pid").unlink(missing_ok=True)
-
-    def has_died(self) -> bool:
-        return self._child is not None and self._child.poll() is not None
 
     def _serves(self) -> bool:
         try:
