@@ -162,8 +162,7 @@ async def _token(base_url: str, state_dir: Path, who: str) -> str:
     known = read_secrets(state_dir / "secrets.env")
     if who == _SERVICE_KEY:
         return known["SERVICE_ROLE_KEY"]
-    market = Marketplace.at(base_url, _sandbox_of(base_url), known)
-    try:
+    async with Marketplace.at(base_url, _sandbox_of(base_url), known) as market:
         if who == _NEWCOMER:
             phone = f"+234801{secrets.randbelow(10**7):07}"
             return (await market.sign_up(f"{uuid.uuid4().hex}@unilag.edu.ng", "New Comer", phone)).access_token
@@ -171,8 +170,6 @@ async def _token(base_url: str, state_dir: Path, who: str) -> str:
         if f"DEMO_TOTP_{who}" in known:
             return (await market.sign_in_with_two_factors(email, who)).access_token
         return (await market.sign_in(email)).access_token
-    finally:
-        await market.close()
 
 
 async def _run(trial: Trial, base_url: str, token: str, folder: Path, options: argparse.Namespace) -> tuple[int, str]:

@@ -123,11 +123,9 @@ async def clients_of(
 ) -> AsyncIterator[Marketplace]:
     """Yield clients of a system, whose calls the history records; patient ones repeat requests as the SDKs do."""
     client = httpx.AsyncClient if history is None else partial(RecordingClient, history)
-    market = marketplace_at(system.base_url, system.sandbox_url, system.secrets, patient=patient, client=client)
-    try:
+    clients = marketplace_at(system.base_url, system.sandbox_url, system.secrets, patient=patient, client=client)
+    async with clients as market:
         yield market
-    finally:
-        await market.close()
 
 
 @asynccontextmanager

@@ -53,16 +53,13 @@ async def play(state_dir: Path, port_base: int, image: Path | None = None) -> bo
     # In containers the two have host names instead of ports of one machine.
     base_url = os.environ.get("BASE_URL") or f"http://127.0.0.1:{port_base}"
     sandbox_url = os.environ.get("SANDBOX_URL") or f"http://127.0.0.1:{port_base + 90}"
-    market = Marketplace.at(base_url, sandbox_url, known, patient=True)
-    try:
+    async with Marketplace.at(base_url, sandbox_url, known, patient=True) as market:
         await play_story(market)
         if image is not None:
             # Without the web font: the image is readable offline.
             form = re.sub(r"@font-face {{.*?}}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
             console.save_svg(str(image), title="make demo", code_format=form)
         return await audit_system(known, market.sandbox, console)
-    finally:
-        await market.close()
 
 
 async def play_story(market: Marketplace) -> None:

@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 from uuid import UUID, uuid4
 
 import httpx
@@ -75,6 +75,12 @@ class Marketplace:
             for url in (base_url, sandbox_url)
         )
         return cls(api, sandbox, secrets, patient)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
     async def close(self) -> None:
         await self.http.aclose()

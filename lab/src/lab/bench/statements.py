@@ -21,7 +21,8 @@ from typing import Final
 
 from campus_tools.launcher import StartFailed
 from campus_tools.servers import ServerUnavailable
-from lab.bench.counting import Counters, Counts
+from lab.bench.counted_trade import counted_trade
+from lab.bench.counting import Counts
 from lab.bench.programs import BenchFailed
 from lab.bench.versions import running_version, this_version
 from lab.orders import Trade
@@ -96,7 +97,7 @@ def main() -> int:
 async def _measure(count: int, *, of_payout: bool) -> tuple[Period, Period, list[str]]:
     async with (
         running_version(this_version(), _log) as system,
-        _opened(system) as (counters, trade),
+        counted_trade(system) as (counters, trade),
         _logged(system) as log,
     ):
         _log("warming up")
@@ -112,16 +113,6 @@ async def _measure(count: int, *, of_payout: bool) -> tuple[Period, Period, list
         _log("a period without requests")
         idle = await _period(log, trade, 0, seconds=found.seconds)
         return found, idle, counted(before, after, await counters.counts(), count)
-
-
-@asynccontextmanager
-async def _opened(system: RunningSystem) -> AsyncIterator[tuple[Counters, Trade]]:
-    counters, market = await Counters.open(system), system.market()
-    try:
-        yield counters, await Trade.open(market, counters.administrator, stock=1_000_000)
-    finally:
-        await market.close()
-        await counters.close()
 
 
 @asynccontextmanager

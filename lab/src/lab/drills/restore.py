@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Protocol
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 from campus_tools.launcher import Startup, System
@@ -207,7 +208,9 @@ class _Drill:
             await self.copies.load("campus_payouts", earlier)
         self.report.rows["database server restored after"] = f"{time.monotonic() - began:.1f} s"
         await asyncio.to_thread(self.broker.start)
-        async with connected(_admin_address(self.servers, "campus_payouts")) as connection:
+        async with connected(
+            urlsplit(self.servers.database_url)._replace(path="/campus_payouts").geturl()
+        ) as connection:
             was_blocked = not await connection.fetchval(_IS_COMPARED)
             self.report.require("payouts were blocked until the comparison", was_blocked, holds=was_blocked)
 
@@ -323,10 +326,6 @@ class _Drill:
         report.require_none("dead letters left", {name: count for name, count in dead.items() if count})
         await record_verdict(report, system, market)
         report.require_none("violated invariants of the audit", await broken_invariants(system, market, self.log))
-
-
-def _admin_address(servers: Servers, database: str) -> str:
-    return servers.database_url.rsplit("/", 1)[0] + f"/{database}"
 
 
 async def _refunds(market: Marketplace) -> list[dict[str, Any]]:

@@ -100,12 +100,11 @@ class Scene:
             raise Refused("This system has no demo accounts.", "Load them: campusctl demo load")
 
         async def run() -> Returned:
-            market = Marketplace.at(self.operator.base_url, self.operator.own.sandbox_url, secrets, patient=True)
-            try:
+            async with Marketplace.at(
+                self.operator.base_url, self.operator.own.sandbox_url, secrets, patient=True
+            ) as market:
                 async with asyncio.timeout(_PLANT_SECONDS_MAX):
                     return await step(market)
-            finally:
-                await market.close()
 
         try:
             return asyncio.run(run())

@@ -10,11 +10,11 @@ import asyncio
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
+from lab.bench.counted_trade import counted_trade
 from lab.bench.counting import Counters, Idle, Reading, Step, cpu_between, cpu_of_a_second, idle_between, step_between
 from lab.bench.environment import BenchEnvironment
 from lab.bench.figures import Effort, Figures, Goal, Row, percentile
@@ -114,7 +114,7 @@ async def _measured(
         "rate": lambda trade: _at_rate(trade, rate, effort.rate_seconds),
         "payout": lambda trade: _payouts(trade, effort.purchases),
     }
-    async with _opened(system) as (counters, trade):
+    async with counted_trade(system) as (counters, trade):
         async with turn:
             for _ in range(_WARM):
                 await trade.order()
@@ -140,16 +140,6 @@ async def _measured(
             resting.append(replace(resting[0], cpu_ms=cpu_of_a_second(ended, await counters.spent())))
             runs.append(_Run(phase, Reading(began, before), Reading(ended, counts), count, seconds, times))
     return Measured.of(runs, resting)
-
-
-@asynccontextmanager
-async def _opened(system: RunningSystem) -> AsyncIterator[tuple[Counters, Trade]]:
-    counters, market = await Counters.open(system), system.market()
-    try:
-        yield counters, await Trade.open(market, counters.administrator, stock=1_000_000)
-    finally:
-        await market.close()
-        await counters.close()
 
 
 async def _one_by_one(step: Callable[[], Awaitable[Any]], count: int) -> tuple[int, list[float]]:

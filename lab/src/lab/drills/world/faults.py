@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -109,14 +110,6 @@ async def _forgotten(port: Callable[[World], int], world: World) -> AsyncIterato
         yield
 
 
-def _postgresql(world: World) -> int:
-    return world.postgresql_port
-
-
-def _rabbitmq(world: World) -> int:
-    return world.rabbitmq_port
-
-
 _CLOCKS: Final = ("payouts-worker", "payments-api", "identity-api", "api-gateway")
 FAULTS: Final[Mapping[str, Fault]] = {
     "postgresql-full": _lasting(lambda world: world.postgresql.full()),
@@ -132,8 +125,8 @@ FAULTS: Final[Mapping[str, Fault]] = {
     "broker-requests": _lasting(lambda world: dropped_packets(requests_to(world.rabbitmq_port))),
     "broker-answers": _lasting(lambda world: dropped_packets(responses_from(world.rabbitmq_port))),
     "provider-answers": _lasting(lambda world: dropped_packets(responses_from(world.provider_port))),
-    "database-forgotten": partial(_forgotten, _postgresql),
-    "broker-forgotten": partial(_forgotten, _rabbitmq),
+    "database-forgotten": partial(_forgotten, attrgetter("postgresql_port")),
+    "broker-forgotten": partial(_forgotten, attrgetter("rabbitmq_port")),
     "queue-deleted": _lasting(lambda world: broker_parts.deleted(world.system, world.log, *broker_parts.QUEUE)),
     "exchange-deleted": _lasting(lambda world: broker_parts.deleted(world.system, world.log, *broker_parts.EXCHANGE)),
     "binding-deleted": _lasting(lambda world: broker_parts.deleted(world.system, world.log, *broker_parts.BINDING)),
