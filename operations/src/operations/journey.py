@@ -187,10 +187,10 @@ class Marketplace:
         return await self._intent(buyer, {"orderId": order_id}, key)
 
     async def pay_purchase_intent(
-        self, buyer: SignedInUser, purchase_id: str, *, key: UUID | None = None, balance_minor: int | None = None
+        self, buyer: SignedInUser, purchase_id: str, *, balance_minor: int | None = None
     ) -> dict[str, Any]:
         """Create an intent for the unpaid orders of a purchase. The buyer's balance pays `balance_minor` kobo of it."""
-        return await self._intent(buyer, {"purchaseId": purchase_id, "balanceMinor": balance_minor}, key)
+        return await self._intent(buyer, {"purchaseId": purchase_id, "balanceMinor": balance_minor}, None)
 
     async def _intent(self, buyer: SignedInUser, body: dict[str, Any], key: UUID | None) -> dict[str, Any]:
         """Create an intent. Payments returns 404 until it received the order: the request is repeated (contract)."""

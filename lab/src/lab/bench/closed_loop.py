@@ -14,14 +14,12 @@ _LATE_SECONDS = 60.0
 
 
 @asynccontextmanager
-async def calling(
-    bench: BenchEnvironment, call: str, service: str, *, label: str = "", connections: int = CONNECTIONS
-) -> AsyncIterator[Run]:
+async def calling(bench: BenchEnvironment, call: str, service: str, *, label: str = "") -> AsyncIterator[Run]:
     """Yield a function that runs the call for a number of seconds on the (labelled) bench database of a service."""
     urls = bench.databases[f"{service} {label}".strip()]
     given = {"API_DATABASE_URL": urls.api, "SERVICE_DATABASE_URL": urls.service}
     child = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "lab.bench.calls", call, str(connections),
+        sys.executable, "-m", "lab.bench.calls", call, str(CONNECTIONS),
         env=bench.variables(service, bench.next_port(), **given),
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip

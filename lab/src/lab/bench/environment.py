@@ -203,13 +203,7 @@ class BenchEnvironment:
         )
 
     async def load_database(
-        self,
-        url: str,
-        seconds: float,
-        script: str,
-        *,
-        connections: int = CONNECTIONS,
-        grows: tuple[str, str] | None = None,
+        self, url: str, seconds: float, script: str, *, grows: tuple[str, str] | None = None
     ) -> Reading:
         """Run a closed loop of pgbench.
 
@@ -219,11 +213,11 @@ class BenchEnvironment:
         database = self.postgresql
         rows_before = await _rows(grows)
         before = database.seconds()
-        report, p50, p99 = await pgbench.run(self.pgbench, url, script, connections=connections, seconds=seconds)
+        report, p50, p99 = await pgbench.run(self.pgbench, url, script, connections=CONNECTIONS, seconds=seconds)
         spent = database.seconds() - before
         written = await _rows(grows) - rows_before
         # Transactions in progress at the end are committed, but not counted.
-        if grows is not None and not report.transactions <= written <= report.transactions + connections:
+        if grows is not None and not report.transactions <= written <= report.transactions + CONNECTIONS:
             raise BenchFailed(f"{report.transactions} transactions of pgbench wrote {written} rows of {grows[1]}")
         return Reading(report.transactions, report.transactions / report.rate, p50, p99, database_cpu_seconds=spent)
 

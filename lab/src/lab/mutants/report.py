@@ -22,9 +22,9 @@ class Result:
     tests: int
 
 
-def explanations(path: Path = _SURVIVORS) -> dict[str, str]:
+def explanations() -> dict[str, str]:
     """By mutant: the reason why no test can or need detect it."""
-    return dict(tomllib.loads(path.read_text(encoding="utf-8"))["survivors"])
+    return dict(tomllib.loads(_SURVIVORS.read_text(encoding="utf-8"))["survivors"])
 
 
 def print_report(results: Sequence[Result], explained: dict[str, str]) -> bool:

@@ -14,9 +14,9 @@ ANY_TYPE: Final = frozenset({"any"})
 _JSON: Final = "application/json"
 
 
-def references_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
+def references_folder() -> Path | None:
     """Return the folder of the providers' specifications; None when they are not on this machine."""
-    given = environment.get("REFERENCES_DIR", "")
+    given = os.environ.get("REFERENCES_DIR", "")
     return Path(given) if given else None
 
 

@@ -152,11 +152,11 @@ class SupervisedProcess:
         self._child = None
         self._record.unlink(missing_ok=True)
 
-    def last_lines(self, count: int = 20) -> str:
+    def last_lines(self) -> str:
         """Return the end of its log."""
         if not self.log_path.exists():
             return ""
-        return "\n".join(self.log_path.read_text(errors="replace").splitlines()[-count:])
+        return "\n".join(self.log_path.read_text(errors="replace").splitlines()[-20:])
 
     def _spawn(self) -> None:
         command, environment = self._runtime.command(self._program, self._environment)

@@ -211,10 +211,10 @@ class PrivateRabbitmq(PrivateServer):
         return False
 
 
-def speaks_amqp(port: int, host: str = "127.0.0.1") -> bool:
+def speaks_amqp(port: int) -> bool:
     """Return whether a broker responds to the protocol header; an open port is not enough."""
     try:
-        with socket.create_connection((host, port), timeout=2) as connection:
+        with socket.create_connection(("127.0.0.1", port), timeout=2) as connection:
             connection.sendall(b"AMQP\x00\x00\x09\x01")
             return connection.recv(1) == b"\x01"
     except OSError:
