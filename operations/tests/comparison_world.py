@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import asyncpg
 
@@ -13,7 +13,7 @@ from operations.audit.gateway import FlutterwaveAccount, Gateway
 from operations.audit.statement import statement_of
 from testkit.service_kit import served
 
-from .as_audit import as_audit
+from .as_audit import AuditedDatabases, as_audit
 from .gateway_double import KEY, GatewayDouble
 
 ID: Final = UUID("0a000000-0000-7000-8000-000000000001")
@@ -28,7 +28,7 @@ def at_present(row: dict[str, Any]) -> dict[str, Any]:
 
 
 @dataclass
-class World:
+class World(AuditedDatabases):
     """The databases of payments and payouts, past every guard, and the gateway."""
 
     databases: dict[str, asyncpg.Connection]
@@ -58,70 +58,53 @@ class World:
         return [offence.kind for offence in await self.offences(rule)]
 
     async def posted(self, type_: str, key: str, account: str, amount_minor: int) -> None:
-        transaction_id = await self.databases["payments"].fetchval(
-            "INSERT INTO ledger_transactions (id, type, posting_key, currency, content_hash) "
-            "VALUES (gen_random_uuid(), $1, $2, 'NGN', 'x') RETURNING id",
-            type_, key,
-        )  # fmt: skip
-        await self.databases["payments"].execute(
-            "INSERT INTO ledger_entries (transaction_id, account, amount_minor, currency) VALUES ($1, $2, $3, 'NGN')",
-            transaction_id, account, amount_minor,
-        )  # fmt: skip
+        await self.entry("payments", type_, key, (account, amount_minor))
 
     async def charged(self, gateway_id: str | None = "7", reference: str = "pay-7", amount_minor: int = 900) -> None:
-        await self.databases["payments"].execute(
-            "INSERT INTO charges (id, identity, reference, gateway_id, webhook_id, amount_minor, currency, "
-            "verdict, settled_at) "
-            "VALUES ($1, $2, $3, $4, 'x', $5, 'NGN', 'covered', now())",
-            ID, f"{reference}/{gateway_id}" if gateway_id else reference, reference, gateway_id, amount_minor,
+        await self.insert(
+            "payments", "charges", id=ID, identity=f"{reference}/{gateway_id}" if gateway_id else reference,
+            reference=reference, gateway_id=gateway_id, webhook_id="x", amount_minor=amount_minor, currency="NGN",
+            verdict="covered", settled_at=datetime.now(UTC),
         )  # fmt: skip
 
     async def case(self, kind: str, subject: str) -> None:
-        await self.databases["payments"].execute(
-            "INSERT INTO reconciliation_cases (id, kind, subject, ours_minor, theirs_minor, unexplained_minor, "
-            "currency, detail, "
-            "status, opened_at, seen_at) VALUES (gen_random_uuid(), $1, $2, 0, 5, 5, 'NGN', 'x', 'open', now(), now())",
-            kind, subject,
+        await self.insert(
+            "payments", "reconciliation_cases", id=uuid4(), kind=kind, subject=subject, ours_minor=0, theirs_minor=5,
+            unexplained_minor=5, currency="NGN", detail="x", status="open", opened_at=datetime.now(UTC),
+            seen_at=datetime.now(UTC),
         )  # fmt: skip
 
     async def refunded(self, amount_minor: int, gateway_refund_id: str | None = "8") -> None:
-        await self.charged()
-        await self.databases["payments"].execute(
-            "INSERT INTO refunds (id, kind, charge_id, amount_minor, currency, status, reason, created_at, attempt_id, "
-            "gateway_refund_id) VALUES ($1, 'order', $1, 5, 'NGN', 'settled', 'x', now(), $1, $2)",
-            ID, gateway_refund_id,
-        )  # fmt: skip
+        await self._refund("settled", gateway_refund_id=gateway_refund_id)
         if amount_minor:
             await self.posted("refund_settled", f"refund_settled:{ID}", "gateway_cash", -amount_minor)
 
     async def refunded_by_transfer(self, status: str) -> None:
         """Insert a refund to a bank account, whose first attempt failed."""
+        await self._refund(status, recipient_code="RCP_2")
+        attempt = {"id": REPLACED_ID, "refund_id": ID, "recipient_code": "RCP_1", "replaced_at": datetime.now(UTC)}
+        await self.insert("payments", "failed_refund_attempts", **attempt)
+
+    async def _refund(self, status: str, **more: Any) -> None:
         await self.charged()
-        await self.databases["payments"].execute(
-            "INSERT INTO refunds (id, kind, charge_id, amount_minor, currency, status, reason, created_at, attempt_id, "
-            "recipient_code) VALUES ($1, 'order', $1, 5, 'NGN', $2, 'x', now(), $1, 'RCP_2')",
-            ID, status,
-        )  # fmt: skip
-        await self.databases["payments"].execute(
-            "INSERT INTO failed_refund_attempts (id, refund_id, recipient_code, replaced_at) "
-            "VALUES ($1, $2, 'RCP_1', now())",
-            REPLACED_ID, ID,
+        await self.insert(
+            "payments", "refunds", id=ID, kind="order", charge_id=ID, amount_minor=5, currency="NGN", status=status,
+            reason="x", created_at=datetime.now(UTC), attempt_id=ID, **more,
         )  # fmt: skip
 
     async def transferred(self, status: str, fee: int | None = None) -> None:
-        await self.databases["payouts"].execute(
-            "INSERT INTO payout_transfers (id, payout_id, vendor_id, attempt, reference, status, amount, currency, "
-            "bank_details_version_id, created_at, updated_at, fee) VALUES ($1, $1, $1, 1, $2, $3, 700, 'NGN', "
-            "$1, now(), now(), $4)",
-            ID, f"po-{ID.hex}", status, fee,
+        await self.insert(
+            "payouts", "payout_transfers", id=ID, payout_id=ID, vendor_id=ID, attempt=1, reference=f"po-{ID.hex}",
+            status=status, amount=700, currency="NGN", bank_details_version_id=ID, created_at=datetime.now(UTC),
+            updated_at=datetime.now(UTC), fee=fee,
         )  # fmt: skip
 
     async def disputed(self, status: str, amount_minor: int = 5, identity: str = "7") -> None:
         await self.charged()
-        await self.databases["payments"].execute(
-            "INSERT INTO chargebacks (id, identity, charge_id, amount_minor, currency, status, opened_at, decided_at) "
-            "VALUES ($1, $4, $1, $2, 'NGN', $3, now(), CASE WHEN $3 <> 'opened' THEN now() END)",
-            ID, amount_minor, status, identity,
+        await self.insert(
+            "payments", "chargebacks", id=ID, identity=identity, charge_id=ID, amount_minor=amount_minor,
+            currency="NGN", status=status, opened_at=datetime.now(UTC),
+            decided_at=None if status == "opened" else datetime.now(UTC),
         )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from operations.audit.report import check_once, print_report, report_as_json
 from testkit.fixtures import DatabaseFactory
 from testkit.service_kit import served
 
-from .as_audit import as_audit
+from .as_audit import AuditedDatabases, as_audit
 from .gateway_double import KEY, GatewayDouble
 
 NOW = datetime.now(UTC)
@@ -32,7 +32,7 @@ LINES = "every line that a release, refund or chargeback made in a wallet is a p
 
 
 @dataclass
-class World:
+class World(AuditedDatabases):
     """The databases of the audited services, past every guard, and the gateway."""
 
     databases: dict[str, asyncpg.Connection]
@@ -47,33 +47,6 @@ class World:
 
     async def kinds(self) -> dict[str, str]:
         return {finding.rule: finding.kind for finding in (await self.audit()).findings}
-
-    async def insert(self, service: str, table: str, **values: Any) -> None:
-        places = ", ".join(f"${place}" for place in range(1, len(values) + 1))
-        await self.databases[service].execute(
-            f"INSERT INTO {table} ({', '.join(values)}) VALUES ({places})", *values.values()
-        )
-
-    async def entry(self, service: str, type_: str, key: str, *entries: tuple[str, int]) -> None:
-        transaction_id = uuid4()
-        await self.insert(
-            service,
-            "ledger_transactions",
-            id=transaction_id,
-            type=type_,
-            posting_key=key,
-            currency="NGN",
-            content_hash=b"x",
-        )
-        for account, amount_minor in entries:
-            await self.insert(
-                service,
-                "ledger_entries",
-                transaction_id=transaction_id,
-                account=account,
-                amount_minor=amount_minor,
-                currency="NGN",
-            )
 
     async def fee_entry(self, service: str, transfer_id: UUID, fee_minor: int) -> None:
         entries = ("transfer_fees", fee_minor), ("gateway_cash", -fee_minor)
