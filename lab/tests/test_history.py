@@ -3,6 +3,7 @@
 import asyncpg
 import pytest
 
+from operations.connecting import connected
 from testkit.fixtures import DatabaseFactory
 
 # The columns of each table that use cases change. Other columns are written once.
@@ -96,33 +97,27 @@ HISTORY: dict[str, dict[str, str]] = {
 }
 
 
-async def connected(url: str) -> asyncpg.Connection:
-    return await asyncpg.connect(url)
-
-
 @pytest.mark.parametrize("service", HISTORY)
 async def test_no_role_of_a_service_changes_or_deletes_history(service: str, fresh_database: DatabaseFactory) -> None:
     urls = await fresh_database(service)
     wrong: list[str] = []
     for role, url in (("api", urls.api), ("service", urls.service)):
-        connection = await connected(url)
-        for table, updatable in HISTORY[service].items():
-            columns = [row[0] for row in await connection.fetch(_COLUMNS, table)]
-            assert columns, f"{service} has no table {table}"
-            assert set(updatable.split()) <= set(columns), f"{table} has no column of {updatable}"
-            attempts = {f"DELETE FROM {table}": "every row", f"TRUNCATE {table}": "the table"}
-            attempts |= {
-                f"UPDATE {table} SET {column} = {column}": column for column in set(columns) - set(updatable.split())
-            }
-            for statement in attempts:
-                try:
-                    await connection.execute(statement)
-                except asyncpg.InsufficientPrivilegeError:
-                    continue
-                except asyncpg.GeneratedAlwaysError:
-                    continue
-                wrong.append(f"{role}: {statement}")
-        await connection.close()
+        async with connected(url) as connection:
+            for table, updatable in HISTORY[service].items():
+                columns = [row[0] for row in await connection.fetch(_COLUMNS, table)]
+                assert columns, f"{service} has no table {table}"
+                assert set(updatable.split()) <= set(columns), f"{table} has no column of {updatable}"
+                attempts = {f"DELETE FROM {table}": "every row", f"TRUNCATE {table}": "the table"}
+                attempts |= {
+                    f"UPDATE {table} SET {column} = {column}": column
+                    for column in set(columns) - set(updatable.split())
+                }
+                for statement in attempts:
+                    try:
+                        await connection.execute(statement)
+                    except (asyncpg.InsufficientPrivilegeError, asyncpg.GeneratedAlwaysError):
+                        continue
+                    wrong.append(f"{role}: {statement}")
     assert wrong == []
 
 
@@ -136,21 +131,18 @@ WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped AND attg
 @pytest.mark.parametrize("service", HISTORY)
 async def test_the_columns_that_use_cases_change_may_be_changed(service: str, fresh_database: DatabaseFactory) -> None:
     urls = await fresh_database(service)
-    connection = await connected(urls.service)
-    for table, updatable in HISTORY[service].items():
-        for column in updatable.split():
-            await connection.execute(f"UPDATE {table} SET {column} = {column}")
-    await connection.close()
+    async with connected(urls.service) as connection:
+        for table, updatable in HISTORY[service].items():
+            for column in updatable.split():
+                await connection.execute(f"UPDATE {table} SET {column} = {column}")
 
 
 async def test_the_webhooks_of_this_week_are_kept(fresh_database: DatabaseFactory) -> None:
     urls = await fresh_database("payments")
-    connection = await connected(urls.service)
-    with pytest.raises(asyncpg.RestrictViolationError):
-        await connection.execute("SELECT remove_final_webhooks(now() - interval '6 days', 10)")
-    assert await connection.fetchval("SELECT remove_final_webhooks(now() - interval '8 days', 10)") == 0
-    await connection.close()
-    api = await connected(urls.api)
-    with pytest.raises(asyncpg.InsufficientPrivilegeError):
-        await api.execute("SELECT remove_final_webhooks(now() - interval '8 days', 10)")
-    await api.close()
+    async with connected(urls.service) as connection:
+        with pytest.raises(asyncpg.RestrictViolationError):
+            await connection.execute("SELECT remove_final_webhooks(now() - interval '6 days', 10)")
+        assert await connection.fetchval("SELECT remove_final_webhooks(now() - interval '8 days', 10)") == 0
+    async with connected(urls.api) as api:
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await api.execute("SELECT remove_final_webhooks(now() - interval '8 days', 10)")
