@@ -84,12 +84,17 @@ def extras_of(folder: str) -> set[str]:
     return set(re.findall(r"\w+", line.removeprefix("campus-common")))
 
 
-def distributions_of(roots: Iterable[str]) -> dict[str, set[str]]:
-    """Return the distributions that contain each package, normalized."""
+@cache
+def distributions_by_package() -> dict[str, list[str]]:
+    """Return the names of the distributions that contain a package: the metadata of all are read once."""
     # Ours are installed editable, so that their metadata do not list their packages.
     ours = {package: [f"campus-{Path(folder).name}"] for folder, package in DISTRIBUTIONS.items()}
-    known = {**packages_distributions(), **ours, "contracts": ["campus-common"], "providers": ["campus-common"]}
-    return {root: set(map(normalized, known.get(root, [root]))) for root in roots}
+    return {**packages_distributions(), **ours, "contracts": ["campus-common"], "providers": ["campus-common"]}
+
+
+def distributions_of(roots: Iterable[str]) -> dict[str, set[str]]:
+    """Return the distributions that contain each package, normalized."""
+    return {root: set(map(normalized, distributions_by_package().get(root, [root]))) for root in roots}
 
 
 def roots_of(paths: Iterable[Path]) -> set[str]:
