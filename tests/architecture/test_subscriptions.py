@@ -47,6 +47,7 @@ def test_a_service_imports_the_contracts_that_it_uses_only(service) -> None:
         "work",
         "topology",
         "opening_hours",
+        "severities",
         "transaction_types",
         "webhook_types",
     } | {event.publisher() for event in topology.SUBSCRIPTIONS[service]}

@@ -3,14 +3,13 @@
 `number` is the payout's number for people; absent without a payout, and in events of earlier versions.
 """
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 from uuid import UUID
 
 from contracts.event import Event
 from contracts.money import MinorAmount
 from contracts.numbers import PayoutNumber
-
-Severity = Literal["SEV-1", "SEV-2", "SEV-3"]
+from contracts.severities import Severity
 
 
 class PayoutEvent(Event, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ Verdict = Literal["approved", "rejected"]
 Status = TypeVar("Status", bound=str)
 DecisionStatus = Literal["prepared", "approved", "rejected", "expired", "overtaken"]
 # Of decisions that people alone end, that time ends as well, and that a change of their subject ends as well.
-TwoPersonStatus = Literal["prepared", "approved", "rejected"]
+StaffDecisionStatus = Literal["prepared", "approved", "rejected"]
 ExpiringStatus = Literal["prepared", "approved", "rejected", "expired"]
 OvertakableStatus = Literal["prepared", "approved", "rejected", "overtaken"]
 

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from common.database.tables import known
-from contracts.payouts import Severity
+from contracts.severities import Severity
 from notifications.deliveries.domain.deliveries import Channel
 from notifications.deliveries.domain.shop_notices import MemberRole
 from notifications.deliveries.domain.statuses import AttemptStatus, DeliveryStatus

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from msgspec import Meta
 
-from common.primitives.decisions import TwoPersonStatus
+from common.primitives.decisions import StaffDecisionStatus
 from common.web.response_models import ResponseModel, Timestamp
 from common.web.schemas import DecisionHash
 from orders.domain.disputes import (
@@ -77,7 +77,7 @@ class DisputeResolution(ResponseModel):
     refund_minor: int
     release_minor: Annotated[int | None, Meta(description="Set by the approval.")]
     refund_id: UUID | None
-    status: TwoPersonStatus
+    status: StaffDecisionStatus
     reason: Annotated[str | None, Meta(description="Why staff decided so, as its maker stated it.")]
     hash: DecisionHash
     dispute: DisputeComplaint

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE, Caller
 from common.auth.guards import SIGNED_IN, one_of, permission
-from common.primitives.decisions import TwoPersonStatus
+from common.primitives.decisions import StaffDecisionStatus
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
 from common.web.endpoint_table import Media
@@ -158,7 +158,7 @@ async def list_dispute_resolutions(
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
     order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
-    status: Annotated[TwoPersonStatus | None, Query()] = None,
+    status: Annotated[StaffDecisionStatus | None, Query()] = None,
     awaiting: AwaitingApproval = None,
 ) -> Response:
     """List prepared and decided resolutions, newest first."""

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 
 from common.database.tables import known
-from common.primitives.decisions import TwoPersonStatus
+from common.primitives.decisions import StaffDecisionStatus
 from orders.domain.disputes import (
     Cause,
     ChargeOutcome,
@@ -80,7 +80,7 @@ sa.Table(
         "(outcome = 'vendor') = (refund_minor = 0) AND refund_minor >= 0",
         name="dispute_resolutions_refund_fits_outcome",
     ),
-    known("dispute_resolutions", "status", TwoPersonStatus),
+    known("dispute_resolutions", "status", StaffDecisionStatus),
     # One live resolution of an order, also of concurrent preparations.
     sa.Index(
         "dispute_resolutions_one_prepared", "order_id", unique=True, postgresql_where=sa.text("status = 'prepared'")

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from msgspec import Meta
 
-from common.primitives.decisions import TwoPersonStatus
+from common.primitives.decisions import StaffDecisionStatus
 from common.web.response_models import ResponseModel, Timestamp
 from common.web.schemas import DecisionHash
 from payments.responses.ledger import LedgerEntry
@@ -20,7 +20,7 @@ class GoodwillRefund(ResponseModel):
     buyer_id: UUID
     amount_minor: Annotated[int, Meta(description="Kobo that the buyer's balance receives.")]
     reason: str
-    status: Annotated[TwoPersonStatus, Meta(description="`approved`: the balance has received the amount.")]
+    status: Annotated[StaffDecisionStatus, Meta(description="`approved`: the balance has received the amount.")]
     hash: DecisionHash
     entries: Annotated[list[LedgerEntry], Meta(description="The posting that the approval makes, or made.")]
     prepared_by: UUID

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
 from common.auth.guards import one_of, permission
-from common.primitives.decisions import TwoPersonStatus
+from common.primitives.decisions import StaffDecisionStatus
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.idempotency import OptionalIdempotentCommand
@@ -37,7 +37,7 @@ async def list_goodwill_refunds(
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
     order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
-    status: Annotated[TwoPersonStatus | None, Query()] = None,
+    status: Annotated[StaffDecisionStatus | None, Query()] = None,
     awaiting: AwaitingApproval = None,
 ) -> Response:
     """List prepared and decided goodwill refunds, newest first."""

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 
 from common.database.tables import decided_by_two, known
-from common.primitives.decisions import OvertakableStatus, TwoPersonStatus
+from common.primitives.decisions import OvertakableStatus, StaffDecisionStatus
 from payments.domain.quarantine import Outcome
 from payments.domain.refunds import RefundAction, RefundKind
 from payments.domain.transitions import QuarantinedChargeStatus, RefundStatus
@@ -73,7 +73,7 @@ sa.Table(
         "(status = 'prepared') = (decided_by IS NULL) AND (decided_by IS NULL) = (decided_at IS NULL)",
         name="goodwill_refunds_decided_once",
     ),
-    known("goodwill_refunds", "status", TwoPersonStatus),
+    known("goodwill_refunds", "status", StaffDecisionStatus),
     sa.Index("goodwill_refunds_one_prepared", "order_id", unique=True, postgresql_where=sa.text("status = 'prepared'")),
     sa.Index("goodwill_refunds_of_order", "order_id"),
     sa.Index("goodwill_refunds_of_buyer", "buyer_id"),
@@ -116,7 +116,7 @@ sa.Table(
         name="quarantine_decisions_decided_by_somebody",
     ),
     known("quarantine_decisions", "outcome", Outcome),
-    known("quarantine_decisions", "status", TwoPersonStatus),
+    known("quarantine_decisions", "status", StaffDecisionStatus),
     # One decision of a charge waits or holds; rejected ones stay as history.
     sa.Index(
         "quarantine_decisions_one_stands",

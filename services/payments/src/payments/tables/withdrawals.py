@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 
 from common.database.tables import decided_by_two, known
-from common.primitives.decisions import TwoPersonStatus
+from common.primitives.decisions import StaffDecisionStatus
 from payments.domain.transitions import WithdrawalStatus
 from payments.domain.withdrawals import WithdrawalOutcome
 from payments.tables.metadata import INSTANT, metadata, required
@@ -63,7 +63,7 @@ sa.Table(
         name="withdrawal_decisions_decided_once",
     ),
     known("withdrawal_decisions", "outcome", WithdrawalOutcome),
-    known("withdrawal_decisions", "status", TwoPersonStatus),
+    known("withdrawal_decisions", "status", StaffDecisionStatus),
     sa.Index(
         "withdrawal_decisions_one_stands",
         "withdrawal_id",

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from msgspec import Meta
 
-from common.primitives.decisions import TwoPersonStatus
+from common.primitives.decisions import StaffDecisionStatus
 from common.web.response_models import ResponseModel, Timestamp
 
 
@@ -16,7 +16,7 @@ class BankDetailRelease(ResponseModel):
     account_last4: str
     bank_code: str
     bank_name: Annotated[str | None, Meta(description="The bank's name; null for a code that no list has.")]
-    status: TwoPersonStatus
+    status: StaffDecisionStatus
     reason: str
     quarantine_ids: Annotated[
         list[UUID], Meta(description="The quarantines of the account, of all vendors, that it ends.")

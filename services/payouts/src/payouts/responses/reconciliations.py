@@ -5,7 +5,7 @@ from uuid import UUID
 
 from msgspec import Meta
 
-from common.primitives.decisions import TwoPersonStatus
+from common.primitives.decisions import StaffDecisionStatus
 from common.web.response_models import ResponseModel, Timestamp
 from payouts.domain.returns import ReturnKind
 
@@ -36,7 +36,7 @@ class Reconciliation(ResponseModel):
         UUID | None, Meta(description="With `recovery` and `recovery_returned`: the unrecorded transfer.")
     ]
     kind: ReturnKind
-    status: TwoPersonStatus
+    status: StaffDecisionStatus
     amount_minor: int
     currency: str
     reason: str

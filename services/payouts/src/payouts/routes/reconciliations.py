@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
 from common.auth.guards import permission
-from common.primitives.decisions import TwoPersonStatus
+from common.primitives.decisions import StaffDecisionStatus
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.idempotency import OptionalIdempotentCommand
@@ -94,7 +94,7 @@ async def list_reconciliations(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
-    status: TwoPersonStatus | None = None,
+    status: StaffDecisionStatus | None = None,
     payout_id: Annotated[UUID | None, Query(alias="payoutId")] = None,
     awaiting: AwaitingApproval = None,
 ) -> Response:

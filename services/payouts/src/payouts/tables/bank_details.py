@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from common.database.tables import known
-from common.primitives.decisions import TwoPersonStatus
+from common.primitives.decisions import StaffDecisionStatus
 from payouts.domain.bank_accounts import Change
 from payouts.tables.metadata import INSTANT, metadata
 
@@ -127,7 +127,7 @@ sa.Table(
     sa.CheckConstraint(
         "(status = 'rejected') = (rejection IS NOT NULL)", name="bank_detail_releases_rejected_says_why"
     ),
-    known("bank_detail_releases", "status", TwoPersonStatus),
+    known("bank_detail_releases", "status", StaffDecisionStatus),
     sa.Index(
         "bank_detail_releases_one_live",
         "account_fingerprint",

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
 from common.database.tables import known
-from common.primitives.decisions import TwoPersonStatus
+from common.primitives.decisions import StaffDecisionStatus
 from payouts.domain.exceptions import ExceptionActionKind
 from payouts.domain.payout_transitions import ExceptionStatus, HoldStatus
 from payouts.domain.returns import ReturnKind
@@ -120,7 +120,7 @@ sa.Table(
         name="reconciliations_recovery_names_transfer",
     ),
     sa.CheckConstraint("(status = 'rejected') = (rejection IS NOT NULL)", name="reconciliations_rejected_says_why"),
-    known("reconciliations", "status", TwoPersonStatus),
+    known("reconciliations", "status", StaffDecisionStatus),
     sa.Index("reconciliations_one_live", "payout_id", unique=True, postgresql_where=sa.text("status = 'prepared'")),
     sa.Index("reconciliations_newest", sa.text("prepared_at DESC"), sa.text("id DESC")),
     sa.Index("reconciliations_of_payout", "payout_id"),
