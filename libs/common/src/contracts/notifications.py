@@ -8,6 +8,8 @@ import msgspec
 from contracts.event import Event
 from contracts.numbers import TicketNumber
 
+Channel = Literal["push", "messaging", "sms", "email"]
+
 
 class DeliverySettled(Event, frozen=True, kw_only=True):
     """A notification reached a state on a channel. Published while a team names this type in the list of
@@ -17,7 +19,7 @@ class DeliverySettled(Event, frozen=True, kw_only=True):
     TYPE: ClassVar[str] = "notifications.delivery_settled.v1"
     notification_id: UUID
     user_id: UUID
-    channel: Literal["push", "messaging", "sms", "email"]
+    channel: Channel
     status: str
 
 

@@ -1,11 +1,12 @@
 """Alerts for staff on call, which every service may publish."""
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 from uuid import UUID
 
 import msgspec
 
 from contracts.event import Event
+from contracts.severities import Severity
 
 
 class AlertRaised(Event, frozen=True, kw_only=True):
@@ -15,7 +16,7 @@ class AlertRaised(Event, frozen=True, kw_only=True):
 
     TYPE: ClassVar[str] = "operations.alert_raised.v1"
     alert_id: UUID
-    severity: Literal["SEV-1", "SEV-2", "SEV-3"]
+    severity: Severity
     title: str
     detail: str
     runbook: str

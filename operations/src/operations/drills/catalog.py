@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
+from contracts.severities import Severity
 from operations.drills import machines, messages, money
 from operations.drills.scene import Scene
 
@@ -20,7 +21,7 @@ class Drill:
     """
 
     name: str
-    severity: Literal["SEV-1", "SEV-2", "SEV-3"]
+    severity: Severity
     reason: str
     fault: str
     plant: Callable[[Scene], None]

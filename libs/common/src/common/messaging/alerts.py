@@ -1,11 +1,11 @@
 """Alerts for staff on call, raised and cleared by the transaction that finds or removes their cause."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from contracts.operations import AlertCleared, AlertRaised
+from contracts.severities import Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Alerts:
     def raise_alert(
         self,
         uow: UnitOfWork,
-        severity: Literal["SEV-1", "SEV-2", "SEV-3"],
+        severity: Severity,
         title: str,
         detail: str,
         *,

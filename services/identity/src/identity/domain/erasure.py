@@ -7,14 +7,14 @@ from common.primitives.lifecycles import Lifecycle, Rule
 
 # The services that must evaluate a request before it is decided.
 EVALUATING_SERVICES: Final = frozenset({"orders", "payments", "payouts"})
-Status = Literal["asked", "refused", "done"]
+ErasureStatus = Literal["asked", "refused", "done"]
 Evaluation = Literal["incomplete", "refused", "done"]
 
-_CLOSED: Final[frozenset[Status]] = frozenset({"refused", "done"})
-ERASURE: Final = Lifecycle[Status, Evaluation](
+_CLOSED: Final[frozenset[ErasureStatus]] = frozenset({"refused", "done"})
+ERASURE: Final = Lifecycle[ErasureStatus, Evaluation](
     "Erasure",
     "A user's request to be erased. After a refusal the user may request it again.",
-    get_args(Status),
+    get_args(ErasureStatus),
     {
         "incomplete": Rule({"asked": "asked"}, stale=_CLOSED, by="orders, payments or payouts service"),
         "refused": Rule(

@@ -6,6 +6,7 @@ from uuid import UUID
 from msgspec import Meta
 
 from common.web.response_models import ResponseModel, Timestamp
+from identity.domain.erasure import ErasureStatus
 from identity.domain.referrals import Reason
 from identity.schemas.fields import Role
 
@@ -42,7 +43,7 @@ class OpenObligation(ResponseModel):
 class Erasure(ResponseModel):
     id: UUID
     user_id: UUID
-    status: Literal["asked", "refused", "done"]
+    status: ErasureStatus
     asked_at: Annotated[Timestamp, Meta(description="The time of the request.")]
     decided_at: Timestamp | None
     open_matters: Annotated[list[OpenObligation], Meta(description="The obligations that block the erasure.")]

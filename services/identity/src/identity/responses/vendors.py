@@ -6,6 +6,8 @@ from uuid import UUID
 from msgspec import UNSET, Meta, UnsetType, field
 
 from common.web.response_models import ResponseModel, Timestamp
+from contracts.opening_hours import Day
+from identity.domain.vendor_applications import ApplicationStatus
 from identity.responses.commission_changes import CommissionChange
 
 
@@ -19,7 +21,7 @@ class Absence(ResponseModel):
 class OpeningPeriod(ResponseModel):
     """A period of a day, in the time of Lagos."""
 
-    day: Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+    day: Day
     opens: str = field(name="from")
     closes: str = field(name="to")
 
@@ -66,7 +68,7 @@ class VendorApplication(ResponseModel):
     campus_id: UUID
     category: str
     description: str
-    status: Literal["pending", "approved", "rejected"]
+    status: ApplicationStatus
     reason: str | None
     vendor_id: UUID | None
     decided_at: Timestamp | None

@@ -15,7 +15,7 @@ from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import DecisionApproval, EmptyRequest
 from identity.dependencies import Dependencies
 from identity.domain.addresses import normal_email
-from identity.domain.staff import Appointment
+from identity.domain.staff import Appointment, GrantStatus
 from identity.queries.staff import (
     find_grant_response,
     find_granted,
@@ -160,7 +160,7 @@ async def list_staff_grants(
     request: Request,
     caller: CurrentCaller,
     page: Page,
-    status: Literal["proposed", "prepared", "approved", "rejected", "expired"] | None = None,
+    status: GrantStatus | None = None,
     user_id: UserIdFilter = None,
     awaiting: Annotated[
         Literal["approval", "preparation"] | None,

@@ -15,7 +15,7 @@ from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import EmptyRequest
 from identity.dependencies import Dependencies
-from identity.domain.vendor_applications import NewApplication, check_may_decide_application
+from identity.domain.vendor_applications import ApplicationStatus, NewApplication, check_may_decide_application
 from identity.queries.vendor_applications import find_applicant, get_application, page_of_applications
 from identity.responses.vendors import Applicant, VendorApplication
 from identity.routes.service_callers import DECIDING
@@ -53,7 +53,7 @@ async def list_vendor_applications(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
-    status: Literal["pending", "approved", "rejected"] | None = None,
+    status: ApplicationStatus | None = None,
     campus_id: Annotated[UUID | None, Query(alias="campusId")] = None,
     awaiting: Annotated[
         Literal["decision"] | None, Query(description="Only pending ones of the caller's campus, without their own.")

@@ -1,11 +1,12 @@
 """Request and response models of vendors and vendor applications."""
 
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Self
 from uuid import UUID
 
 from pydantic import Field, StringConstraints, model_validator
 
 from common.web.schemas import A_NAME, Instant, RequestBody
+from contracts.opening_hours import Day
 
 BusinessName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=2, max_length=120), A_NAME]
 LegalName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=2, max_length=200), A_NAME]
@@ -29,7 +30,7 @@ class AbsenceRequest(RequestBody):
 class OpeningPeriodRequest(RequestBody):
     """A period of a day, in the time of Lagos. It shows when a shop or hub is open and rejects no order."""
 
-    day: Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+    day: Day
     opens: Annotated[TimeOfDay, Field(alias="from")]
     closes: Annotated[TimeOfDay, Field(alias="to")]
 

@@ -10,7 +10,7 @@ from common.database.state_changes import StateChanged, allows_change, change_st
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.decisions import DECISION
 from contracts.permissions import STAFF_ROLES
-from identity.domain.erasure import ERASURE, EVALUATING_SERVICES, Status
+from identity.domain.erasure import ERASURE, EVALUATING_SERVICES, ErasureStatus
 from identity.domain.staff import STAFF_GRANT
 from identity.domain.vendors import VENDOR
 
@@ -101,7 +101,7 @@ class Request:
     id: UUID
     user_id: UUID
     vendor_id: UUID | None
-    status: Status
+    status: ErasureStatus
 
 
 async def lock_user(uow: UnitOfWork, user_id: UUID) -> str | None:
@@ -134,7 +134,7 @@ async def record_request(
     await uow.execute(_RECORD_REQUEST, request_id, user_id, vendor_id, now)
 
 
-async def save_request(uow: UnitOfWork, request_id: UUID, status: Status, now: datetime) -> None:
+async def save_request(uow: UnitOfWork, request_id: UUID, status: ErasureStatus, now: datetime) -> None:
     await change_state(uow, _SAVE_REQUEST, request_id, status, now)
 
 

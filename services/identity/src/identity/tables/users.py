@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from common.database.tables import known
-from identity.domain.erasure import Status
+from identity.domain.erasure import ErasureStatus
 from identity.tables.metadata import INSTANT, metadata
 
 # `mailbox` is the address without what a mail provider ignores: two spellings of one mailbox are one user.
@@ -112,7 +112,7 @@ sa.Table(
     sa.Column("asked_at", INSTANT, nullable=False),
     sa.Column("decided_at", INSTANT),
     sa.CheckConstraint("(status = 'asked') = (decided_at IS NULL)", name="erasure_requests_decided_or_open"),
-    known("erasure_requests", "status", Status),
+    known("erasure_requests", "status", ErasureStatus),
     sa.Index("erasure_requests_one_open", "user_id", unique=True, postgresql_where=sa.text("status = 'asked'")),
     sa.Index("erasure_requests_of_user", "user_id", "asked_at", "id"),
 )

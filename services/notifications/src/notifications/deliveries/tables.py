@@ -4,8 +4,9 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from common.database.tables import known
+from contracts.notifications import Channel
 from contracts.severities import Severity
-from notifications.deliveries.domain.deliveries import Channel
+from notifications.deliveries.domain.devices import DeviceKind
 from notifications.deliveries.domain.shop_notices import MemberRole
 from notifications.deliveries.domain.statuses import AttemptStatus, DeliveryStatus
 from notifications.tables.metadata import INSTANT, NEWEST, metadata
@@ -278,7 +279,7 @@ sa.Table(
         "(kind = 'web') = (public_key IS NOT NULL) AND (kind = 'web') = (auth_secret IS NOT NULL)",
         name="user_devices_keys_of_web",
     ),
-    sa.CheckConstraint("kind IN ('web', 'android', 'ios')", name="user_devices_kind_known"),
+    known("user_devices", "kind", DeviceKind),
     sa.Index("user_devices_of_user", "user_id", "created_at"),
 )
 

@@ -1,7 +1,7 @@
 """A merchant's own products (contract section 11)."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import Depends, Query
@@ -23,7 +23,7 @@ from orders.domain.images import image_id_of, image_name, thumbnail_name
 from orders.domain.products import normalize_category
 from orders.domain.variants import Option, RequestedVariant
 from orders.queries.own_products import OwnProductFilter, find_own_product, page_of_own_products
-from orders.responses.products import OwnProduct, ProductImage
+from orders.responses.products import OwnProduct, ProductImage, ProductStatus
 from orders.schemas.own_products import (
     CreateProductRequest,
     OptionBody,
@@ -78,7 +78,7 @@ async def create_product(request: Request, caller: CurrentCaller, body: CreatePr
 
 
 def _filter_of(
-    status: Annotated[Literal["published", "draft", "removed"] | None, Query()] = None,
+    status: Annotated[ProductStatus | None, Query()] = None,
     text: Annotated[
         QueryText | None, Query(alias="q", min_length=1, max_length=100, description="A part of the name.")
     ] = None,

@@ -1,13 +1,13 @@
 """Chargebacks, and responses of staff to them."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from msgspec import UNSET, Meta, UnsetType
 
 from common.web.response_models import ResponseModel, Timestamp
 from payments.domain.chargeback_responses import Resolution, ResponseKind
-from payments.domain.transitions import ResponseStatus
+from payments.domain.transitions import ChargebackStatus, ResponseStatus
 
 
 class ChargebackSubmission(ResponseModel):
@@ -33,7 +33,7 @@ class Chargeback(ResponseModel):
     order_number: str | None
     amount_minor: int
     currency: str
-    status: Literal["opened", "won", "lost"]
+    status: ChargebackStatus
     reason: str | None
     loss_minor: int
     due_at: Annotated[

@@ -6,7 +6,8 @@ from uuid import UUID
 from msgspec import Meta
 
 from common.web.response_models import ResponseModel, Timestamp
-from payments.domain.transitions import RefundStatus
+from payments.domain.refunds import RefundKind
+from payments.domain.transitions import ChargebackStatus, RefundStatus
 from providers.gateways import GatewayName
 
 
@@ -23,7 +24,7 @@ class ChargedOrder(ResponseModel):
 
 class ChargeRefund(ResponseModel):
     id: UUID
-    kind: Literal["order", "overpayment", "quarantine", "outside"]
+    kind: RefundKind
     order_id: UUID | None
     amount_minor: Annotated[int, Meta(description="What the gateway returns, in kobo.")]
     balance_minor: Annotated[int, Meta(description="What the buyer's balance received, in kobo.")]
@@ -35,7 +36,7 @@ class ChargeChargeback(ResponseModel):
     id: UUID
     order_id: UUID | None
     amount_minor: Annotated[int, Meta(description="The disputed part of the order, in kobo.")]
-    status: Literal["opened", "won", "lost"]
+    status: ChargebackStatus
     created_at: Timestamp
 
 

@@ -1,12 +1,13 @@
 """Reconciliation cases."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from msgspec import Meta
 
 from common.web.response_models import ResponseModel, Timestamp
 from payments.domain.reconciliation import Kind
+from payments.domain.transitions import CaseStatus
 
 
 class ReconciliationCase(ResponseModel):
@@ -22,7 +23,7 @@ class ReconciliationCase(ResponseModel):
     currency: str
     detail: str
     status: Annotated[
-        Literal["open", "explained", "closed"],
+        CaseStatus,
         Meta(description="`open`, `explained` by a later look, or `closed` by a person."),
     ]
     created_at: Timestamp

@@ -1,6 +1,6 @@
 """Reconciliation cases, for finance, auditors and on-call."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import Depends, Query
@@ -13,6 +13,7 @@ from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from payments.dependencies import Dependencies
 from payments.domain.reconciliation import Kind
+from payments.domain.transitions import CaseStatus
 from payments.queries.reconciliation import find_case, page_of_cases
 from payments.responses.reconciliation import ReconciliationCase
 from payments.schemas.reconciliation import CloseReconciliationCaseRequest
@@ -32,7 +33,7 @@ async def list_reconciliation_cases(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at", "amount"))],
-    status: Annotated[Literal["open", "explained", "closed"] | None, Query()] = None,
+    status: Annotated[CaseStatus | None, Query()] = None,
     kind: Annotated[Kind | None, Query()] = None,
 ) -> Response:
     """List differences between the ledger and the payment gateway, newest first."""

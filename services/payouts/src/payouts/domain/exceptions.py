@@ -5,8 +5,9 @@ from datetime import datetime
 from typing import Final, Literal
 from uuid import UUID
 
+from contracts.severities import Severity
 from payouts.domain.errors import ExceptionIsClosed, PayoutUnsettled
-from payouts.domain.severity import Cause, Severity, worse_severity
+from payouts.domain.severity import Cause, worse_severity
 
 # The page in docs/runbooks for the on-call staff.
 RUNBOOK: Final = "payout-exceptions"

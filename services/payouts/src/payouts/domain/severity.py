@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal, get_args
 
-Severity = Literal["SEV-1", "SEV-2", "SEV-3"]
+from contracts.severities import Severity
+
 Cause = Literal[
     "balance_insufficient",
     "bank_switch_error",

@@ -4,8 +4,9 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from common.database.unit_of_work import UnitOfWork
+from contracts.severities import Severity
 from payouts.domain.failure_rate import SWITCH_FAILURES_OF_ONE_BANK, SWITCH_WINDOW, ObservedFailureRate, OpenAlert
-from payouts.domain.severity import CAUSES, RESPOND_WITHIN, SWITCH_CAUSES, Cause, Severity
+from payouts.domain.severity import CAUSES, RESPOND_WITHIN, SWITCH_CAUSES, Cause
 
 # An attempt belongs to the window by its start or by its failure: an old attempt that fails now counts now. Of two
 # exceptions of one attempt the newer one gives the cause. A batch that was stopped as a whole is one failed attempt. An

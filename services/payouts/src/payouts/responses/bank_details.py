@@ -6,6 +6,8 @@ from uuid import UUID
 from msgspec import Meta
 
 from common.web.response_models import ResponseModel, Timestamp
+from payouts.domain.bank_accounts import Change
+from payouts.domain.payout_transitions import PayoutStatus
 
 
 class BankAccountFields(ResponseModel):
@@ -37,16 +39,14 @@ class BankDetails(BankAccountFields):
 
 class BankDetailsChange(BankAccountFields):
     id: UUID
-    change: Annotated[
-        Literal["set", "legal_name_changed", "quarantined", "released"], Meta(description="What changed.")
-    ]
+    change: Annotated[Change, Meta(description="What changed.")]
     changed_by: Annotated[UUID | None, Meta(description="Null when the vendor's legal name changed.")]
     changed_at: Annotated[Timestamp, Meta(description="The time of the change.")]
 
 
 class QuarantinedPayout(ResponseModel):
     id: UUID
-    status: Literal["pending", "processed", "failed"]
+    status: PayoutStatus
     restitution: Annotated[
         Literal["done", "awaited"] | None,
         Meta(

@@ -1,12 +1,15 @@
 """Responses of exceptions."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from msgspec import Meta
 
 from common.web.response_models import ResponseModel, Timestamp
-from payouts.domain.severity import Cause, Severity
+from contracts.severities import Severity
+from payouts.domain.exceptions import ExceptionActionKind
+from payouts.domain.payout_transitions import ExceptionStatus
+from payouts.domain.severity import Cause
 from payouts.domain.transitions import State
 
 
@@ -21,7 +24,7 @@ class PayoutException(ResponseModel):
     ]
     cause: Cause
     severity: Severity
-    status: Literal["open", "closed"]
+    status: ExceptionStatus
     detail: str
     amount_minor: int
     respond_by: Timestamp
@@ -44,7 +47,7 @@ class ExceptionAction(ResponseModel):
     """One line of the history. `by` is null where the service acted on a report of the gateway."""
 
     id: UUID
-    kind: Literal["classified", "changed", "noted", "closed"]
+    kind: ExceptionActionKind
     by: Annotated[
         UUID | None, Meta(description="The member of staff; null where the service acted on a report of the gateway.")
     ]

@@ -1,13 +1,15 @@
 """Responses of payouts."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from msgspec import Meta
 
 from common.web.response_models import ResponseModel, Timestamp
+from contracts.severities import Severity
 from payouts.domain.arrivals import ArrivalObstacle
-from payouts.domain.severity import Cause, Severity
+from payouts.domain.payout_transitions import PayoutStatus
+from payouts.domain.severity import Cause
 from payouts.domain.transitions import State
 
 
@@ -69,7 +71,7 @@ class Payout(ResponseModel):
     ]
     amount_minor: int
     currency: str
-    status: Literal["pending", "processed", "failed"]
+    status: PayoutStatus
     bank_code: str
     bank_name: Annotated[str | None, Meta(description="The bank's name; null for a code that no list has.")]
     account_last4: str

@@ -1,12 +1,13 @@
 """Responses of wallets and statements."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from msgspec import Meta, field
 
 from common.web.response_models import ResponseModel, Timestamp
 from payouts.domain.accounts import TransactionType
+from payouts.domain.payout_transitions import PayoutStatus
 from payouts.domain.wallet import LineKind
 from payouts.responses.payouts import BankArrival
 
@@ -51,9 +52,7 @@ class StatementLine(ResponseModel):
     kind: LineKind
     order_id: UUID | None
     payout_id: UUID | None
-    payout_status: Annotated[
-        Literal["pending", "processed", "failed"] | None, Meta(description="The status of the payout.")
-    ]
+    payout_status: Annotated[PayoutStatus | None, Meta(description="The status of the payout.")]
     payout_failure: Annotated[str | None, Meta(description="Why the payout failed; null otherwise.")]
     gross_minor: int | None
     commission_minor: int | None

@@ -1,6 +1,6 @@
 """Endpoints of payout exceptions, for finance, operators and auditors."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import Depends, Query
@@ -13,11 +13,13 @@ from common.primitives.problems import NotFound
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
+from contracts.severities import Severity
 from payouts import responses, schemas
 from payouts.dependencies import Dependencies
 from payouts.domain.exceptions import Finding
 from payouts.domain.failure_rate import FAILURE_RATE_KEY, is_alarming
-from payouts.domain.severity import Cause, Severity
+from payouts.domain.payout_transitions import ExceptionStatus
+from payouts.domain.severity import Cause
 from payouts.queries.exceptions import ExceptionFilter, find_exception, page_of_exceptions
 from payouts.queries.observations import find_open_alert, observe_window
 from payouts.use_cases.exceptions.classify_exception import classify_exception
@@ -28,7 +30,7 @@ endpoint = Endpoints("payout exceptions")
 
 
 def _filter_of(
-    status: Literal["open", "closed"] | None = None,
+    status: ExceptionStatus | None = None,
     severity: Severity | None = None,
     cause: Cause | None = None,
     vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,

@@ -21,6 +21,7 @@ from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import DecisionApproval, EmptyRequest, QueryInstant
 from payouts import responses, schemas
 from payouts.dependencies import Dependencies
+from payouts.domain.payout_transitions import PayoutStatus
 from payouts.queries import payouts
 from payouts.queries.arrivals import add_arrivals
 from payouts.queries.batches import describe_batch_with_payees, page_of_batches
@@ -84,7 +85,7 @@ async def payee_filter(
 
 async def payout_filter(
     payee: Annotated[PayoutFilter, Depends(payee_filter)],
-    status: Literal["pending", "processed", "failed"] | None = None,
+    status: PayoutStatus | None = None,
     start: Annotated[QueryInstant | None, Query(alias="from", description="Requested at or after this.")] = None,
     end: Annotated[QueryInstant | None, Query(alias="to", description="Requested before this.")] = None,
     reference: Annotated[

@@ -5,7 +5,8 @@ from typing import Annotated
 from pydantic import StringConstraints
 
 from common.web.schemas import RequestBody
-from payouts.domain.severity import Cause, Severity
+from contracts.severities import Severity
+from payouts.domain.severity import Cause
 
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
 

@@ -10,9 +10,10 @@ import asyncpg
 from common.database.state_changes import change_state, states_before
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
+from contracts.severities import Severity
 from payouts.domain.exceptions import ExceptionAction, Finding, OpenException, Settlement
 from payouts.domain.payout_transitions import EXCEPTION
-from payouts.domain.severity import Cause, ExceptionContext, Severity
+from payouts.domain.severity import Cause, ExceptionContext
 
 # Of two concurrent failures of one batch, the second counts the first. Payout and transfer are locked before the batch,
 # everywhere; a new attempt of the batch only shares the row, and does not wait.

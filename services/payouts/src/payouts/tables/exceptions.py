@@ -5,10 +5,10 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from common.database.tables import known
 from common.primitives.decisions import StaffDecisionStatus
+from contracts.severities import Severity
 from payouts.domain.exceptions import ExceptionActionKind
 from payouts.domain.payout_transitions import ExceptionStatus, HoldStatus
 from payouts.domain.returns import ReturnKind
-from payouts.domain.severity import Severity
 from payouts.tables.metadata import INSTANT, metadata
 
 # `transfer_id` is the attempt concerned: trouble of an older attempt is not trouble of a newer one.

@@ -36,13 +36,14 @@ reason. `locale` is stored; all texts are English.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Final
+from typing import Final, get_args
 
-from notifications.deliveries.domain.deliveries import CLAIM_LIFETIME, Channel, RedeliveryPolicy
+from contracts.notifications import Channel
+from notifications.deliveries.domain.deliveries import CLAIM_LIFETIME, RedeliveryPolicy
 from notifications.deliveries.domain.quiet_hours import TIMEZONE_DEFAULT, QuietHours
 from notifications.deliveries.domain.templates import CATALOG
 
-CHANNELS: Final[tuple[Channel, ...]] = ("push", "messaging", "sms", "email")
+CHANNELS: Final[tuple[Channel, ...]] = get_args(Channel)
 _MAIL_AND_PUSH: Final[tuple[Channel, ...]] = ("email", "push")
 _AND_MESSAGING: Final[tuple[Channel, ...]] = ("email", "push", "messaging")
 

@@ -13,14 +13,13 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Final
 from uuid import UUID, uuid5
 
 from common.primitives.json_records import Json
+from contracts.notifications import Channel
 from notifications.deliveries.domain.devices import Device
 from notifications.deliveries.domain.subjects import Subject, subject_of
-
-Channel = Literal["push", "messaging", "sms", "email"]
 
 # Provider timeout in seconds. Ten seconds cover a slow SMS provider and a greylisting mail server.
 PROVIDER_SECONDS_MAX: Final = 10

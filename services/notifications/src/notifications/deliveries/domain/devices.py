@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from uuid import UUID
 
 from notifications.clients.outbound_addresses import origin_of
+
+DeviceKind = Literal["web", "android", "ios"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,11 @@
 """Opening hours for people."""
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, get_args
 
-_DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+from contracts.opening_hours import Day
+
+_DAYS: Final = get_args(Day)
 
 
 class Period(NamedTuple):

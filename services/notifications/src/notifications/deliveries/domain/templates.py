@@ -6,11 +6,12 @@ The texts are in `templates/`; a test compares them with this catalog.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from common.primitives.json_records import Json, JsonObject
 from common.primitives.problems import InvalidParam, ValidationFailed
 from common.primitives.public_numbers import NUMBER_PATTERN
+from contracts.notifications import Channel
 
 Kind = Literal["text", "number", "kobo", "lines", "purpose"]
 
@@ -25,7 +26,7 @@ NUMBERS: Final = frozenset({"orderNumber", "payoutNumber", "ticketNumber"})
 IDS: Final = frozenset({"orderId", "payoutId", "ticketId", "messageId"})
 _LINE: Final = ("name", "quantity", "lineTotalMinor")
 _ORDER_AND_AMOUNT: Final = frozenset({"orderId", "amountMinor"})
-_EVERY_CHANNEL: Final = frozenset({"push", "messaging", "sms", "email"})
+_EVERY_CHANNEL: Final = frozenset(get_args(Channel))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,14 @@ from uuid import UUID
 from msgspec import Meta
 
 from common.web.response_models import ResponseModel, Timestamp
+from contracts.severities import Severity
 
 
 class Alert(ResponseModel):
     """An alert for the on-call staff."""
 
     id: UUID
-    severity: Literal["SEV-1", "SEV-2", "SEV-3"]
+    severity: Severity
     title: str
     detail: str
     subject: str | None

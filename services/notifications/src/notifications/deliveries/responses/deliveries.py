@@ -6,8 +6,9 @@ from uuid import UUID
 from msgspec import Meta
 
 from common.web.response_models import ResponseModel, Timestamp
+from contracts.notifications import Channel
 from notifications.deliveries.domain.statuses import Status
-from notifications.deliveries.schemas.deliveries import Channel, Template
+from notifications.deliveries.schemas.deliveries import Template
 
 
 class NotificationDelivery(ResponseModel, omit_defaults=True):

@@ -1,11 +1,12 @@
 """Response models of drills (contract section 12)."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from msgspec import Meta
 
 from common.web.response_models import ResponseModel, Timestamp
+from contracts.severities import Severity
 
 
 class Drill(ResponseModel):
@@ -14,7 +15,7 @@ class Drill(ResponseModel):
     id: UUID
     name: str
     runbook: Annotated[str, Meta(description="The runbook of the alert that is exercised.")]
-    severity: Literal["SEV-1", "SEV-2", "SEV-3"]
+    severity: Severity
     started_by: Annotated[UUID, Meta(description="The member of staff who planted the fault.")]
     started_at: Timestamp
     seen_at: Annotated[Timestamp | None, Meta(description="The time at which the alert was raised; null without.")]

@@ -1,6 +1,6 @@
 """Delivery attempts, for staff."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import Depends, Query
@@ -12,15 +12,14 @@ from common.auth.guards import one_of, permission
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
+from contracts.notifications import Channel
+from notifications.deliveries.domain.statuses import AttemptStatus
 from notifications.deliveries.queries.deliveries import LOG_SORTS, page_of_delivery_logs
 from notifications.deliveries.responses import DeliveryLog, NotificationDelivery
-from notifications.deliveries.schemas import Channel
 from notifications.deliveries.use_cases.deliveries.resend_delivery import resend_delivery
 from notifications.dependencies import Dependencies
 
 endpoint = Endpoints("notifications")
-
-Status = Literal["sending", "unknown", "sent", "delivered", "read", "failed", "bounced"]
 
 
 async def log_filters(
@@ -28,7 +27,7 @@ async def log_filters(
     order_id: Annotated[UUID | None, Query(alias="orderId", description="Messages about this order.")] = None,
     user_id: Annotated[UUID | None, Query(alias="userId", description="Messages to this user.")] = None,
     channel: Channel | None = None,
-    status: Status | None = None,
+    status: AttemptStatus | None = None,
 ) -> dict[str, UUID | str]:
     """Return the given filters by their public names."""
     given = {"notificationId": notification_id, "orderId": order_id, "userId": user_id}

@@ -1,7 +1,7 @@
 """Request models (contract section 12), one module for each noun."""
 
 from notifications.deliveries.schemas.alerts import AddAlertNoteRequest, AssignAlertRequest, DiscardLostMessagesRequest
-from notifications.deliveries.schemas.deliveries import Channel, DeliverNotificationRequest
+from notifications.deliveries.schemas.deliveries import DeliverNotificationRequest
 from notifications.deliveries.schemas.devices import RegisterDeviceRequest
 from notifications.deliveries.schemas.drills import EndDrillRequest, StartDrillRequest
 from notifications.deliveries.schemas.feed import MarkAllReadRequest
@@ -10,7 +10,6 @@ from notifications.deliveries.schemas.preferences import ReplacePreferencesReque
 __all__ = [
     "AddAlertNoteRequest",
     "AssignAlertRequest",
-    "Channel",
     "DeliverNotificationRequest",
     "DiscardLostMessagesRequest",
     "EndDrillRequest",

@@ -1,18 +1,18 @@
 """Request models of deliveries and their attempts (contract section 12)."""
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 from pydantic import Field, StrictBool
 
 from common.web.schemas import RequestBody
+from contracts.notifications import Channel
 from notifications.deliveries.domain.templates import CATALOG, parameters_of
 
 _PARAMETERS: Final = "The parameters of each template; `?` marks optional ones." + "; ".join(
     f"`{name}`: {', '.join(parameters_of(template)) or 'none'}" for name, template in CATALOG.items()
 )
 
-Channel = Literal["push", "messaging", "sms", "email"]
 Template = Annotated[str, Field(json_schema_extra={"enum": list(CATALOG)})]
 
 

@@ -2,12 +2,13 @@
 
 import base64
 import binascii
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from common.web.schemas import RequestBody
 from notifications.clients.outbound_addresses import ADDRESS_MAX
+from notifications.deliveries.domain.devices import DeviceKind
 
 # An uncompressed P-256 point, and the secret of RFC 8291.
 _POINT_BYTES = 65
@@ -50,7 +51,7 @@ class PushSubscription(RequestBody):
 class RegisterDeviceRequest(RequestBody):
     """A browser has a `subscription`, an app has a `token`; never both."""
 
-    kind: Literal["web", "android", "ios"]
+    kind: DeviceKind
     token: Annotated[str, Field(min_length=1, max_length=ADDRESS_MAX, pattern=r"^[!-~]+$")] | None = None
     subscription: PushSubscription | None = None
 

@@ -1,10 +1,11 @@
 """Request models of drills (contract section 12)."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
 from common.web.schemas import Instant, RequestBody
+from contracts.severities import Severity
 
 STEPS_MAX = 50
 _Slug = Annotated[str, Field(pattern="^[a-z][a-z0-9-]{0,59}$", examples=["dead-letters"])]
@@ -13,7 +14,7 @@ _Slug = Annotated[str, Field(pattern="^[a-z][a-z0-9-]{0,59}$", examples=["dead-l
 class StartDrillRequest(RequestBody):
     name: Annotated[_Slug, Field(description="The name of the drill in campusctl.")]
     runbook: Annotated[_Slug, Field(description="The runbook of its alert.")]
-    severity: Literal["SEV-1", "SEV-2", "SEV-3"]
+    severity: Severity
 
 
 class EndDrillRequest(RequestBody):

@@ -10,9 +10,10 @@ from common.documents.document import local_time
 from common.primitives.clock import iso
 from common.primitives.ids import new_id
 from contracts.payouts import ExceptionChanged, ExceptionClosed, ExceptionOpened, PayoutDelayed
+from contracts.severities import Severity
 from payouts.domain.dispatch import Candidate, HeldPayout, HeldVendor, PlanLine, ShortBatch
 from payouts.domain.exceptions import ExceptionAction, Finding, OpenException, revised
-from payouts.domain.severity import VENDORS_OF_ONE_BATCH, Cause, ExceptionContext, Severity, respond_by, severity_of
+from payouts.domain.severity import VENDORS_OF_ONE_BATCH, Cause, ExceptionContext, respond_by, severity_of
 from payouts.domain.transfer_updates import LockedTransfer
 from payouts.store import exceptions, returns
 from payouts.use_cases.alerts import alert_exception, clear_exception_alert

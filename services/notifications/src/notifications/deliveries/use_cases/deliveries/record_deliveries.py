@@ -3,13 +3,14 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final, Protocol, cast
+from typing import Final, Protocol, cast, get_args
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
+from contracts.notifications import Channel
 from notifications.deliveries.clients.delivery_sender import ChannelProvider, ClaimedDelivery
-from notifications.deliveries.domain.deliveries import Channel
+from notifications.deliveries.domain.devices import DeviceKind
 from notifications.deliveries.domain.errors import NotificationIdConflict
 from notifications.deliveries.store.deliveries import LockedDelivery, enqueue_wakeup
 from notifications.deliveries.store.notifications import NewNotification, QueuedDelivery, record_notifications
@@ -17,7 +18,7 @@ from notifications.deliveries.templates.renderer import MessageRenderer
 
 # Time for a delivery receipt of a PIN. The next channel must be faster than the patience of a buyer at the handover.
 PIN_RECEIPT: Final = timedelta(seconds=90)
-EVERY_KIND: Final = ("web", "android", "ios")
+EVERY_KIND: Final = get_args(DeviceKind)
 
 
 class Dispatcher(Protocol):
