@@ -12,7 +12,7 @@ from campus_tools.launcher.system import System
 from operations.audit import findings_of
 from operations.journey import Marketplace
 from tests.end_to_end.command_line import cli_of_the_machine
-from tests.end_to_end.steps import delivered_order
+from tests.end_to_end.steps import open_shop
 
 from .conftest import Users
 
@@ -46,14 +46,16 @@ async def test_a_release_payments_never_made_is_not_sent_until_the_wallet_is_cor
     system: System, market: Marketplace, users: Users
 ) -> None:
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
-    before = (await market.get("/api/wallets/current", users.vendor))["availableMinor"]
-    order = await delivered_order(market, users)
+    # Of its own: the audit compares no order of a vendor whose wallet was corrected.
+    shop = await open_shop(market, users)
+    assert (await shop.set_account(market, shop.accounts[0]))[0] == 200
+    [order] = await market.get("/api/orders", shop.owner, params={"as": "vendor"})
+    honest = (await market.get("/api/wallets/current", shop.owner))["availableMinor"]
 
     async def wallet_above(amount_minor):
-        wallet = await market.get("/api/wallets/current", users.vendor)
+        wallet = await market.get("/api/wallets/current", shop.owner)
         return wallet["availableMinor"] if wallet["availableMinor"] > amount_minor else None
 
-    honest = await market.until("the wallet grows", lambda: wallet_above(before), 60)
     release_id, order_id = str(uuid4()), order["id"]
     forged = {
         "orderId": order_id, "buyerId": str(uuid4()), "vendorId": order["vendorId"], "releaseId": release_id,
@@ -63,7 +65,7 @@ async def test_a_release_payments_never_made_is_not_sent_until_the_wallet_is_cor
     await publish(system.secrets["BROKER_URL"], "payments.escrow_released.v1", order_id, forged)
     await market.until("the forged credit arrives", lambda: wallet_above(honest), 60)
 
-    payout = await market.request_payout(users.vendor, 10_000)
+    payout = await market.request_payout(shop.owner, 10_000)
     batch = await market.dispatch_payouts(users.maker, [payout["id"]])
     assert (batch["submitted"], batch["skipped"]) == (0, [{"payoutId": payout["id"], "reason": "credit_not_released"}])
     params = {"vendorId": order["vendorId"], "status": "open", "cause": "credit_not_released"}
@@ -82,5 +84,5 @@ async def test_a_release_payments_never_made_is_not_sent_until_the_wallet_is_cor
     assert await market.get("/api/payout-exceptions", users.auditor, params=params) == []
     batch = await market.dispatch_payouts(users.maker, [payout["id"]])
     assert batch["submitted"] == 1
-    await market.payout_reaches(users.vendor, payout["id"], "processed")
+    await market.payout_reaches(shop.owner, payout["id"], "processed")
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
