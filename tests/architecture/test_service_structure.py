@@ -59,7 +59,14 @@ def test_a_service_has_the_standard_folders_only(service) -> None:
     assert {"__main__", "app", "settings", "routes", "use_cases", "queries", "store", "tables", "domain"} <= found
 
 
-PUBLISHED_WORDS = ("contracts.permissions", "contracts.transaction_types", "contracts.webhook_types")
+PUBLISHED_WORDS = (
+    "contracts.channels",
+    "contracts.opening_hours",
+    "contracts.permissions",
+    "contracts.severities",
+    "contracts.transaction_types",
+    "contracts.webhook_types",
+)
 
 
 @services
@@ -70,10 +77,7 @@ def test_the_domain_is_pure(service) -> None:
         for path in python_files(package)
         if inside(path, package) == "domain"
         for name in imports_of(path)
-        if name.startswith((*FRAMEWORKS, "common.", "contracts"))
-        and not name.startswith(
-            (*PURE, "contracts.permissions", "contracts.transaction_types", "contracts.webhook_types")
-        )
+        if name.startswith((*FRAMEWORKS, "common.", "contracts")) and not name.startswith((*PURE, *PUBLISHED_WORDS))
     ]
     assert foreign == []
 

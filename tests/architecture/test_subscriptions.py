@@ -48,6 +48,7 @@ def test_a_service_imports_the_contracts_that_it_uses_only(service) -> None:
         "topology",
         "opening_hours",
         "severities",
+        "channels",
         "transaction_types",
         "webhook_types",
     } | {event.publisher() for event in topology.SUBSCRIPTIONS[service]}

@@ -41,8 +41,13 @@ async def test_an_owner_invites_a_packer_and_removes_them(visitor: Arrival, mark
     )
     await owner.click("Remove the member")
     assert await owner.notice() == "The member is removed and signed out."
-    await packer.open("/packing-orders")
-    assert await packer.heading() != "To pack"
+
+    async def is_signed_out() -> bool:
+        await packer.open("/packing-orders")
+        return await packer.heading() != "To pack"
+
+    # The edge learns of the removal by an event.
+    await market.until("the packer is signed out", is_signed_out, 30)
 
 
 async def notice_of(one: Visitor, market: Marketplace, number: str) -> str:

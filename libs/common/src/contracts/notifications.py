@@ -5,10 +5,9 @@ from uuid import UUID
 
 import msgspec
 
+from contracts.channels import Channel
 from contracts.event import Event
 from contracts.numbers import TicketNumber
-
-Channel = Literal["push", "messaging", "sms", "email"]
 
 
 class DeliverySettled(Event, frozen=True, kw_only=True):

@@ -2,14 +2,15 @@
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Annotated, Any, Final
 from uuid import UUID
 
 import typer
 
+from contracts.choices import parameters_of
 from operations.campusctl.approving import Hash, approve_decision
 from operations.campusctl.registering import Key, Limit, Operator, Page, Verb, Yes, command
 from operations.campusctl.showing import Output
@@ -42,7 +43,11 @@ class Value:
 
 def one_of(name: str, *choices: str, text: str | None = None, required: bool = False) -> Value:
     """Return a value with these choices."""
-    return Value(name, StrEnum("Choice", {choice: choice for choice in choices}), text, required)
+    return Value(name, _choice(choices), text, required)
+
+
+def _choice(values: Sequence[str]) -> Any:
+    return StrEnum("Choice", {value: value for value in values})
 
 
 REASON: Final = Value("reason", text="Why.", required=True)
@@ -83,7 +88,7 @@ class Call:
         """Return the function of the command, with the signature and the docstring that the command line shows."""
         known = {value.name: value for value in self.values}
         parameters = [_argument(known.get(name, Value(name, UUID))) for name in self.arguments]
-        parameters += [_argument(value) if value.is_argument else _option(value) for value in self.sent.values()]
+        parameters += [_argument(value) if value.is_argument else _option(value) for value in self._offered()]
         parameters += [_parameter(name, *common) for name, common in _COMMON.items() if name in self._common()]
 
         def run(operator: Operator, **given: Any) -> Output:
@@ -93,6 +98,14 @@ class Call:
         operator = inspect.Parameter("operator", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Operator)
         run.__signature__ = inspect.Signature([operator, *parameters])  # type: ignore[attr-defined]
         return run
+
+    def _offered(self) -> list[Value]:
+        """Return the values of query or body; a filter of a list offers those that the API accepts."""
+        accepted = parameters_of(self.path) if self.operation.startswith("GET") else {}
+        return [
+            replace(value, kind=_choice(accepted[name])) if name in accepted else value
+            for name, value in self.sent.items()
+        ]
 
     def _common(self) -> tuple[str, ...]:
         if self.columns:

@@ -173,7 +173,7 @@ async def test_every_way_of_a_search_finds_the_same(market: Market, monkeypatch:
 async def test_a_search_reads_little_of_a_large_catalog(market: Market) -> None:
     """Blocks touched by the first page, as the API role gets it: rare word, common word, price range."""
     await market.fetch(_FILL, 20_000)
-    await market.fetch("ANALYZE products")
+    await market.fetch_as_owner("ANALYZE products")
     database = market.database
     for filters in ({"q": "'velvet':*"}, {"q": "'cotton':*"}, {"minPriceMinor": 699}, {"maxPriceMinor": 650}):
         names = "'cotton':*A" if filters == {"q": "'cotton':*"} else None

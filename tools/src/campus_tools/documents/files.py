@@ -7,7 +7,7 @@ from typing import Any, Final
 from campus_tools.documents import (
     arazzo,
     asyncapi,
-    console_choices,
+    choices,
     endpoint_lines,
     events_page,
     lifecycles_page,
@@ -22,7 +22,7 @@ from operations.database_settings import container_file
 ROOT: Final = Path(__file__).parents[4]
 ENDPOINTS: Final = Path("libs/common/src/contracts/endpoints.txt")
 DATABASE_CONTAINER: Final = Path("deploy/compose/postgresql.conf")
-CONSOLE_CHOICES: Final = Path("console/src/console/choices.json")
+CHOICES: Final = Path("libs/common/src/contracts/choices.json")
 PAGES: Final = Path("services/api-gateway/src/api_gateway/pages")
 # The folder also holds the client's hand-written modules.
 PYTHON_CLIENT: Final = Path("clients/python/src/campus_client")
@@ -33,13 +33,13 @@ _DEPTH: Final = 3
 
 
 def served_documents() -> dict[Path, str]:
-    """Return what gateway and console read, the documents that are served, and the settings of the database's
+    """Return what gateway, console and campusctl read, the served documents, and the settings of the database's
     container, by their path below the root; committed, because images and containers are built from them.
     """
     reference = openapi.document()
     return {
         ENDPOINTS: endpoint_lines.text(reference),
-        CONSOLE_CHOICES: as_lines(console_choices.choices(reference)),
+        CHOICES: as_lines(choices.choices(reference)),
         DATABASE_CONTAINER: container_file(),
         PAGES / "openapi.json": as_lines(reference),
         PAGES / "arazzo.json": as_lines(arazzo.document(reference)),

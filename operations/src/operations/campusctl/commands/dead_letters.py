@@ -116,7 +116,7 @@ ALERTS: Final[Commands] = {
     "list": Call(
         "GET /api/alerts",
         "List alerts with their runbooks.",
-        (one_of("status", "open", "closed"),),
+        (Value("status"),),
         ("id", "severity", "title", "runbook", "repetitions", "raisedAt", "closedAt"),
         ("--status open",),
     ),

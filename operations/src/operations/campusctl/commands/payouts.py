@@ -5,6 +5,7 @@ from uuid import UUID
 
 import typer
 
+from contracts.choices import parameters_of
 from operations.campusctl.api_commands import (
     ID,
     REASON,
@@ -19,8 +20,7 @@ from operations.campusctl.api_commands import (
 from operations.campusctl.registering import Key, Operator, Yes
 from operations.campusctl.showing import Output, naira
 
-_SEVERITIES: Final = ("SEV-1", "SEV-2", "SEV-3")
-_DECISIONS: Final = ("prepared", "approved", "rejected")
+_EXCEPTION: Final = parameters_of("/api/payout-exceptions")
 _PAYOUT: Final = Value("payout", UUID, sent_as="payoutId")
 _REASON_FOR_CHECKER: Final = Value("reason", text="Reason; the checker reads it.", required=True)
 
@@ -93,7 +93,7 @@ PAYOUTS: Final[Commands] = {
     "list": Call(
         "GET /api/payouts",
         "List payouts.",
-        (one_of("status", "pending", "processed", "failed"), Value("vendor", UUID, sent_as="vendorId")),
+        (Value("status"), Value("vendor", UUID, sent_as="vendorId")),
         ("id", "vendorId", "amountMinor", "status", "retryCount", "transferReference", "createdAt"),
         ("--status pending",),
     ),
@@ -139,7 +139,7 @@ EXCEPTIONS: Final[Commands] = {
     "list": Call(
         "GET /api/payout-exceptions",
         "List payout exceptions with their response deadlines.",
-        (one_of("status", "open", "closed"), one_of("severity", *_SEVERITIES), Value("cause"), _PAYOUT),
+        (Value("status"), Value("severity"), Value("cause"), _PAYOUT),
         ("id", "severity", "cause", "status", "amountMinor", "payoutId", "respondBy"),
         ("--status open --severity SEV-1",),
     ),
@@ -151,8 +151,8 @@ EXCEPTIONS: Final[Commands] = {
         "POST /api/payout-exceptions/{exception_id}/classify",
         "Correct severity and cause. A higher severity alerts the on-call staff again.",
         (
-            one_of("severity", *_SEVERITIES, required=True),
-            Value("cause", text="timeout, bank_switch_error, name_mismatch …", required=True),
+            one_of("severity", *_EXCEPTION["severity"], required=True),
+            one_of("cause", *_EXCEPTION["cause"], required=True),
             Value("note", text="Why.", required=True),
         ),
         examples=(f"{ID} --severity SEV-2 --cause timeout --note 'The bank says so'",),
@@ -169,7 +169,7 @@ RECONCILIATIONS: Final[Commands] = {
     "list": Call(
         "GET /api/reconciliations",
         "List reconciliations.",
-        (one_of("status", *_DECISIONS), _PAYOUT),
+        (Value("status"), _PAYOUT),
         ("id", "kind", "status", "amountMinor", "payoutId", "preparedBy", "preparedAt"),
         ("--status prepared",),
     ),
@@ -200,7 +200,7 @@ ACCOUNTS: Final[Commands] = {
     "list": Call(
         "GET /api/bank-detail-releases",
         "List releases of quarantined accounts.",
-        (one_of("status", *_DECISIONS),),
+        (Value("status"),),
         ("id", "vendorId", "accountLast4", "bankCode", "status", "reason", "preparedBy", "preparedAt"),
         ("--status prepared",),
     ),

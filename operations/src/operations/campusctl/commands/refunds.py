@@ -133,7 +133,7 @@ QUARANTINE: Final[Commands] = {
     "list": Call(
         "GET /api/quarantined-charges",
         "List quarantined charges.",
-        (one_of("status", "quarantined", "prepared", "accepted", "returned"),),
+        (Value("status"),),
         ("id", "reason", "status", "amountMinor", "currency", "orderId", "reference", "createdAt"),
         ("--status quarantined",),
     ),
@@ -165,7 +165,7 @@ CHARGEBACKS: Final[Commands] = {
     "list": Call(
         "GET /api/chargebacks",
         "List chargebacks by the date of their response, the nearest first.",
-        (one_of("status", "opened", "won", "lost"),),
+        (Value("status"),),
         ("id", "status", "dueAt", "respondedAt", "amountMinor", "currency", "orderId", "disputeId", "createdAt"),
         ("--status opened",),
         {"sort": "due_at", "order": "asc"},
@@ -185,7 +185,7 @@ WITHDRAWALS: Final[Commands] = {
     "list": Call(
         "GET /api/withdrawals",
         "List withdrawals from buyers' balances.",
-        (one_of("status", "waiting", "prepared", "pending", "submitting", "submitted", "paid", "failed", "rejected"),),
+        (Value("status"),),
         ("id", "status", "amountMinor", "accountName", "bankCode", "failure", "createdAt"),
         ("--status waiting",),
     ),
@@ -217,7 +217,7 @@ REFUNDS: Final[Commands] = {
     "list": Call(
         "GET /api/refunds",
         "List refunds.",
-        (one_of("status", "pending", "submitting", "submitted", "settled", "failed", "prepared"),),
+        (Value("status"),),
         ("id", "kind", "status", "needsAccount", "amountMinor", "currency", "orderId", "failure", "createdAt"),
         ("--status failed",),
     ),

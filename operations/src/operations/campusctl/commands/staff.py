@@ -108,7 +108,7 @@ COMMISSIONS: Final[Commands] = {
         "GET /api/commission-changes",
         "List commission changes.",
         (
-            one_of("status", "prepared", "approved", "rejected", "expired"),
+            Value("status"),
             Value("vendor", UUID, sent_as="vendorId"),
         ),
         ("id", "vendorId", "beforeBasisPoints", "commissionBasisPoints", "status", "preparedBy", "expiresAt"),

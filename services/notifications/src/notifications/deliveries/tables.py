@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from common.database.tables import known
-from contracts.notifications import Channel
+from contracts.channels import Channel
 from contracts.severities import Severity
 from notifications.deliveries.domain.devices import DeviceKind
 from notifications.deliveries.domain.shop_notices import MemberRole

@@ -38,7 +38,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final, get_args
 
-from contracts.notifications import Channel
+from contracts.channels import Channel
 from notifications.deliveries.domain.deliveries import CLAIM_LIFETIME, RedeliveryPolicy
 from notifications.deliveries.domain.quiet_hours import TIMEZONE_DEFAULT, QuietHours
 from notifications.deliveries.domain.templates import CATALOG

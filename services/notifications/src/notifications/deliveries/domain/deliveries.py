@@ -17,7 +17,7 @@ from typing import Final
 from uuid import UUID, uuid5
 
 from common.primitives.json_records import Json
-from contracts.notifications import Channel
+from contracts.channels import Channel
 from notifications.deliveries.domain.devices import Device
 from notifications.deliveries.domain.subjects import Subject, subject_of
 

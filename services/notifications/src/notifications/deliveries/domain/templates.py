@@ -11,7 +11,7 @@ from typing import Final, Literal, get_args
 from common.primitives.json_records import Json, JsonObject
 from common.primitives.problems import InvalidParam, ValidationFailed
 from common.primitives.public_numbers import NUMBER_PATTERN
-from contracts.notifications import Channel
+from contracts.channels import Channel
 
 Kind = Literal["text", "number", "kobo", "lines", "purpose"]
 

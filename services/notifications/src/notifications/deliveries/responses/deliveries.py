@@ -6,7 +6,7 @@ from uuid import UUID
 from msgspec import Meta
 
 from common.web.response_models import ResponseModel, Timestamp
-from contracts.notifications import Channel
+from contracts.channels import Channel
 from notifications.deliveries.domain.statuses import Status
 from notifications.deliveries.schemas.deliveries import Template
 

@@ -6,7 +6,7 @@ from msgspec import field
 from pydantic import GetPydanticSchema
 
 from common.web.response_models import ResponseModel
-from contracts.notifications import Channel
+from contracts.channels import Channel
 from notifications.deliveries.schemas.preferences import ChannelPreferences
 
 

@@ -12,7 +12,7 @@ from common.auth.guards import one_of, permission
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from contracts.notifications import Channel
+from contracts.channels import Channel
 from notifications.deliveries.domain.statuses import AttemptStatus
 from notifications.deliveries.queries.deliveries import LOG_SORTS, page_of_delivery_logs
 from notifications.deliveries.responses import DeliveryLog, NotificationDelivery

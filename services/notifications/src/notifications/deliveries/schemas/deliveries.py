@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import Field, StrictBool
 
 from common.web.schemas import RequestBody
-from contracts.notifications import Channel
+from contracts.channels import Channel
 from notifications.deliveries.domain.templates import CATALOG, parameters_of
 
 _PARAMETERS: Final = "The parameters of each template; `?` marks optional ones." + "; ".join(

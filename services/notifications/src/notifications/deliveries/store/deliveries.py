@@ -12,7 +12,7 @@ from common.database.state_changes import states_before
 from common.database.unit_of_work import Reads, UnitOfWork
 from common.primitives.ids import new_id
 from common.primitives.json_records import Json
-from contracts.notifications import Channel
+from contracts.channels import Channel
 from notifications.deliveries.domain.deliveries import EncryptedValue, masked
 from notifications.deliveries.domain.statuses import DELIVERY, DeliveryStatus
 from notifications.deliveries.store.queue import DELIVERIES_QUEUE

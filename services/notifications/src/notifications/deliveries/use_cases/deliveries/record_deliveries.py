@@ -8,7 +8,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
-from contracts.notifications import Channel
+from contracts.channels import Channel
 from notifications.deliveries.clients.delivery_sender import ChannelProvider, ClaimedDelivery
 from notifications.deliveries.domain.devices import DeviceKind
 from notifications.deliveries.domain.errors import NotificationIdConflict

@@ -1,4 +1,4 @@
-"""`console/choices.json`: the values of the query parameters that accept one of a few, for the console's filters."""
+"""`contracts/choices.json`: the values of the query parameters that accept one of a few, for console and campusctl."""
 
 from collections.abc import Mapping
 from typing import Any, Final
