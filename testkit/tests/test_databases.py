@@ -1,5 +1,6 @@
 """A lent database is as its migrations left it, and its connections outlive a test."""
 
+import os
 from collections.abc import AsyncIterator
 
 import asyncpg
@@ -16,7 +17,8 @@ SERVICE = "payouts"
 
 @pytest.fixture(scope="module")
 async def databases(postgresql: Server) -> AsyncIterator[Databases]:
-    made = Databases(postgresql.url, "lending", role_passwords(postgresql.url))
+    # Each worker has its own, also where one file is divided among them.
+    made = Databases(postgresql.url, f"lending_{os.getpid()}", role_passwords(postgresql.url))
     yield made
     await made.close(with_templates=True)
 
