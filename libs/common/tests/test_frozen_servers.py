@@ -144,3 +144,23 @@ async def test_the_address_of_several_servers_without_a_primary_is_an_outage(mec
         await DatabaseServers.of(address).connect()
     with pytest.raises(asyncpg.InvalidPasswordError):
         await DatabaseServers.of(url._replace(netloc=f"{account}x@{host},127.0.0.1:1").geturl()).connect()
+
+
+async def test_a_balancer_that_hangs_up_does_not_hide_the_next_server(mechanisms: Mechanisms) -> None:
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readexactly(8)
+        # No TLS; then the server behind it is gone.
+        writer.write(b"N")
+        await reader.read(1)
+        writer.close()
+
+    url = urlsplit(mechanisms.urls.service)
+    account, _, host = url.netloc.rpartition("@")
+    async with await asyncio.start_server(hang_up, "127.0.0.1", 0) as balancer:
+        port = balancer.sockets[0].getsockname()[1]
+        servers = DatabaseServers.of(url._replace(netloc=f"{account}@127.0.0.1:{port},{host}").geturl())
+        connections = await asyncio.gather(*[servers.connect() for _ in range(3)])
+        assert urlsplit(servers.addresses[0]).netloc == url.netloc
+        assert len(servers.addresses) == 2
+        for connection in connections:
+            await connection.close()

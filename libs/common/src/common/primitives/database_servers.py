@@ -8,7 +8,12 @@ from urllib.parse import urlsplit
 import asyncpg
 
 # A server that these come from is passed over: it is away, starts or ends, or is not of the demanded kind.
-_NOT_THIS_ONE: Final = (OSError, asyncpg.CannotConnectNowError, asyncpg.TargetServerAttributeNotMatched)
+_NOT_THIS_ONE: Final = (
+    OSError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.ConnectionDoesNotExistError,
+    asyncpg.TargetServerAttributeNotMatched,
+)
 
 
 @dataclass(slots=True)
@@ -40,7 +45,8 @@ class DatabaseServers:
         Raises what the last server raised, and at once what none of them would accept, such as a wrong password.
         """
         refused: BaseException = OSError("the address names no server")
-        for place, address in enumerate(self.addresses):
+        # A copy: callers may connect at the same time.
+        for address in list(self.addresses):
             try:
                 connection = await asyncpg.connect(
                     address,
@@ -52,6 +58,6 @@ class DatabaseServers:
             except _NOT_THIS_ONE as error:
                 refused = error
             else:
-                self.addresses.insert(0, self.addresses.pop(place))
+                self.addresses.sort(key=lambda one: one != address)
                 return connection
         raise refused
