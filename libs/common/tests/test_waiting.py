@@ -1,6 +1,7 @@
 """Waits on another party's code, and loops that may not end silently."""
 
 import asyncio
+import gc
 from uuid import uuid4
 
 import pytest
@@ -64,6 +65,23 @@ async def test_a_process_ends_when_one_of_its_loops_ends_before_the_stop(loop) -
         )
     assert raised.group_contains(LoopEnded)
     assert ended == ["the relay"]
+
+
+async def test_a_server_collects_garbage_again_after_imports_without_it() -> None:
+    collects: list[bool] = []
+
+    async def loop() -> None:
+        collects.append(gc.isenabled())
+
+    gc.disable()
+    try:
+        with pytest.raises(BaseExceptionGroup):
+            await serve(
+                PlainTextResponse("ok"), ProcessSettings.model_construct(port=0), [never_ending("loop", loop())]
+            )
+    finally:
+        gc.enable()
+    assert collects == [True]
 
 
 async def test_a_loop_goes_on_after_a_library_cancelled_one_of_its_rounds() -> None:

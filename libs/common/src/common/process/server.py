@@ -139,7 +139,9 @@ async def serve(
         **_over(settings.server_tls),
     )
     server = Server(config, on_stop, settings.shutdown_drain_seconds)
+    # Modules live as long as the process. `lean_imports` has stopped the collector.
     gc.freeze()
+    gc.enable()
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(never_ending("background task", task)) for task in background_tasks]
         await server.serve()

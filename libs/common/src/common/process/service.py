@@ -4,6 +4,7 @@ own commands.
 A background loop that fails or ends ends its process, and the supervisor starts the process again.
 """
 
+import gc
 import inspect
 import sys
 from collections.abc import Awaitable, Callable, Sequence
@@ -50,6 +51,7 @@ def main(service: Service) -> None:
     elif command in (republishing.COMMAND, replaying.COMMAND) or (
         command in service.commands and _accepts(service.commands[command], arguments)
     ):
+        gc.enable()
         uvloop.run(_run(service, command, arguments))
     else:
         known = ", ".join(
