@@ -263,6 +263,10 @@ def inserted_entry(script: Script) -> None:
     script.get(TIMELINE, [{"event": event, "status": status} for event, status in (PLACED, rejected, HELD)])
 
 
+def bug(script: Script) -> None:
+    script.complete(script.invoke("POST", DISPATCH, KEY), "info", status=500)
+
+
 def changed_statement(script: Script) -> None:
     script.get(STATEMENT, [{"id": "line 2"}, {"id": "line 1"}])
     script.wallet("line 2", "line 1")
@@ -290,6 +294,7 @@ def changed_statement(script: Script) -> None:
         ("not append-only", changed_timeline),
         ("not append-only", inserted_entry),
         ("not append-only", changed_statement),
+        ("server error", bug),
     ],
 )
 def test_a_planted_anomaly_is_named(script: Script, kind: str, plant: Callable[[Script], None]) -> None:

@@ -11,6 +11,7 @@ from common.database.connection_pool import ConnectionPool
 from common.database.errors import DatabaseUnavailable
 from common.database.outbox import Writes
 from common.database.unit_of_work import POOL_CONNECTIONS_MAX, Database, UnitOfWork
+from common.primitives.database_servers import DatabaseServers
 from common.primitives.ids import new_id
 from contracts.orders import OrderCompleted
 
@@ -309,7 +310,7 @@ async def test_an_outage_of_the_database_is_unavailable() -> None:
 async def test_the_moments_without_a_server_that_accepts_writes_are_an_outage(mechanisms: Mechanisms) -> None:
     # As during a failover: a server responds, and is not of the demanded kind.
     standby_only = f"{mechanisms.urls.service}?target_session_attrs=standby"
-    pool = ConnectionPool(lambda: asyncpg.connect(standby_only), 1)
+    pool = ConnectionPool(DatabaseServers.of(standby_only).connect, 1)
     database = replace(mechanisms.database, service=pool)
     with pytest.raises(DatabaseUnavailable):
         async with database.unit_of_work(acting_as=THE_SERVICE):

@@ -43,6 +43,7 @@ def check(recorded: Recorded) -> Iterator[str]:
         PURCHASE: final.purchases,
         REQUEST_PAYOUT: final.payouts,
     }
+    yield from _server_errors(recorded.operations)
     for path, stored in stored_of.items():
         created = [one for one in recorded.operations if (one.method, one.path) == ("POST", path)]
         yield from _keys(path, created, stored if is_whole else None)
@@ -51,6 +52,13 @@ def check(recorded: Recorded) -> Iterator[str]:
         yield from _statements(recorded.operations, final.wallets)
     if final.transfers is not None:
         yield from _transfers(recorded.operations, final, final.transfers)
+
+
+def _server_errors(operations: Sequence[Operation]) -> Iterator[str]:
+    """No response is 500: an outage is 503, in every moment of it."""
+    counts = Counter(f"{one.method} {one.order[1] or one.path}" for one in operations if one.status == 500)
+    for what, times in counts.items():
+        yield f"server error: {what} got {times} times 500"
 
 
 def _keys(path: str, created: Sequence[Operation], stored: _Stored | None) -> Iterator[str]:

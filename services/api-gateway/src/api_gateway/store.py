@@ -11,7 +11,7 @@ import msgspec
 from api_gateway.batches import Batches
 from api_gateway.idempotency import ClaimResult, InProgress, Leased, OtherRequest, Stored
 from api_gateway.limits import LIMITS
-from common.database.errors import DatabaseUnavailable, is_unavailable
+from common.database.errors import BROKEN, DatabaseUnavailable, is_unavailable
 from common.database.retention import RetentionRule
 from common.database.unit_of_work import Database
 
@@ -155,7 +155,7 @@ class IdempotencyRecords:
             try:
                 async with self._pool.connection(timeout=self._acquire_seconds_max) as connection:
                     return await work(connection)
-            except OSError as error:
+            except (OSError, *BROKEN) as error:
                 raise DatabaseUnavailable from error
             except asyncpg.DeadlockDetectedError:
                 if attempt == _ATTEMPTS_MAX:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import random
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -15,7 +16,10 @@ import pytest
 from api_gateway.idempotency import InProgress, Leased, OtherRequest, Stored
 from api_gateway.store import IdempotencyClaim, IdempotencyRecords
 from common.auth.caller import THE_SERVICE
+from common.database.connection_pool import ConnectionPool
+from common.database.errors import DatabaseUnavailable
 from common.database.retention import purge_expired_once
+from common.primitives.database_servers import DatabaseServers
 from common.primitives.ids import new_id
 from testkit.databases import DatabaseUrls
 from testkit.fixtures import eventually
@@ -279,6 +283,17 @@ async def test_an_ended_lease_is_claimed_by_another_and_its_old_holder_overwrite
     assert await records.finish(newer, Stored(201, "application/json", b"newer"))
     assert not await records.finish(late, Stored(201, "application/json", b"late"))
     assert await records.claim(claim_of(user)) == Stored(201, "application/json", b"newer")
+
+
+async def test_the_moments_without_a_server_that_accepts_writes_are_an_outage(
+    app: GatewayApp, module_urls: DatabaseUrls
+) -> None:
+    # As during a failover: a server responds, and is not of the demanded kind.
+    servers = DatabaseServers.of(f"{module_urls.service}?target_session_attrs=standby")
+    database = replace(app.runtime.database, service=ConnectionPool(servers.connect, 1))
+    records = IdempotencyRecords(database, lock_seconds=120, keep_seconds=60)
+    with pytest.raises(DatabaseUnavailable):
+        await records.claim(claim_of(new_id()))
 
 
 async def test_an_expired_lease_belongs_to_the_same_request_only(app: GatewayApp) -> None:

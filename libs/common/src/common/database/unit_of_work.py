@@ -371,8 +371,7 @@ class Database:
     async def _acquire(self, pool: ConnectionPool) -> asyncpg.Connection:
         try:
             return await pool.acquire(timeout=self.limits.connection_acquire)
-        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
-            # An internal error: of several servers none accepts writes, for the moments of a failover.
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, *BROKEN) as error:
             self.outage.failed(error)
             raise DatabaseUnavailable from error
 

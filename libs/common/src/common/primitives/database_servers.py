@@ -7,13 +7,12 @@ from urllib.parse import urlsplit
 
 import asyncpg
 
-# A server that these come from is passed over: it is away, starts or ends, or is not of the demanded kind.
-_NOT_THIS_ONE: Final = (
-    OSError,
-    asyncpg.CannotConnectNowError,
-    asyncpg.ConnectionDoesNotExistError,
-    asyncpg.TargetServerAttributeNotMatched,
-)
+# A server that these come from is passed over: it is away, starts or ends.
+_AWAY: Final = (OSError, asyncpg.CannotConnectNowError, asyncpg.ConnectionDoesNotExistError)
+
+
+class NoSuchServer(ConnectionError):
+    """The server is not of the kind that the address demands: a standby, during a failover."""
 
 
 @dataclass(slots=True)
@@ -55,8 +54,11 @@ class DatabaseServers:
                     statement_cache_size=statement_cache_size,
                     server_settings=dict(settings or {}),
                 )
-            except _NOT_THIS_ONE as error:
+            except _AWAY as error:
                 refused = error
+            except asyncpg.TargetServerAttributeNotMatched as error:
+                # For asyncpg a misuse of its client; for us an outage.
+                refused = NoSuchServer(f"no server of the address accepts: {error}")
             else:
                 self.addresses.sort(key=lambda one: one != address)
                 return connection
