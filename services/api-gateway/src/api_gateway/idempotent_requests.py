@@ -6,8 +6,8 @@ released.
 
 **A key whose lease ended without a response** may be claimed by the same request only; another one is 422.
 
-**A record that cannot be written after the response** does not withhold it from the client. The service's own unique
-key covers a repetition.
+**A record that cannot be written after the response** does not withhold it from the client, and is written when the
+database is back. The service's own unique key covers a repetition before that.
 
 **A response over 1 MiB with a key** is streamed to its client and not stored. The key stays bound to the operation,
 and a repetition is 409.
@@ -33,7 +33,6 @@ from api_gateway.idempotency import (
 )
 from api_gateway.metrics import Metrics
 from api_gateway.store import IdempotencyClaim, IdempotencyRecords
-from common.database.errors import DatabaseUnavailable
 from common.observability.logging import get_logger
 from common.primitives.ids import new_id
 from common.primitives.problems import Unauthorized, ValidationFailed
@@ -99,25 +98,15 @@ class IdempotentExecutor:
         except UpstreamFailed as failure:
             # A service may still process the request after its timeout: the key stays claimed until the lease ends.
             if not failure.still_running:
-                await self._finish_claim(call, claim, None)
+                await self._records.settle(claim, None)
             raise
         media = content_type_of(headers).decode("latin-1") or "application/json"
         stored = Stored(status, media, content) if is_stored(status) else None
-        await self._finish_claim(call, claim, stored)
+        await self._records.settle(claim, stored)
         await self._forwarder.relay_body(call, status, headers, content)
 
     async def _relay_unstored(self, call: Call, claim: IdempotencyClaim, response: Connection, prefix: bytes) -> None:
         """Relay a response that is too long to be stored; a repetition gets 409."""
         log.warning("response too long to be stored: repetitions get 409", path=call.path)
-        await self._finish_claim(call, claim, Stored.too_long(response.status) if is_stored(response.status) else None)
+        await self._records.settle(claim, Stored.too_long(response.status) if is_stored(response.status) else None)
         await self._forwarder.relay_rest(call, response, prefix)
-
-    async def _finish_claim(self, call: Call, claim: IdempotencyClaim, stored: Stored | None) -> None:
-        """Store the response or release the key. An unavailable store does not withhold the response."""
-        try:
-            if stored is None:
-                await self._records.release(claim)
-            elif not await self._records.finish(claim, stored):
-                log.warning("lease ended before its response: another request may have claimed the key")
-        except DatabaseUnavailable as error:
-            log.error("idempotency record not finished: the store is unavailable", error=repr(error))

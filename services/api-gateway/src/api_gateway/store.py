@@ -10,10 +10,15 @@ import msgspec
 
 from api_gateway.batches import Batches
 from api_gateway.idempotency import ClaimResult, InProgress, Leased, OtherRequest, Stored
+from api_gateway.late_records import LateRecords
 from api_gateway.limits import LIMITS
-from common.database.errors import BROKEN, DatabaseUnavailable, is_unavailable
+from common.database.commits import row_count
+from common.database.errors import BROKEN, DatabaseUnavailable, OutcomeUnknown, is_unavailable
 from common.database.retention import RetentionRule
 from common.database.unit_of_work import Database
+from common.observability.logging import get_logger
+
+log = get_logger(__name__)
 
 # The commit of this statement does not wait for the disk (decision 152): a crash of the server may lose it, and the
 # service, which binds the key itself, gives a repetition the same result.
@@ -99,10 +104,16 @@ class IdempotencyRecords:
         self._lock_seconds, self._keep_seconds = float(lock_seconds), float(keep_seconds)
         self._claims = Batches(self._claim_all, size_max=_BATCH_MAX, concurrency_max=_CONCURRENT_MAX)
         self._completions = Batches(self._finish_all, size_max=_BATCH_MAX, concurrency_max=_CONCURRENT_MAX)
+        self._late = LateRecords(self._settle, keep_seconds=self._lock_seconds)
 
     async def claim(self, claim: IdempotencyClaim) -> ClaimResult:
         """Claim the lease of a key, or return its state. Raises DatabaseUnavailable (503)."""
-        return await self._claims.submit(claim)
+        try:
+            return await self._claims.submit(claim)
+        except OutcomeUnknown:
+            # It may have been written, and no request runs under it.
+            self._late.add((claim, None))
+            raise
 
     async def _claim_all(self, claims: Sequence[IdempotencyClaim]) -> Sequence[ClaimResult]:
         # One statement cannot write a row twice: of several requests with one key the first represents all.
@@ -113,6 +124,19 @@ class IdempotencyRecords:
         found = await self._run(lambda connection: connection.fetch(_CLAIM, *columns, *durations, without_wait))
         rows = {(row["caller_id"], row["key_hash"]): row for row in found}
         return [_claim_result(claim, rows[claim.caller_id, claim.key_hash]) for claim in claims]
+
+    async def settle(self, claim: IdempotencyClaim, response: Stored | None) -> None:
+        """Store the response, or release the key without one. While the database is away it is done later."""
+        try:
+            if not await self._settle((claim, response)):
+                log.warning("lease ended before its response: another request may have claimed the key")
+        except DatabaseUnavailable as error:
+            log.error("idempotency record not finished yet: the store is unavailable", error=repr(error))
+            self._late.add((claim, response))
+
+    async def _settle(self, settled: tuple[IdempotencyClaim, Stored | None]) -> bool:
+        claim, response = settled
+        return await (self.release(claim) if response is None else self.finish(claim, response))
 
     async def finish(self, claim: IdempotencyClaim, response: Stored) -> bool:
         """Store the response; return False if another request claimed the key after this lease ended."""
@@ -129,9 +153,10 @@ class IdempotencyRecords:
         stored = {row["lease"] for row in found}
         return [claim.token in stored for claim, _ in finished]
 
-    async def release(self, claim: IdempotencyClaim) -> None:
-        """Release the key: the response is not stored."""
-        await self._run(lambda connection: connection.execute(_RELEASE, claim.caller_id, claim.key_hash, claim.token))
+    async def release(self, claim: IdempotencyClaim) -> bool:
+        """Release the key: the response is not stored. Return False if this lease does not hold it."""
+        values = (claim.caller_id, claim.key_hash, claim.token)
+        return row_count(await self._run(lambda connection: connection.execute(_RELEASE, *values))) > 0
 
     @property
     def retention_rule(self) -> RetentionRule:
@@ -146,23 +171,24 @@ class IdempotencyRecords:
 
     async def close(self) -> None:
         """Cancel the running round trips."""
+        await self._late.close()
         await self._claims.close()
         await self._completions.close()
 
     async def _run(self, work: Callable[[Any], Awaitable[Any]]) -> Any:
-        """Run one statement as the service role, in its own transaction."""
+        """Run one statement as the service role, in its own transaction. Raises OutcomeUnknown once it was sent."""
         for attempt in range(1, _ATTEMPTS_MAX + 1):
+            outage = DatabaseUnavailable
             try:
                 async with self._pool.connection(timeout=self._acquire_seconds_max) as connection:
+                    outage = OutcomeUnknown
                     return await work(connection)
-            except (OSError, *BROKEN) as error:
-                raise DatabaseUnavailable from error
             except asyncpg.DeadlockDetectedError:
                 if attempt == _ATTEMPTS_MAX:
                     raise
-            except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-                if is_unavailable(error):
-                    raise DatabaseUnavailable from error
+            except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, *BROKEN) as error:
+                if isinstance(error, (OSError, *BROKEN)) or is_unavailable(error):
+                    raise outage from error
                 raise
         raise AssertionError("the loop above returns or raises")
 

@@ -11,18 +11,23 @@ from uuid import UUID, uuid4
 
 import asyncpg
 import httpx
+import msgspec
 import pytest
+import pytest_asyncio
 
-from api_gateway.idempotency import InProgress, Leased, OtherRequest, Stored
+from api_gateway.idempotency import ClaimResult, InProgress, Leased, OtherRequest, Stored
 from api_gateway.store import IdempotencyClaim, IdempotencyRecords
 from common.auth.caller import THE_SERVICE
 from common.database.connection_pool import ConnectionPool
-from common.database.errors import DatabaseUnavailable
+from common.database.errors import DatabaseUnavailable, OutcomeUnknown
 from common.database.retention import purge_expired_once
+from common.database.unit_of_work import Database
 from common.primitives.database_servers import DatabaseServers
 from common.primitives.ids import new_id
+from common.primitives.limits import WaitLimits
 from testkit.databases import DatabaseUrls
-from testkit.fixtures import eventually
+from testkit.fixtures import PATIENT, eventually
+from testkit.frozen_proxy import FrozenProxy, frozen_proxy
 
 from .conftest import GatewayApp, OpenGateway, problem_of
 
@@ -294,6 +299,49 @@ async def test_the_moments_without_a_server_that_accepts_writes_are_an_outage(
     records = IdempotencyRecords(database, lock_seconds=120, keep_seconds=60)
     with pytest.raises(DatabaseUnavailable):
         await records.claim(claim_of(new_id()))
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def frozen_records(module_urls: DatabaseUrls) -> AsyncIterator[tuple[FrozenProxy, IdempotencyRecords]]:
+    """Yield records with leases of ten minutes, in a database that can freeze."""
+    async with frozen_proxy(module_urls.service) as (proxy, url):
+        limits = WaitLimits(connection_acquire=PATIENT.connection_acquire, statement=0.5)
+        async with Database.connect(api_url=url, service_url=url, name="test", limits=limits) as database:
+            records = IdempotencyRecords(database, lock_seconds=600, keep_seconds=600)
+            yield proxy, records
+            await records.close()
+
+
+@pytest.mark.parametrize("response", [None, Stored(201, "application/json", b"{}")], ids=["release", "response"])
+async def test_what_a_frozen_database_prevented_is_written_when_it_is_back(
+    frozen_records: tuple[FrozenProxy, IdempotencyRecords], response: Stored | None
+) -> None:
+    proxy, records = frozen_records
+    held = claim_of(new_id())
+    assert await records.claim(held) == Leased()
+    proxy.freeze()
+    await records.settle(held, response)
+    proxy.resume()
+    assert await eventually(lambda: _next_holder(records, held)) == (response or Leased())
+
+
+async def test_a_claim_that_a_frozen_database_takes_late_holds_its_key_for_moments(
+    frozen_records: tuple[FrozenProxy, IdempotencyRecords],
+) -> None:
+    proxy, records = frozen_records
+    # Prepares the statement, which then runs by the message that the frozen server receives.
+    await records.claim(claim_of(new_id()))
+    unknown = claim_of(new_id())
+    proxy.freeze()
+    with pytest.raises(OutcomeUnknown):
+        await records.claim(unknown)
+    proxy.resume()
+    assert await eventually(lambda: _next_holder(records, unknown)) == Leased()
+
+
+async def _next_holder(records: IdempotencyRecords, claim: IdempotencyClaim) -> ClaimResult | None:
+    found = await records.claim(msgspec.structs.replace(claim, token=new_id()))
+    return None if isinstance(found, InProgress) else found
 
 
 async def test_an_expired_lease_belongs_to_the_same_request_only(app: GatewayApp) -> None:
