@@ -325,7 +325,7 @@ async def test_what_a_frozen_database_prevented_is_written_when_it_is_back(
     assert await eventually(lambda: _next_holder(records, held)) == (response or Leased())
 
 
-async def test_a_claim_that_a_frozen_database_takes_late_holds_its_key_for_moments(
+async def test_a_claim_that_a_frozen_database_executes_late_is_released(
     frozen_records: tuple[FrozenProxy, IdempotencyRecords],
 ) -> None:
     proxy, records = frozen_records

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import asyncpg
 
 # A server that these come from is passed over: it is away, starts or ends.
-_AWAY: Final = (OSError, asyncpg.CannotConnectNowError, asyncpg.ConnectionDoesNotExistError)
+_UNAVAILABLE: Final = (OSError, asyncpg.CannotConnectNowError, asyncpg.ConnectionDoesNotExistError)
 
 
 class NoSuchServer(ConnectionError):
@@ -54,7 +54,7 @@ class DatabaseServers:
                     statement_cache_size=statement_cache_size,
                     server_settings=dict(settings or {}),
                 )
-            except _AWAY as error:
+            except _UNAVAILABLE as error:
                 refused = error
             except asyncpg.TargetServerAttributeNotMatched as error:
                 # For asyncpg a misuse of its client; for us an outage.
