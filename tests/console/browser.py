@@ -23,6 +23,40 @@ TOKEN_SECONDS: Final = 600
 """Less than the 15 minutes of an access token."""
 
 
+SERIOUS: Final = """({violations}) => violations.filter(({impact}) => ["serious", "critical"].includes(impact))
+    .flatMap(({id, nodes}) => nodes.map(({html, failureSummary}) => [id, html, failureSummary]))"""
+RULES: Final = f"""axe.run({{rules: {{"color-contrast": {{enabled: false}}}}, resultTypes: ["violations"]}})
+    .then({SERIOUS})"""
+CONTRAST: Final = f"""async (readable) => {{
+  const grounds = new Map([[null, ""]]);
+  const ground = (one) => {{
+    if (!grounds.has(one)) {{
+      const {{backgroundColor, backgroundImage, opacity, position}} = getComputedStyle(one);
+      const own = [backgroundColor, backgroundImage, opacity].join(" ").replace("rgba(0, 0, 0, 0) none 1", "");
+      const layer = ["absolute", "fixed", "sticky"].includes(position) ? `.${{one.getAttribute("class")}}` : "";
+      grounds.set(one, ground(one.parentElement) + (own || layer ? `/${{own}}${{layer}}` : ""));
+    }}
+    return grounds.get(one);
+  }};
+  const hasText = (one) => one.matches("input, select, textarea")
+    || [...one.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
+  const looks = new Map();
+  for (const one of document.querySelectorAll("body, body *")) {{
+    if (!hasText(one) || !one.checkVisibility()) continue;
+    const {{color, fontSize, fontWeight, textShadow}} = getComputedStyle(one);
+    looks.set(one, [color, fontSize, fontWeight, textShadow, ground(one)].join(" "));
+  }}
+  const include = [...looks.keys()].filter((one) => !readable.includes(looks.get(one)));
+  if (!include.length) return [[], []];
+  const found = await axe.run({{include}}, {{runOnly: ["color-contrast"], elementRef: true}});
+  const passed = found.passes.flatMap(({{nodes}}) => nodes.map(({{element}}) => looks.get(element)));
+  return [({SERIOUS})(found), passed.filter(Boolean)];
+}}"""
+"""Measure the contrast of each text whose look is not in `readable`: its color, size, weight, and the colors behind
+it. Return the faults, and the looks that have enough.
+"""
+_readable_looks: Final[set[str]] = set()
+"""The looks of texts that had enough contrast on a page before."""
 IMAGES_ARE_LOADED: Final = "[...document.images].every((one) => one.complete && one.naturalWidth > 0)"
 EMPTY_FACTS: Final = """[...document.querySelectorAll("dd")]
     .filter((one) => !one.textContent.trim() && !one.querySelector("img, svg, input"))
@@ -48,6 +82,26 @@ async def wait_until(page: Page, expression: str) -> None:
     Playwright's `wait_for_function` evaluates again inside of the page, which the CSP of our pages refuses.
     """
     await eventually(lambda: page.evaluate(expression))
+
+
+Fault = list[str]
+"""The id of a rule of axe, the HTML of an element that breaks it, and how."""
+
+
+async def accessibility_faults(page: Page) -> list[Fault]:
+    """Return the serious faults of accessibility of the open page."""
+    if not await page.evaluate("'axe' in window"):
+        await page.evaluate(AXE)
+    found: list[Fault] = await page.evaluate(RULES)
+    return found + await _pale_texts(page)
+
+
+async def _pale_texts(page: Page) -> list[Fault]:
+    """Return the texts without enough contrast. A look that was readable before is not measured again."""
+    found, passed = await page.evaluate(CONTRAST, list(_readable_looks))
+    if not found:
+        _readable_looks.update(passed)
+    return list(found)
 
 
 class Visitor:
@@ -115,22 +169,11 @@ class Visitor:
     async def check_accessibility(self) -> None:
         """No serious fault of accessibility in light colors, enough contrast in dark ones, no error in the browser."""
         assert self.errors == []
-        if not await self.page.evaluate("'axe' in window"):
-            await self.page.evaluate(AXE)
-        found = await self._violations("{resultTypes: ['violations']}")
+        found = await accessibility_faults(self.page)
         await self.page.emulate_media(color_scheme="dark")
-        found += await self._violations("{runOnly: ['color-contrast'], resultTypes: ['violations']}")
+        found += await _pale_texts(self.page)
         await self.page.emulate_media(color_scheme="light")
         assert found == [], (self.page.url, found)
-
-    async def _violations(self, options: str) -> list[tuple[str, str, str]]:
-        found = await self.page.evaluate(f"axe.run({options})")
-        return [
-            (one["id"], node["html"], node["failureSummary"])
-            for one in found["violations"]
-            if one["impact"] in ("serious", "critical")
-            for node in one["nodes"]
-        ]
 
     async def check_width(self) -> None:
         """No horizontal scroll, and no choice of a list that is cut."""

@@ -17,7 +17,7 @@ from campus_tools.guides.site import SITE, build_site, pages_of, read_chapters
 from campus_tools.launcher.system import System
 from operations.journey import Marketplace
 from tests.browsers import running_browser
-from tests.console.browser import AXE, NARROW, WIDE
+from tests.console.browser import NARROW, WIDE, accessibility_faults
 from tests.console.conftest import browser
 from tests.end_to_end.conftest import market
 from tests.end_to_end.steps import placed_order
@@ -85,19 +85,12 @@ async def check(visit: Visit, url: str, bytes_max: int) -> None:
     assert [error for error in visit.errors if f"{response.status}" not in error] == [], url
     assert "unsafe" not in response.headers["content-security-policy"]
     assert await visit.page.locator("script:not([src]), style:not([data-emotion])").count() == 0, url
-    await visit.page.evaluate(AXE)
     for size in (WIDE, NARROW):
         await visit.page.set_viewport_size(size)
         overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert await visit.page.evaluate(overflow) <= 0, f"{url} scrolls sideways at {size['width']} px"
-        found = await visit.page.evaluate("axe.run({resultTypes: ['violations']})")
-        serious = [
-            (one["id"], node["html"], node["failureSummary"])
-            for one in found["violations"]
-            if one["impact"] in ("serious", "critical")
-            for node in one["nodes"]
-        ]
-        assert serious == [], f"{url} at {size['width']} px"
+        faults = await accessibility_faults(visit.page)
+        assert faults == [], f"{url} at {size['width']} px"
     assert await visit.page.title() != ""
     assert await visit.page.locator("h1, h2.title").count() > 0, url
 
