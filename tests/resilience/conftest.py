@@ -1,5 +1,5 @@
-"""A system of its own for the tests that kill its parts: with short timers of nothing, and the specification's ladder
-made quick.
+"""A system of its own for the tests that kill its parts or restart them with another gateway: with short timers of
+nothing, and the specification's ladder made quick.
 """
 
 from collections.abc import AsyncIterator, Iterator

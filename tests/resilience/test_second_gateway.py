@@ -3,19 +3,17 @@ Paystack.
 """
 
 import asyncio
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 from uuid import uuid4
 
 import pytest
-import pytest_asyncio
 
 from campus_tools.launcher.system import System
 from operations.audit import findings_of
 from operations.journey import Marketplace
-from testkit.workers import throwaway_state
-from tests.end_to_end.conftest import SETTINGS, Users, new_address
+from tests.end_to_end.conftest import Users
 from tests.end_to_end.steps import (
     COMPLAINT,
     decide_dispute,
@@ -31,18 +29,8 @@ from tests.running_system import restart_processes
 pytestmark = pytest.mark.long
 
 PAYOUT_MINOR = 40_000
+SETTINGS = {"GATEWAY_PROVIDER": "flutterwave", "PAYOUT_RETRY_SECONDS": "0.5"}
 CALLS_A_GATEWAY = ("payments-api", "payments-worker", "payouts-api", "payouts-worker")
-
-
-@pytest_asyncio.fixture(autouse=True, loop_scope="session")
-async def _fresh_tokens() -> None:
-    """In the place of the fixture of the same name, which would start the common system."""
-
-
-def market_of(system: System) -> Marketplace:
-    market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
-    market.http.headers["X-Forwarded-For"] = new_address()
-    return market
 
 
 async def users_of(market: Marketplace) -> Users:
@@ -59,13 +47,6 @@ async def users_of(market: Marketplace) -> Users:
     }
     staff: dict[str, Any] = {name: await market.sign_in_with_two_factors(*who) for name, who in roles.items()}
     return Users(buyer=buyer, other_buyer=buyer, other_vendor=staff["vendor"], hub=staff["ops"], **staff)
-
-
-@pytest.fixture
-def paystack(tmp_path: Path) -> Iterator[System]:
-    """Yield a system of its own, with Paystack."""
-    with throwaway_state(tmp_path / "logs") as state_dir, System(state_dir, environment=SETTINGS) as running:
-        yield running
 
 
 async def paid(market: Marketplace, users: Users) -> dict[str, Any]:
@@ -88,18 +69,29 @@ async def flutterwave(market: Marketplace, path: str, **params: str) -> Any:
     return response.raise_for_status().json()["data"]
 
 
-async def test_the_journey_runs_with_flutterwave_and_a_payment_of_paystack(paystack: System) -> None:
-    market = market_of(paystack)
+@asynccontextmanager
+async def new_payments_at_flutterwave(system: System, market: Marketplace) -> AsyncIterator[None]:
+    """Restart the processes that call a gateway with Flutterwave, and at the end with Paystack again."""
+    before = (await market.sandbox.get("/control/settings")).json()
+    await asyncio.to_thread(restart_processes, system, CALLS_A_GATEWAY, SETTINGS)
+    try:
+        yield
+    finally:
+        (await market.sandbox.put("/control/settings", json=before)).raise_for_status()
+        await asyncio.to_thread(restart_processes, system, CALLS_A_GATEWAY, dict.fromkeys(SETTINGS))
+
+
+@pytest.mark.usefixtures("unused_codes")
+async def test_the_journey_runs_with_flutterwave_and_a_payment_of_paystack(system: System, market: Marketplace) -> None:
     users = await users_of(market)
     first = await placed_order(market, users)
     intent = await market.pay_intent(users.buyer, first["id"])
-    await asyncio.to_thread(restart_processes, paystack, CALLS_A_GATEWAY, {"GATEWAY_PROVIDER": "flutterwave"})
-    await market.pay(intent)
-    await market.order_reaches(users.buyer, first["id"], "paid_escrow")
-    await _purchases(market, users)
-    await _payouts(market, users)
-    assert await findings_of(paystack.secrets, market.sandbox, settle_seconds=60) == []
-    await market.close()
+    async with new_payments_at_flutterwave(system, market):
+        await market.pay(intent)
+        await market.order_reaches(users.buyer, first["id"], "paid_escrow")
+        await _purchases(market, users)
+        await _payouts(market, users)
+        assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
 
 
 async def _purchases(market: Marketplace, users: Users) -> None:
