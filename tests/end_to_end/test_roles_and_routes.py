@@ -1,4 +1,4 @@
-"""Every demo user at every route of the gateway's table: admission equals the permission table and the guards."""
+"""Every role at every route of the gateway's table: admission equals the permission table and the guards."""
 
 import asyncio
 from collections.abc import Mapping
@@ -42,12 +42,12 @@ class Knocker:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def knockers(system: System) -> list[Knocker]:
-    """Each demo user at AAL1; staff and a vendor at AAL2 too; and an anonymous caller."""
+    """Each set of roles of a demo user at AAL1; staff and a vendor at AAL2 too; and an anonymous caller."""
     market = marketplace_at(system.base_url, system.sandbox_url, system.secrets)
     market.http.headers["X-Forwarded-For"] = new_address()
     shown = [Knocker("nobody", (), False, None)]
     try:
-        for user in demo.USERS:
+        for user in {user.roles: user for user in reversed(demo.USERS)}.values():
             shown.append(Knocker(user.name, user.roles, False, await market.sign_in(user.email)))
             if STAFF_ROLES & set(user.roles) or user.name == "VENDOR":
                 signed_in = await market.sign_in_with_two_factors(user.email, user.name)
