@@ -111,7 +111,7 @@ def test_stored_bills_of_materials_are_the_written_ones() -> None:
 @pytest.mark.parametrize(
     ("test", "scope"),
     [
-        ("tests/resilience/test_races.py::test_an_order", "tests/resilience"),
+        ("tests/resilience/test_crash_points_and_races.py::test_an_order", "tests/resilience"),
         ("tests/resilience/test_histories.py::test_an_anomaly[lost-write]", "tests/resilience"),
         ("tests/console/test_sign_in.py::test_a_session", "tests/console/test_sign_in.py"),
     ],

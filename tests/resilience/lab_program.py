@@ -2,6 +2,17 @@
 
 import subprocess
 import sys
+from typing import Final
+
+# Of `tests.resilience.samples`.
+PAIRS: Final = (
+    "dispatched: staff_cancels/pin_accepted",
+    "paid: staff_release/staff_release",
+    "unpaid: buyer_cancels/charge/payment_window_ended",
+)
+SCHEDULES: Final = 8
+DEATHS: Final = ("one", "two", "together")
+CRASHES: Final = 4
 
 
 def run_lab(*arguments: str) -> str:

@@ -18,13 +18,18 @@ from lab.crash_points.exploration import (
     record,
 )
 from lab.stepped.effects import KINDS, Crash, Effect
-from lab.stepped.marketplace import Marketplace
+from lab.stepped.marketplace import Marketplace, Opened
 from lab.stepped.scenarios import MONEY, SCENARIOS
 from lab.systems import logger
 
 
 def main() -> None:
     """Exit with status 1 when a promise did not hold, or a point was not reached."""
+    sys.exit(0 if asyncio.run(run(parse())) else 1)
+
+
+def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Return the options of these arguments, by default those of the program."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scenario", action="append", choices=SCENARIOS, help="default: all")
     parser.add_argument("--sample", type=int, default=0, help="so many crashes of each scenario, instead of all")
@@ -46,11 +51,10 @@ def main() -> None:
     parser.add_argument(
         "--self-check", action="store_true", help="and, with a broker that forgets messages, find that a promise breaks"
     )
-    options = parser.parse_args()
-    sys.exit(0 if asyncio.run(run(options)) else 1)
+    return parser.parse_args(arguments)
 
 
-async def run(options: argparse.Namespace) -> bool:
+async def run(options: argparse.Namespace, opened: Opened[Marketplace] = Marketplace.opened) -> bool:
     """Explore the chosen scenarios, print a line for each, and return whether all promises held."""
     log = logger("crash-points")
     explorations: list[Exploration] = []
@@ -58,7 +62,7 @@ async def run(options: argparse.Namespace) -> bool:
     deaths: Sequence[Deaths] = options.deaths or ["one"]
     names = options.scenario or (SCENARIOS if "one" in deaths else MONEY)
     for further in dict.fromkeys(SCENARIOS[name].further for name in names):
-        async with Marketplace.opened(log, further) as market:
+        async with opened(log, further) as market:
             for name in names:
                 if SCENARIOS[name].further == further:
                     explorations += [await explore_one(market, name, one, options) for one in deaths]

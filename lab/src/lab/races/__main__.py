@@ -17,6 +17,7 @@ from lab.races.actions import Combination, pairs_of
 from lab.races.exploration import Explored, explore, run_schedule
 from lab.races.marketplace import RacingMarketplace
 from lab.races.three import three_at_once
+from lab.stepped.marketplace import Opened
 from lab.stepped.scheduler import parse_schedule
 from lab.stepped.wrappers import ObservedConnection
 from lab.systems import logger
@@ -30,7 +31,7 @@ _PAIRS_OF_A_SYSTEM: Final = 6
 
 def main() -> None:
     """Exit with status 1 when a race has a wrong end."""
-    options = _parser().parse_args()
+    options = parse()
     pairs = chosen(options.pair, has_three=options.three)
     if options.list:
         for pair in pairs:
@@ -58,7 +59,8 @@ def chosen(texts: Sequence[str] | None, *, has_three: bool = False) -> list[Comb
     )
 
 
-def _parser() -> argparse.ArgumentParser:
+def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Return the options of these arguments, by default those of the program."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pair", action="append", help="those whose name has this text, such as `paid: pin`")
     parser.add_argument(
@@ -74,10 +76,14 @@ def _parser() -> argparse.ArgumentParser:
         "--results", type=Path, help="a file with a line for each complete pair; those without a wrong end are skipped"
     )
     parser.add_argument("--seed", type=int, default=0, help="chooses among the schedules")
-    return parser
+    return parser.parse_args(arguments)
 
 
-async def run(pairs: Sequence[Combination], options: argparse.Namespace) -> bool:
+async def run(
+    pairs: Sequence[Combination],
+    options: argparse.Namespace,
+    opened: Opened[RacingMarketplace] = RacingMarketplace.opened,
+) -> bool:
     """Explore the pairs, print a table, and return whether all ends were right."""
     log = logger("races")
     explored: list[Explored] = []
@@ -89,7 +95,7 @@ async def run(pairs: Sequence[Combination], options: argparse.Namespace) -> bool
     finds_faults = not options.self_check
     for first in range(0, len(pairs), _PAIRS_OF_A_SYSTEM):
         batch = pairs[first : first + _PAIRS_OF_A_SYSTEM]
-        async with RacingMarketplace.opened(log) as market:
+        async with opened(log) as market:
             explored += [await _explored(market, pair, options) for pair in batch]
             anomalies += await market.anomalies()
             finds_faults = finds_faults or await finds_missing_locks(market, batch, options.seed)

@@ -6,10 +6,10 @@ import hmac
 import logging
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Protocol, Self, TypeVar
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -94,6 +94,15 @@ def _prepare_program() -> None:
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(lambda _loop, _context: None)
     track_tasks(loop)
+
+
+Opening = TypeVar("Opening", bound="Marketplace", covariant=True)
+
+
+class Opened(Protocol[Opening]):
+    """`Marketplace.opened`, or what returns a marketplace that is open already."""
+
+    def __call__(self, log: Log, further: Sequence[str] = ()) -> AbstractAsyncContextManager[Opening]: ...
 
 
 class Marketplace:
