@@ -40,23 +40,23 @@ CONTRAST: Final = f"""async (readable) => {{
   }};
   const hasText = (one) => one.matches("input, select, textarea")
     || [...one.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
-  const looks = new Map();
+  const styles = new Map();
   for (const one of document.querySelectorAll("body, body *")) {{
     if (!hasText(one) || !one.checkVisibility()) continue;
     const {{color, fontSize, fontWeight, textShadow}} = getComputedStyle(one);
-    looks.set(one, [color, fontSize, fontWeight, textShadow, ground(one)].join(" "));
+    styles.set(one, [color, fontSize, fontWeight, textShadow, ground(one)].join(" "));
   }}
-  const include = [...looks.keys()].filter((one) => !readable.includes(looks.get(one)));
+  const include = [...styles.keys()].filter((one) => !readable.includes(styles.get(one)));
   if (!include.length) return [[], []];
   const found = await axe.run({{include}}, {{runOnly: ["color-contrast"], elementRef: true}});
-  const passed = found.passes.flatMap(({{nodes}}) => nodes.map(({{element}}) => looks.get(element)));
+  const passed = found.passes.flatMap(({{nodes}}) => nodes.map(({{element}}) => styles.get(element)));
   return [({SERIOUS})(found), passed.filter(Boolean)];
 }}"""
-"""Measure the contrast of each text whose look is not in `readable`: its color, size, weight, and the colors behind
-it. Return the faults, and the looks that have enough.
+"""Measure the contrast of each text whose style is not in `readable`: its color, size, weight, and the colors behind
+it. Return the faults, and the styles that have enough.
 """
-_readable_looks: Final[set[str]] = set()
-"""The looks of texts that had enough contrast on a page before."""
+_readable_styles: Final[set[str]] = set()
+"""the styles of texts that had enough contrast on a page before."""
 IMAGES_ARE_LOADED: Final = "[...document.images].every((one) => one.complete && one.naturalWidth > 0)"
 EMPTY_FACTS: Final = """[...document.querySelectorAll("dd")]
     .filter((one) => !one.textContent.trim() && !one.querySelector("img, svg, input"))
@@ -97,10 +97,10 @@ async def accessibility_faults(page: Page) -> list[Fault]:
 
 
 async def _pale_texts(page: Page) -> list[Fault]:
-    """Return the texts without enough contrast. A look that was readable before is not measured again."""
-    found, passed = await page.evaluate(CONTRAST, list(_readable_looks))
+    """Return the texts without enough contrast. A style that was readable before is not measured again."""
+    found, passed = await page.evaluate(CONTRAST, list(_readable_styles))
     if not found:
-        _readable_looks.update(passed)
+        _readable_styles.update(passed)
     return list(found)
 
 
