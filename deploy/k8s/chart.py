@@ -65,14 +65,14 @@ def mark(expression: str) -> str:
     return f"{START}{expression}{END}"
 
 
-class Dumper(yaml.SafeDumper):
+class Dumper(yaml.CSafeDumper):
     """Writes a resource on lines of any length, strings with an expression in double quotes."""
 
     def ignore_aliases(self, data: object) -> bool:
         return True
 
 
-def _string(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+def _string(dumper: yaml.CSafeDumper, text: str) -> yaml.Node:
     style = '"' if START in text else "|" if "\n" in text else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
