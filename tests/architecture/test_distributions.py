@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hatchling.builders.wheel import WheelBuilder
 from packaging.requirements import Requirement
 
 from campus_tools.supply.bill import IMAGES
@@ -42,8 +43,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for source in [ROOT / "libs/common", *(ROOT / "services" / name for name in SERVICES)]:
         copy = tmp_path_factory.mktemp("source") / source.name
         shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__", "tests"))
-        command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-        subprocess.run(command, cwd=copy, check=True, capture_output=True)
+        [_] = WheelBuilder(str(copy)).build(directory=str(folder))
     return folder
 
 
