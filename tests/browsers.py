@@ -9,6 +9,8 @@ from playwright.async_api import Browser, async_playwright
 
 # Chromium without windows needs a third of the CPU. It shows no notifications.
 LIGHT: Final = "chromium-headless-shell"
+# A page lives for a second: optimized code of its scripts costs more than it saves.
+QUICK_SCRIPTS: Final = "--js-flags=--always-sparkplug --no-maglev --no-opt"
 FULL: Final = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -24,7 +26,7 @@ async def running_browser(*, notifies: bool = False) -> AsyncIterator[Browser]:
         )
     async with async_playwright() as playwright:
         # As root, and in containers, Chromium's own sandbox cannot start. It loads pages of this machine only.
-        browser = await playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        browser = await playwright.chromium.launch(executable_path=path, args=["--no-sandbox", QUICK_SCRIPTS])
         try:
             yield browser
         finally:

@@ -43,14 +43,21 @@ async def test_without_a_choice_the_colors_are_those_of_the_device(visitor: Arri
     assert await at_console.page.evaluate(GROUND) == DARK
 
 
-@pytest.mark.parametrize("pale", ["#bbb", "#444"], ids=["light", "dark"])
-async def test_a_page_with_pale_text_does_not_pass_the_checks(visitor: Arrival, pale: str) -> None:
-    """Each color has enough contrast in the other colors of the page."""
+@pytest.mark.parametrize(
+    ("fault", "rule"),
+    [
+        ("document.querySelector('h1').style.color = '#bbb'", "color-contrast"),
+        ("document.querySelector('h1').style.color = '#444'", "color-contrast"),
+        ("document.querySelector('main').append(document.createElement('button'))", "button-name"),
+    ],
+    ids=["pale in light colors", "pale in dark colors", "without a name"],
+)
+async def test_a_page_with_a_fault_does_not_pass_the_checks(visitor: Arrival, fault: str, rule: str) -> None:
     at_console = await visitor("support")
     await at_console.open("/")
     await at_console.check_accessibility()
-    await at_console.page.evaluate(f"document.querySelector('h1').style.color = '{pale}'")
-    with pytest.raises(AssertionError, match="color-contrast"):
+    await at_console.page.evaluate(fault)
+    with pytest.raises(AssertionError, match=rule):
         await at_console.check_accessibility()
 
 

@@ -169,7 +169,7 @@ async def test_every_screen_of_the_campus_is_accessible(visitor: Arrival, campus
 async def test_no_other_user_opens_a_screen_of_the_campus(visitor: Arrival) -> None:
     one = await visitor("vendor")
     for path in SCREENS:
-        assert (await one.open(path)).status == 403, path
+        assert (await one.fetch(path)).status == 403, path
 
 
 async def test_a_product_is_delisted_with_a_reason_and_restored(

@@ -32,7 +32,7 @@ async def test_a_page_of_finance_is_for_finance(visitor: Arrival) -> None:
     for path in PAGES:
         assert (await auditor.open(path)).status == 200, path
         await auditor.check_page()
-        assert (await vendor.open(path)).status == 403, path
+        assert (await vendor.fetch(path)).status == 403, path
 
 
 async def test_an_auditor_follows_kobo_through_the_ledger(visitor: Arrival, market: Marketplace, users: Users) -> None:

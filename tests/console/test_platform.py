@@ -173,4 +173,4 @@ async def test_an_amount_of_the_settings_is_shown_in_naira(visitor: Arrival, adm
 async def test_no_other_user_opens_a_screen_of_the_platform(visitor: Arrival) -> None:
     one = await visitor("support")
     for path in SCREENS:
-        assert (await one.open(path)).status == 403, path
+        assert (await one.fetch(path)).status == 403, path
