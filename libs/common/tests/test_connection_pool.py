@@ -127,6 +127,27 @@ async def test_a_pool_opens_no_more_than_its_maximum(connect) -> None:
             await pool.release(connection)
 
 
+async def test_transactions_leave_the_spare_connections_to_reads(connect) -> None:
+    async with ConnectionPool.opened(connect, 3, spare=1) as pool:
+        held = [await pool.acquire(), await pool.acquire()]
+        third = asyncio.create_task(pool.acquire())
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(third), 0.05)
+        read = await pool.acquire(is_read=True)
+        await pool.release(read)
+        assert pool.idle_size == 1
+        assert not third.done()
+        # A place is free although its connection is gone: the idle one is lent.
+        held[0].terminate()
+        await pool.release(held[0])
+        assert await third is read
+        # Reads take every connection, and a transaction then waits for one.
+        held[0] = await pool.acquire(is_read=True)
+        for connection in (*held, read):
+            await pool.release(connection)
+        assert (pool.size, pool.idle_size) == (3, 3)
+
+
 async def test_a_caller_who_is_cancelled_while_it_is_lent_a_connection_returns_it(connect) -> None:
     async with ConnectionPool.opened(connect, 1) as pool:
         only = await pool.acquire()

@@ -10,13 +10,15 @@ from common.auth.caller import ANONYMOUS, THE_SERVICE, Caller
 from common.database.connection_pool import ConnectionPool
 from common.database.errors import DatabaseUnavailable
 from common.database.outbox import Writes
-from common.database.unit_of_work import POOL_CONNECTIONS_MAX, Database, UnitOfWork
+from common.database.unit_of_work import POOL_CONNECTIONS_MAX, SPARE_CONNECTIONS, Database, UnitOfWork
 from common.primitives.database_servers import DatabaseServers
 from common.primitives.ids import new_id
 from contracts.orders import OrderCompleted
+from testkit.fixtures import eventually
 
 from .conftest import Mechanisms
 
+TRANSACTIONS_MAX = POOL_CONNECTIONS_MAX - SPARE_CONNECTIONS
 INSERT_NOTE = "INSERT INTO notes (id, owner_id, text) VALUES ($1, $2, $3)"
 
 
@@ -288,13 +290,30 @@ async def test_the_pool_is_usable_after_a_cancelled_statement(mechanisms: Mechan
 
 async def test_a_waiting_request_gets_the_first_free_connection(mechanisms: Mechanisms) -> None:
     pool = mechanisms.database.service
-    lent = [await pool.acquire() for _ in range(POOL_CONNECTIONS_MAX)]
+    lent = [await pool.acquire(is_read=True) for _ in range(POOL_CONNECTIONS_MAX)]
     waiting = asyncio.create_task(mechanisms.database.transact(acting_as=THE_SERVICE, work=_one))
     with pytest.raises(TimeoutError):
         await pool.acquire(timeout=0.01)
     for connection in lent:
         await pool.release(connection)
     assert await waiting == 1
+
+
+async def test_reads_are_served_while_every_transaction_waits(mechanisms: Mechanisms) -> None:
+    # As commits do while a standby is frozen.
+    database, standby = mechanisms.database, asyncio.Event()
+
+    async def wait_for_standby(uow: UnitOfWork) -> None:
+        await standby.wait()
+
+    works = [
+        asyncio.create_task(database.transact(acting_as=THE_SERVICE, work=wait_for_standby))
+        for _ in range(POOL_CONNECTIONS_MAX + 1)
+    ]
+    await eventually(lambda: database.service.size - database.service.idle_size >= TRANSACTIONS_MAX)
+    assert [row[0] for row in await database.fetch_for(THE_SERVICE, "SELECT 1")] == [1]
+    standby.set()
+    await asyncio.gather(*works)
 
 
 async def _one(uow: UnitOfWork) -> int:

@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from typing import Final, Self
 
 import asyncpg
@@ -20,20 +21,32 @@ IDLE_SECONDS_MAX: Final = 300.0
 CLOSE_SECONDS_MAX: Final = 5.0
 
 
+@dataclass(slots=True, eq=False)
+class _Waiting:
+    """A caller who waits for a connection."""
+
+    lent: asyncio.Future[asyncpg.Connection]
+    is_read: bool
+
+
 class ConnectionPool:
     """At most `size_max` connections, opened on demand. The most recently used one is lent first.
 
     One connection opens at a time, and callers take whichever is free first. A new connection costs 20 ms of CPU with
     its first statements; a burst of short units of work is over before several of them have opened.
+
+    Transactions leave `spare` connections to reads: commits that wait for a standby would keep all of them.
     """
 
-    def __init__(self, connect: Callable[[], Awaitable[asyncpg.Connection]], size_max: int) -> None:
+    def __init__(self, connect: Callable[[], Awaitable[asyncpg.Connection]], size_max: int, *, spare: int = 0) -> None:
         self.size_max = size_max
+        self._transactions_max = size_max - spare
+        self._transactions: set[asyncpg.Connection] = set()
         self._connect = connect
         # Every open connection with the count of its uses, and the idle ones with the time of their release.
         self._uses: dict[asyncpg.Connection, int] = {}
         self._idle: list[tuple[asyncpg.Connection, float]] = []
-        self._waiting: deque[asyncio.Future[asyncpg.Connection]] = deque()
+        self._waiting: deque[_Waiting] = deque()
         self._opening: asyncio.Task[None] | None = None
         self._all_returned = asyncio.Event()
         self._reaper: asyncio.TimerHandle | None = None
@@ -47,9 +60,11 @@ class ConnectionPool:
 
     @classmethod
     @asynccontextmanager
-    async def opened(cls, connect: Callable[[], Awaitable[asyncpg.Connection]], size_max: int) -> AsyncIterator[Self]:
+    async def opened(
+        cls, connect: Callable[[], Awaitable[asyncpg.Connection]], size_max: int, *, spare: int = 0
+    ) -> AsyncIterator[Self]:
         """Yield a pool with one open connection; closed at the end. Raises what `connect` raises."""
-        pool = cls(connect, size_max)
+        pool = cls(connect, size_max, spare=spare)
         try:
             await pool.release(await pool.acquire())
             yield pool
@@ -64,18 +79,18 @@ class ConnectionPool:
     def idle_size(self) -> int:
         return len(self._idle)
 
-    async def acquire(self, *, timeout: float | None = None) -> asyncpg.Connection:
+    async def acquire(self, *, timeout: float | None = None, is_read: bool = False) -> asyncpg.Connection:
         """Return a connection, after at most `timeout` seconds. Raises TimeoutError, InterfaceError, and what `connect`
-        raises.
+        raises. `is_read`: for one statement that writes nothing.
         """
         self._check_open()
-        while self._idle:
+        while self._idle and self._has_place(is_read):
             connection, _ = self._idle.pop()
             if not connection.is_closed():
-                return connection
+                return self._given(connection, is_read)
             self._discard(connection)
         lent: asyncio.Future[asyncpg.Connection] = asyncio.get_running_loop().create_future()
-        self._waiting.append(lent)
+        self._waiting.append(_Waiting(lent, is_read))
         self._open_if_needed()
         try:
             async with asyncio.timeout(timeout):
@@ -83,7 +98,7 @@ class ConnectionPool:
         except BaseException:
             if lent.done() and not lent.cancelled() and lent.exception() is None:
                 # The connection was lent at the moment of the cancellation.
-                self._lend(lent.result())
+                self._take_back(lent.result())
             raise
 
     async def release(self, connection: asyncpg.Connection) -> None:
@@ -94,7 +109,7 @@ class ConnectionPool:
                 with suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
                     await connection.close(timeout=CLOSE_SECONDS_MAX)
         finally:
-            self._lend(connection)
+            self._take_back(connection)
 
     @asynccontextmanager
     async def connection(self, *, timeout: float | None = None) -> AsyncIterator[asyncpg.Connection]:
@@ -114,9 +129,9 @@ class ConnectionPool:
         if self._is_closed:
             return
         self._is_closed = True
-        for lent in self._waiting:
-            if not lent.done():
-                lent.set_exception(asyncpg.InterfaceError("pool is closed"))
+        for waiting in self._waiting:
+            if not waiting.lent.done():
+                waiting.lent.set_exception(asyncpg.InterfaceError("pool is closed"))
         self._waiting.clear()
         try:
             if self._opening is not None:
@@ -138,38 +153,60 @@ class ConnectionPool:
         if self._is_closed:
             raise asyncpg.InterfaceError("pool is closed")
 
+    def _has_place(self, is_read: bool) -> bool:
+        return is_read or len(self._transactions) < self._transactions_max
+
+    def _given(self, connection: asyncpg.Connection, is_read: bool) -> asyncpg.Connection:
+        if not is_read:
+            self._transactions.add(connection)
+        return connection
+
+    def _take_back(self, connection: asyncpg.Connection) -> None:
+        self._transactions.discard(connection)
+        self._lend(connection)
+
     def _lend(self, connection: asyncpg.Connection) -> None:
-        """Lends the connection to the caller who waits longest, or keeps it idle."""
-        if connection.is_closed():
-            self._discard(connection)
-            self._open_if_needed()
-        elif (lent := self._next_waiting()) is not None:
-            lent.set_result(connection)
-        else:
-            self._idle.append((connection, time.monotonic()))
-            if self._reaper is None and not self._is_closed:
-                self._reaper = asyncio.get_running_loop().call_later(IDLE_SECONDS_MAX, self._close_idle)
+        """Keep the connection idle, and lend what is idle to the callers who wait longest."""
+        self._idle.append((connection, time.monotonic()))
+        while self._idle:
+            last, _ = self._idle[-1]
+            if not last.is_closed():
+                if (waiting := self._next_waiting()) is None:
+                    break
+                waiting.lent.set_result(self._given(last, waiting.is_read))
+            else:
+                self._discard(last)
+            self._idle.pop()
+        if self._idle and self._reaper is None and not self._is_closed:
+            self._reaper = asyncio.get_running_loop().call_later(IDLE_SECONDS_MAX, self._close_idle)
+        self._open_if_needed()
         if self._is_closed and self.size == self.idle_size:
             self._all_returned.set()
 
-    def _next_waiting(self) -> asyncio.Future[asyncpg.Connection] | None:
-        while self._waiting:
-            lent = self._waiting.popleft()
-            if not lent.done():
-                return lent
+    def _next_waiting(self) -> _Waiting | None:
+        """Return the caller who waits longest and has a place, and remove it."""
+        while self._waiting and self._waiting[0].lent.done():
+            self._waiting.popleft()
+        for waiting in self._waiting:
+            if self._needs_connection(waiting):
+                self._waiting.remove(waiting)
+                return waiting
         return None
 
     def _open_if_needed(self) -> None:
-        if self._opening is None and self.size < self.size_max and any(not lent.done() for lent in self._waiting):
+        if self._opening is None and self.size < self.size_max and any(map(self._needs_connection, self._waiting)):
             self._opening = asyncio.create_task(self._open())
+
+    def _needs_connection(self, waiting: _Waiting) -> bool:
+        return not waiting.lent.done() and self._has_place(waiting.is_read)
 
     async def _open(self) -> None:
         """Open one connection. A failure is the result of the caller who waits longest; the next one tries again."""
         try:
             connection = await self._connect()
         except Exception as error:
-            if (lent := self._next_waiting()) is not None:
-                lent.set_exception(error)
+            if (waiting := self._next_waiting()) is not None:
+                waiting.lent.set_exception(error)
         else:
             self._uses[connection] = 0
             self._lend(connection)

@@ -41,6 +41,8 @@ ItemT = TypeVar("ItemT")
 
 # Ten per role and process: twelve processes stay below PostgreSQL's default limits, and saturate two cores earlier.
 POOL_CONNECTIONS_MAX = 10
+SPARE_CONNECTIONS = 2
+"""Those that transactions leave to reads."""
 # After three attempts a conflict is raised to the caller.
 CONFLICT_ATTEMPTS_MAX = 3
 
@@ -241,8 +243,10 @@ class Database:
         cls, *, api_url: str, service_url: str, name: str, limits: WaitLimits = WAIT_LIMITS
     ) -> AsyncIterator[Self]:
         """Open both pools and closes them at the end. `name` is shown in pg_stat_activity."""
-        most = POOL_CONNECTIONS_MAX
-        async with pool_of(api_url, name, limits, most) as api, pool_of(service_url, name, limits, most) as service:
+        async with (
+            pool_of(api_url, name, limits, POOL_CONNECTIONS_MAX, spare=SPARE_CONNECTIONS) as api,
+            pool_of(service_url, name, limits, POOL_CONNECTIONS_MAX, spare=SPARE_CONNECTIONS) as service,
+        ):
             api.register_metrics("api")
             service.register_metrics("service")
             yield cls(api=api, service=service, limits=limits, namespace=urlsplit(api_url).path.lstrip("/"))
@@ -351,7 +355,7 @@ class Database:
         self, pool: ConnectionPool, statement: str, values: Sequence[object]
     ) -> list[asyncpg.Record]:
         """Run a statement without BEGIN: PostgreSQL commits it alone."""
-        connection = await self._acquire(pool)
+        connection = await self._acquire(pool, is_read=True)
         try:
             with database_span("read", self.namespace, BROKEN):
                 rows: list[asyncpg.Record] = await connection.fetch(statement, *values)
@@ -368,9 +372,9 @@ class Database:
         self.outage.ended()
         return rows
 
-    async def _acquire(self, pool: ConnectionPool) -> asyncpg.Connection:
+    async def _acquire(self, pool: ConnectionPool, *, is_read: bool = False) -> asyncpg.Connection:
         try:
-            return await pool.acquire(timeout=self.limits.connection_acquire)
+            return await pool.acquire(timeout=self.limits.connection_acquire, is_read=is_read)
         except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, *BROKEN) as error:
             self.outage.failed(error)
             raise DatabaseUnavailable from error
