@@ -51,7 +51,8 @@ async def send(market: Marketplace, user: SignedInUser) -> None:
         json={"password": market.secrets["DEMO_PASSWORD"]},
         headers=user.headers,
     )
-    assert (response.status_code, response.json()["data"]["status"]) == (202, "asked"), response.text
+    # The services may have decided before identity reads the response's status.
+    assert response.status_code == 202, response.text
 
 
 async def refused(market: Marketplace, user: SignedInUser) -> set[tuple[str, str]] | None:
