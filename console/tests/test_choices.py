@@ -9,7 +9,7 @@ from pkgutil import walk_packages
 import pytest
 
 from console import pages
-from console.choices import choices_of
+from console.choices import choices_of, user_choices
 from console.lists import Filter, ListView
 
 OPENAPI = Path(__file__).parents[2] / "services/api-gateway/src/api_gateway/pages/openapi.json"
@@ -36,3 +36,16 @@ def test_a_list_is_filtered_by_parameters_of_the_api(view: ListView) -> None:
     operation = json.loads(OPENAPI.read_text())["paths"][view.path]["get"]
     names = {one["name"] for one in operation.get("parameters", ()) if "name" in one}
     assert {one.name for one in view.filters} | view.fixed.keys() <= names
+
+
+def test_users_of_one_name_have_their_address_in_the_choice() -> None:
+    named = [("1", "Bisi Adewale", "bisi@a.example"), ("2", "Bisi Adewale", "b@a.example")]
+    named += [("3", "Musa Idowu", "musa@a.example"), ("4", None, "new@a.example"), ("5", None, "newer@a.example")]
+    users = [{"userId": user_id, "fullName": name, "email": address} for user_id, name, address in named]
+    assert dict(user_choices(users)) == {
+        "1": "Bisi Adewale, bisi@a.example",
+        "2": "Bisi Adewale, b@a.example",
+        "3": "Musa Idowu",
+        "4": "new@a.example",
+        "5": "newer@a.example",
+    }

@@ -127,8 +127,8 @@ async def test_a_pool_opens_no_more_than_its_maximum(connect) -> None:
             await pool.release(connection)
 
 
-async def test_transactions_leave_the_spare_connections_to_reads(connect) -> None:
-    async with ConnectionPool.opened(connect, 3, spare=1) as pool:
+async def test_some_connections_are_for_reads_only(connect) -> None:
+    async with ConnectionPool.opened(connect, 3, for_reads=1) as pool:
         held = [await pool.acquire(), await pool.acquire()]
         third = asyncio.create_task(pool.acquire())
         with pytest.raises(TimeoutError):

@@ -10,7 +10,7 @@ from common.auth.caller import ANONYMOUS, THE_SERVICE, Caller
 from common.database.connection_pool import ConnectionPool
 from common.database.errors import DatabaseUnavailable
 from common.database.outbox import Writes
-from common.database.unit_of_work import POOL_CONNECTIONS_MAX, SPARE_CONNECTIONS, Database, UnitOfWork
+from common.database.unit_of_work import CONNECTIONS_FOR_READS, POOL_CONNECTIONS_MAX, Database, UnitOfWork
 from common.primitives.database_servers import DatabaseServers
 from common.primitives.ids import new_id
 from contracts.orders import OrderCompleted
@@ -18,7 +18,7 @@ from testkit.fixtures import eventually
 
 from .conftest import Mechanisms
 
-TRANSACTIONS_MAX = POOL_CONNECTIONS_MAX - SPARE_CONNECTIONS
+TRANSACTIONS_MAX = POOL_CONNECTIONS_MAX - CONNECTIONS_FOR_READS
 INSERT_NOTE = "INSERT INTO notes (id, owner_id, text) VALUES ($1, $2, $3)"
 
 

@@ -22,7 +22,7 @@ import asyncpg
 
 from common.database.connecting import connect
 from common.database.connection_pool import ConnectionPool
-from common.database.unit_of_work import POOL_CONNECTIONS_MAX, SPARE_CONNECTIONS, Database
+from common.database.unit_of_work import CONNECTIONS_FOR_READS, POOL_CONNECTIONS_MAX, Database
 from common.primitives.database_servers import DatabaseServers
 from common.primitives.limits import WaitLimits
 from operations.connecting import connected
@@ -97,7 +97,7 @@ class LentConnections:
             self._opened.append(connection)
             return connection
 
-        return ConnectionPool(open_connection, POOL_CONNECTIONS_MAX, spare=SPARE_CONNECTIONS)
+        return ConnectionPool(open_connection, POOL_CONNECTIONS_MAX, for_reads=CONNECTIONS_FOR_READS)
 
 
 @dataclass(frozen=True)

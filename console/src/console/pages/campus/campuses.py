@@ -6,6 +6,7 @@ from typing import Final
 from starlette.responses import Response
 
 from console.api import Json
+from console.choices import user_choices
 from console.families import Screens
 from console.lists import Column, ListView, show_list
 from console.opening_hours import days_of, hours_of
@@ -103,7 +104,7 @@ async def hub_page(visit: Visit) -> Response:
         manages_agents=manages_agents,
         agents=agents,
         agent_columns=AGENTS,
-        choices_of_agents=[(agent["userId"], agent["fullName"] or agent["email"]) for agent in agents],
+        choices_of_agents=user_choices(agents),
     )
 
 

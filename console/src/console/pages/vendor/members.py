@@ -5,6 +5,7 @@ from typing import Final
 from starlette.responses import Response
 
 from console.api import Json
+from console.choices import user_choices
 from console.families import Screens
 from console.lists import Column, ListView, load_list, show_list
 from console.visit import Visit
@@ -32,11 +33,12 @@ async def members_page(visit: Visit) -> Response:
     if visit.query.get("format") == "csv":
         return await show_list(visit, MEMBERS)
     shown = await load_list(visit, MEMBERS)
+    names = dict(user_choices(shown.rows.items))
     invitations: list[Json] = await visit.api.get("/api/shop-invitations")
     return visit.render(
         "vendor/members.html",
         shown=shown,
-        members=[(one["userId"], f"{one['fullName'] or one['email']} ({one['role']})") for one in shown.rows.items],
+        members=[(one["userId"], f"{names[one['userId']]} ({one['role']})") for one in shown.rows.items],
         invitations=[one for one in invitations if not one["isForCaller"]],
         roles=ROLES,
     )

@@ -56,8 +56,8 @@ async def connect(servers: DatabaseServers, name: str, limits: WaitLimits) -> as
 
 
 def pool_of(
-    url: str, name: str, limits: WaitLimits, connections_max: int, *, spare: int
+    url: str, name: str, limits: WaitLimits, connections_max: int, *, for_reads: int
 ) -> AbstractAsyncContextManager[ConnectionPool]:
     """Return a pool of such connections. A URL of SQLAlchemy is accepted."""
     servers = DatabaseServers.of(url)
-    return ConnectionPool.opened(lambda: connect(servers, name, limits), connections_max, spare=spare)
+    return ConnectionPool.opened(lambda: connect(servers, name, limits), connections_max, for_reads=for_reads)

@@ -35,12 +35,14 @@ class ConnectionPool:
     One connection opens at a time, and callers take whichever is free first. A new connection costs 20 ms of CPU with
     its first statements; a burst of short units of work is over before several of them have opened.
 
-    Transactions leave `spare` connections to reads: commits that wait for a standby would keep all of them.
+    Transactions leave `for_reads` connections to reads: commits that wait for a standby would keep all of them.
     """
 
-    def __init__(self, connect: Callable[[], Awaitable[asyncpg.Connection]], size_max: int, *, spare: int = 0) -> None:
+    def __init__(
+        self, connect: Callable[[], Awaitable[asyncpg.Connection]], size_max: int, *, for_reads: int = 0
+    ) -> None:
         self.size_max = size_max
-        self._transactions_max = size_max - spare
+        self._transactions_max = size_max - for_reads
         self._transactions: set[asyncpg.Connection] = set()
         self._connect = connect
         # Every open connection with the count of its uses, and the idle ones with the time of their release.
@@ -61,10 +63,10 @@ class ConnectionPool:
     @classmethod
     @asynccontextmanager
     async def opened(
-        cls, connect: Callable[[], Awaitable[asyncpg.Connection]], size_max: int, *, spare: int = 0
+        cls, connect: Callable[[], Awaitable[asyncpg.Connection]], size_max: int, *, for_reads: int = 0
     ) -> AsyncIterator[Self]:
         """Yield a pool with one open connection; closed at the end. Raises what `connect` raises."""
-        pool = cls(connect, size_max, spare=spare)
+        pool = cls(connect, size_max, for_reads=for_reads)
         try:
             await pool.release(await pool.acquire())
             yield pool
@@ -98,7 +100,7 @@ class ConnectionPool:
         except BaseException:
             if lent.done() and not lent.cancelled() and lent.exception() is None:
                 # The connection was lent at the moment of the cancellation.
-                self._take_back(lent.result())
+                self._return(lent.result())
             raise
 
     async def release(self, connection: asyncpg.Connection) -> None:
@@ -109,7 +111,7 @@ class ConnectionPool:
                 with suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
                     await connection.close(timeout=CLOSE_SECONDS_MAX)
         finally:
-            self._take_back(connection)
+            self._return(connection)
 
     @asynccontextmanager
     async def connection(self, *, timeout: float | None = None) -> AsyncIterator[asyncpg.Connection]:
@@ -161,7 +163,7 @@ class ConnectionPool:
             self._transactions.add(connection)
         return connection
 
-    def _take_back(self, connection: asyncpg.Connection) -> None:
+    def _return(self, connection: asyncpg.Connection) -> None:
         self._transactions.discard(connection)
         self._lend(connection)
 

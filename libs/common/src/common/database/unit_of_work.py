@@ -41,7 +41,7 @@ ItemT = TypeVar("ItemT")
 
 # Ten per role and process: twelve processes stay below PostgreSQL's default limits, and saturate two cores earlier.
 POOL_CONNECTIONS_MAX = 10
-SPARE_CONNECTIONS = 2
+CONNECTIONS_FOR_READS = 2
 """Those that transactions leave to reads."""
 # After three attempts a conflict is raised to the caller.
 CONFLICT_ATTEMPTS_MAX = 3
@@ -244,8 +244,8 @@ class Database:
     ) -> AsyncIterator[Self]:
         """Open both pools and closes them at the end. `name` is shown in pg_stat_activity."""
         async with (
-            pool_of(api_url, name, limits, POOL_CONNECTIONS_MAX, spare=SPARE_CONNECTIONS) as api,
-            pool_of(service_url, name, limits, POOL_CONNECTIONS_MAX, spare=SPARE_CONNECTIONS) as service,
+            pool_of(api_url, name, limits, POOL_CONNECTIONS_MAX, for_reads=CONNECTIONS_FOR_READS) as api,
+            pool_of(service_url, name, limits, POOL_CONNECTIONS_MAX, for_reads=CONNECTIONS_FOR_READS) as service,
         ):
             api.register_metrics("api")
             service.register_metrics("service")
