@@ -8,10 +8,13 @@ import pytest
 from common.auth.caller import THE_SERVICE, Caller
 from common.database import connection_pool
 from common.database.connection_pool import ConnectionPool
+from common.database.unit_of_work import CONNECTIONS_FOR_READS, POOL_CONNECTIONS_MAX, UnitOfWork
 from common.primitives.ids import new_id
 from testkit.fixtures import eventually
 
 from .conftest import Mechanisms
+
+TRANSACTIONS_MAX = POOL_CONNECTIONS_MAX - CONNECTIONS_FOR_READS
 
 
 @pytest.fixture
@@ -214,3 +217,35 @@ async def test_a_session_whose_client_vanished_ends_soon(mechanisms: Mechanisms)
     assert 0 < probed <= 25
     # Keepalive is silent while an answer is unacknowledged.
     assert 0 < settings["user_timeout"] <= 25_000
+
+
+async def test_a_waiting_request_gets_the_first_free_connection(mechanisms: Mechanisms) -> None:
+    pool = mechanisms.database.service
+    lent = [await pool.acquire(is_read=True) for _ in range(POOL_CONNECTIONS_MAX)]
+    waiting = asyncio.create_task(mechanisms.database.transact(acting_as=THE_SERVICE, work=_one))
+    with pytest.raises(TimeoutError):
+        await pool.acquire(timeout=0.01)
+    for connection in lent:
+        await pool.release(connection)
+    assert await waiting == 1
+
+
+async def test_reads_are_served_while_every_transaction_waits(mechanisms: Mechanisms) -> None:
+    # As commits do while a standby is frozen.
+    database, standby = mechanisms.database, asyncio.Event()
+
+    async def wait_for_standby(uow: UnitOfWork) -> None:
+        await standby.wait()
+
+    works = [
+        asyncio.create_task(database.transact(acting_as=THE_SERVICE, work=wait_for_standby))
+        for _ in range(POOL_CONNECTIONS_MAX + 1)
+    ]
+    await eventually(lambda: database.service.size - database.service.idle_size >= TRANSACTIONS_MAX)
+    assert [row[0] for row in await database.fetch_for(THE_SERVICE, "SELECT 1")] == [1]
+    standby.set()
+    await asyncio.gather(*works)
+
+
+async def _one(uow: UnitOfWork) -> int:
+    return await uow.fetch_value("SELECT 1")

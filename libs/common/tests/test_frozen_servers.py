@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -11,6 +12,7 @@ import pytest
 import pytest_asyncio
 
 from common.auth.caller import THE_SERVICE
+from common.database.connection_pool import ConnectionPool
 from common.database.errors import DatabaseUnavailable
 from common.database.unit_of_work import Database
 from common.messaging import bus as bus_module
@@ -164,3 +166,28 @@ async def test_a_balancer_that_hangs_up_does_not_hide_the_next_server(mechanisms
         assert len(servers.addresses) == 2
         for connection in connections:
             await connection.close()
+
+
+async def test_an_outage_of_the_database_is_unavailable() -> None:
+    nowhere = "postgresql://nobody:nothing@127.0.0.1:1/none"
+    with pytest.raises((DatabaseUnavailable, OSError)):
+        await open_database(nowhere)
+
+
+async def test_the_moments_without_a_server_that_accepts_writes_are_an_outage(mechanisms: Mechanisms) -> None:
+    # As during a failover: a server responds, and is not of the demanded kind.
+    standby_only = f"{mechanisms.urls.service}?target_session_attrs=standby"
+    pool = ConnectionPool(DatabaseServers.of(standby_only).connect, 1)
+    database = replace(mechanisms.database, service=pool)
+    with pytest.raises(DatabaseUnavailable):
+        async with database.unit_of_work(acting_as=THE_SERVICE):
+            raise AssertionError("the server is no standby")
+    await pool.close()
+
+
+async def open_database(url: str) -> None:
+    async with (
+        Database.connect(api_url=url, service_url=url, name="test") as database,
+        database.unit_of_work(acting_as=THE_SERVICE),
+    ):
+        raise AssertionError("nobody listens there")

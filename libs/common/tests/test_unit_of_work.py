@@ -1,5 +1,5 @@
 import asyncio
-from dataclasses import astuple, replace
+from dataclasses import astuple
 from uuid import UUID
 
 import asyncpg
@@ -7,18 +7,13 @@ import msgspec
 import pytest
 
 from common.auth.caller import ANONYMOUS, THE_SERVICE, Caller
-from common.database.connection_pool import ConnectionPool
-from common.database.errors import DatabaseUnavailable
 from common.database.outbox import Writes
-from common.database.unit_of_work import CONNECTIONS_FOR_READS, POOL_CONNECTIONS_MAX, Database, UnitOfWork
-from common.primitives.database_servers import DatabaseServers
+from common.database.unit_of_work import POOL_CONNECTIONS_MAX, Database, UnitOfWork
 from common.primitives.ids import new_id
 from contracts.orders import OrderCompleted
-from testkit.fixtures import eventually
 
 from .conftest import Mechanisms
 
-TRANSACTIONS_MAX = POOL_CONNECTIONS_MAX - CONNECTIONS_FOR_READS
 INSERT_NOTE = "INSERT INTO notes (id, owner_id, text) VALUES ($1, $2, $3)"
 
 
@@ -286,63 +281,6 @@ async def test_the_pool_is_usable_after_a_cancelled_statement(mechanisms: Mechan
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             assert await uow.fetch_value("SELECT 1") == 1
     assert database.service.idle_size == database.service.size
-
-
-async def test_a_waiting_request_gets_the_first_free_connection(mechanisms: Mechanisms) -> None:
-    pool = mechanisms.database.service
-    lent = [await pool.acquire(is_read=True) for _ in range(POOL_CONNECTIONS_MAX)]
-    waiting = asyncio.create_task(mechanisms.database.transact(acting_as=THE_SERVICE, work=_one))
-    with pytest.raises(TimeoutError):
-        await pool.acquire(timeout=0.01)
-    for connection in lent:
-        await pool.release(connection)
-    assert await waiting == 1
-
-
-async def test_reads_are_served_while_every_transaction_waits(mechanisms: Mechanisms) -> None:
-    # As commits do while a standby is frozen.
-    database, standby = mechanisms.database, asyncio.Event()
-
-    async def wait_for_standby(uow: UnitOfWork) -> None:
-        await standby.wait()
-
-    works = [
-        asyncio.create_task(database.transact(acting_as=THE_SERVICE, work=wait_for_standby))
-        for _ in range(POOL_CONNECTIONS_MAX + 1)
-    ]
-    await eventually(lambda: database.service.size - database.service.idle_size >= TRANSACTIONS_MAX)
-    assert [row[0] for row in await database.fetch_for(THE_SERVICE, "SELECT 1")] == [1]
-    standby.set()
-    await asyncio.gather(*works)
-
-
-async def _one(uow: UnitOfWork) -> int:
-    return await uow.fetch_value("SELECT 1")
-
-
-async def test_an_outage_of_the_database_is_unavailable() -> None:
-    nowhere = "postgresql://nobody:nothing@127.0.0.1:1/none"
-    with pytest.raises((DatabaseUnavailable, OSError)):
-        await open_database(nowhere)
-
-
-async def test_the_moments_without_a_server_that_accepts_writes_are_an_outage(mechanisms: Mechanisms) -> None:
-    # As during a failover: a server responds, and is not of the demanded kind.
-    standby_only = f"{mechanisms.urls.service}?target_session_attrs=standby"
-    pool = ConnectionPool(DatabaseServers.of(standby_only).connect, 1)
-    database = replace(mechanisms.database, service=pool)
-    with pytest.raises(DatabaseUnavailable):
-        async with database.unit_of_work(acting_as=THE_SERVICE):
-            raise AssertionError("the server is no standby")
-    await pool.close()
-
-
-async def open_database(url: str) -> None:
-    async with (
-        Database.connect(api_url=url, service_url=url, name="test") as database,
-        database.unit_of_work(acting_as=THE_SERVICE),
-    ):
-        raise AssertionError("nobody listens there")
 
 
 async def test_deferred_items_are_written_together_before_the_commit(mechanisms: Mechanisms) -> None:

@@ -16,8 +16,8 @@ log = get_logger(__name__)
 Item = TypeVar("Item")
 
 _PAUSE_SECONDS: Final = 1.0
-# A lease that finds no place here ends by itself.
-_ITEMS_MAX: Final = 10_000
+# A lease that finds no place here ends by itself. A response has at most 1 MiB.
+_ITEMS_MAX: Final = 500
 
 
 @dataclass(slots=True)
@@ -63,6 +63,7 @@ class LateRecords(Generic[Item]):
             except DatabaseUnavailable:
                 continue
             except Exception:
+                # A fault of one record ends neither the repetition of the others nor, before its lease, its own.
                 log.exception("late idempotency record not written")
 
     async def _repeat_one(self, late: _Late[Item]) -> None:
