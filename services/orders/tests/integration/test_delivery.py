@@ -108,6 +108,13 @@ async def test_five_wrong_attempts_in_total_lock_the_pin(market: Market) -> None
     assert await market.status_of(order) == "paid_escrow"
 
 
+@pytest.mark.parametrize("typed", ["048 213", "-048213", " 048213", "048213\n", "\uff10\uff14\uff18213"], ids=ascii)
+async def test_a_pin_that_is_not_only_ascii_digits_is_422_and_no_attempt(market: Market, typed: str) -> None:
+    order = await market.paid()
+    assert invalid_field_of(await market.verify(order, typed)) == (422, "pin")
+    assert await wrong_tries_of(market, order) == 0
+
+
 async def test_parallel_guesses_never_exceed_five(market: Market) -> None:
     order = await market.paid(hubId=await market.hub())
     pin = await market.pin_of(order)

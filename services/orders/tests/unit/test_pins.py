@@ -17,7 +17,6 @@ from orders.domain.pins import (
     missing_pin_error,
 )
 from orders.domain.transitions import STATES
-from orders.schemas.delivery import VerifyDeliveryRequest
 
 KEY = PinKey("a pin key for the tests")
 ORDER = new_id()
@@ -125,8 +124,3 @@ def test_a_used_pin_counts_no_attempt_and_is_never_locked(state: str, wrong_trie
     assert evaluate_attempt(state, issued(wrong_tries), tried("123456")) == CorrectPin(delivers=False)
     wrong = evaluate_attempt(state, issued(wrong_tries), tried("123457"))
     assert wrong == WrongPin(WRONG_ATTEMPTS_MAX - wrong_tries, counts=False)
-
-
-@pytest.mark.parametrize("pasted", ["048213", "048 213", "048-213", "\u200e048213", "\uff10\uff14\uff18213"])
-def test_a_pin_is_accepted_as_users_paste_it(pasted: str) -> None:
-    assert VerifyDeliveryRequest(pin=pasted).pin == "048213"

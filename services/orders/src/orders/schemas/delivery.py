@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import StringConstraints
 
-from common.web.schemas import A_CODE, RequestBody
+from common.web.schemas import RequestBody
 
 
 class VerifyDeliveryRequest(RequestBody):
-    pin: Annotated[str, StringConstraints(pattern=r"^[0-9]{4,8}$"), A_CODE]
+    pin: Annotated[str, StringConstraints(pattern=r"^[0-9]{4,8}$")]
