@@ -1,6 +1,7 @@
 """The connection pool replaces what cannot be used again, and closes in order."""
 
 import asyncio
+from functools import partial
 
 import asyncpg
 import pytest
@@ -12,6 +13,7 @@ from common.database.unit_of_work import CONNECTIONS_FOR_READS, POOL_CONNECTIONS
 from common.primitives.ids import new_id
 from testkit.fixtures import eventually
 
+from .breaking_connection import BreakingConnection
 from .conftest import Mechanisms
 
 TRANSACTIONS_MAX = POOL_CONNECTIONS_MAX - CONNECTIONS_FOR_READS
@@ -48,6 +50,17 @@ async def test_a_connection_is_replaced_after_its_maximum_of_uses(connect, monke
         assert worn_out.is_closed()
         async with pool.connection() as fresh:
             assert await fresh.fetchval("SELECT 1") == 1
+
+
+async def test_a_worn_out_connection_that_breaks_while_it_closes_fails_no_work(
+    mechanisms: Mechanisms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection_pool, "USES_MAX", 2)
+    connect = partial(asyncpg.connect, mechanisms.urls.service, connection_class=BreakingConnection)
+    async with ConnectionPool.opened(connect, 1) as pool:
+        async with pool.connection() as worn_out:
+            assert await worn_out.fetchval("SELECT 1") == 1
+        assert worn_out.is_closed()
 
 
 async def test_an_idle_connection_is_closed_after_its_time(connect, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -14,6 +15,7 @@ import pytest_asyncio
 from common.auth.caller import THE_SERVICE
 from common.database.connection_pool import ConnectionPool
 from common.database.errors import DatabaseUnavailable
+from common.database.single_statements import commit_alone
 from common.database.unit_of_work import Database
 from common.messaging import bus as bus_module
 from common.messaging.bus import Bus
@@ -22,6 +24,7 @@ from common.primitives.limits import WaitLimits
 from testkit.fixtures import PATIENT, eventually
 from testkit.frozen_proxy import FrozenProxy, frozen_proxy
 
+from .breaking_connection import BreakingConnection
 from .conftest import Mechanisms
 from .notebook import OF_OWNER, Notebook, all_published, consuming, dispatched, publish, rows
 
@@ -183,6 +186,24 @@ async def test_the_moments_without_a_server_that_accepts_writes_are_an_outage(me
         async with database.unit_of_work(acting_as=THE_SERVICE):
             raise AssertionError("the server is no standby")
     await pool.close()
+
+
+async def test_a_rejected_login_is_an_outage_of_a_single_statement(mechanisms: Mechanisms) -> None:
+    # Between the two steps of a rotation, and in the moments of a restore.
+    rejected = mechanisms.urls.service.replace("@", "x@", 1)
+    database = replace(mechanisms.database, service=ConnectionPool(DatabaseServers.of(rejected).connect, 1))
+    with pytest.raises(DatabaseUnavailable):
+        await commit_alone(database, "SELECT 1")
+
+
+async def test_a_rollback_on_a_breaking_connection_keeps_the_error_of_the_work(mechanisms: Mechanisms) -> None:
+    # Otherwise a 503 becomes a 500, and a message uses one of its attempts.
+    connect = partial(asyncpg.connect, mechanisms.urls.service, connection_class=BreakingConnection)
+    database = replace(mechanisms.database, service=ConnectionPool(connect, 1))
+    with pytest.raises(LookupError):
+        async with database.unit_of_work(acting_as=THE_SERVICE):
+            raise LookupError
+    assert database.service.size == 0
 
 
 async def open_database(url: str) -> None:

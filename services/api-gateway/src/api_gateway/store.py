@@ -13,7 +13,7 @@ from api_gateway.idempotency import ClaimResult, InProgress, Leased, OtherReques
 from api_gateway.late_records import LateRecords
 from api_gateway.limits import LIMITS
 from common.database.commits import row_count
-from common.database.errors import BROKEN, DatabaseUnavailable, OutcomeUnknown, is_unavailable
+from common.database.errors import DRIVER_ERRORS, DatabaseUnavailable, OutcomeUnknown, is_outage_of_statement
 from common.database.retention import RetentionRule
 from common.database.unit_of_work import Database
 from common.observability.logging import get_logger
@@ -178,17 +178,15 @@ class IdempotencyRecords:
     async def _run(self, work: Callable[[Any], Awaitable[Any]]) -> Any:
         """Run one statement as the service role, in its own transaction. Raises OutcomeUnknown once it was sent."""
         for attempt in range(1, _ATTEMPTS_MAX + 1):
-            outage = DatabaseUnavailable
             try:
                 async with self._pool.connection(timeout=self._acquire_seconds_max) as connection:
-                    outage = OutcomeUnknown
                     return await work(connection)
             except asyncpg.DeadlockDetectedError:
                 if attempt == _ATTEMPTS_MAX:
                     raise
-            except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, *BROKEN) as error:
-                if isinstance(error, (OSError, *BROKEN)) or is_unavailable(error):
-                    raise outage from error
+            except DRIVER_ERRORS as error:
+                if is_outage_of_statement(error):
+                    raise OutcomeUnknown from error
                 raise
         raise AssertionError("the loop above returns or raises")
 

@@ -58,6 +58,15 @@ async def test_the_moments_without_a_server_that_accepts_writes_are_an_outage(
         await records.claim(claim_of(new_id()))
 
 
+async def test_a_rejected_login_of_the_database_is_an_outage(app: GatewayApp, module_urls: DatabaseUrls) -> None:
+    # Between the two steps of a rotation, and in the moments of a restore.
+    servers = DatabaseServers.of(module_urls.service.replace("@", "x@", 1))
+    database = replace(app.runtime.database, service=ConnectionPool(servers.connect, 1))
+    records = IdempotencyRecords(database, lock_seconds=120, keep_seconds=60)
+    with pytest.raises(DatabaseUnavailable):
+        await records.claim(claim_of(new_id()))
+
+
 @pytest_asyncio.fixture(loop_scope="session")
 async def frozen_records(module_urls: DatabaseUrls) -> AsyncIterator[tuple[FrozenProxy, IdempotencyRecords]]:
     """Yield records with leases of ten minutes, in a database that can freeze."""

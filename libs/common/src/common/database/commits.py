@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 
 import asyncpg
 
+from common.database.errors import DRIVER_ERRORS
 from common.primitives.waiting import NoResponse
 
 ResultT = TypeVar("ResultT")
@@ -71,7 +72,7 @@ async def roll_back(connection: asyncpg.Connection) -> None:
         return
     try:
         await connection.execute("ROLLBACK", timeout=ROLLBACK_SECONDS_MAX)
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+    except DRIVER_ERRORS:
         connection.terminate()
     except asyncio.CancelledError:
         connection.terminate()

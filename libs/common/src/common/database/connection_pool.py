@@ -13,6 +13,7 @@ from typing import Final, Self
 
 import asyncpg
 
+from common.database.errors import DRIVER_ERRORS, DatabaseUnavailable
 from common.observability.telemetry import DATABASE_CONNECTIONS
 
 # A connection's memory in PostgreSQL grows with its use: after so many uses it is replaced.
@@ -103,20 +104,29 @@ class ConnectionPool:
                 self._return(lent.result())
             raise
 
+    async def acquire_available(self, *, timeout: float | None = None, is_read: bool = False) -> asyncpg.Connection:
+        """Return a connection as `acquire` does. Raises DatabaseUnavailable, whatever the server rejects: nothing was
+        sent.
+        """
+        try:
+            return await self.acquire(timeout=timeout, is_read=is_read)
+        except DRIVER_ERRORS as error:
+            raise DatabaseUnavailable from error
+
     async def release(self, connection: asyncpg.Connection) -> None:
         """Return a connection outside of any transaction; a closed or worn-out one is replaced later."""
         self._uses[connection] += 1
         try:
             if self._uses[connection] >= USES_MAX:
-                with suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+                with suppress(*DRIVER_ERRORS):
                     await connection.close(timeout=CLOSE_SECONDS_MAX)
         finally:
             self._return(connection)
 
     @asynccontextmanager
     async def connection(self, *, timeout: float | None = None) -> AsyncIterator[asyncpg.Connection]:
-        """Lends a connection for statements that need no transaction around them. Raises as `acquire` does."""
-        connection = await self.acquire(timeout=timeout)
+        """Lends a connection for statements that need no transaction around them. Raises DatabaseUnavailable."""
+        connection = await self.acquire_available(timeout=timeout)
         try:
             yield connection
         except (asyncio.CancelledError, TimeoutError):
@@ -142,7 +152,7 @@ class ConnectionPool:
             if self.size > self.idle_size:
                 await self._all_returned.wait()
             for connection, _ in self._idle:
-                with suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+                with suppress(*DRIVER_ERRORS):
                     await connection.close(timeout=CLOSE_SECONDS_MAX)
         finally:
             for connection in list(self._uses):

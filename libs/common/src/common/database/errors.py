@@ -31,6 +31,9 @@ UNAVAILABLE = (
 # an internal one when the server closes at the same moment. No provider is called inside a unit of work.
 BROKEN = (ConnectionError, TimeoutError, asyncpg.InternalClientError)
 
+# Every error of asyncpg: of a connection, of a statement, and of asyncpg itself.
+DRIVER_ERRORS = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+
 
 def is_unavailable(error: BaseException) -> bool:
     """Return whether the error is an outage of the database, after which the same work can be retried."""
@@ -38,6 +41,11 @@ def is_unavailable(error: BaseException) -> bool:
         # asyncpg has one class for closed connections and for misuse; only the text distinguishes them.
         return "closed" in str(error) or "closing" in str(error)
     return isinstance(error, UNAVAILABLE)
+
+
+def is_outage_of_statement(error: BaseException) -> bool:
+    """Return whether a statement that no provider's call accompanies ended by an outage of the database."""
+    return isinstance(error, (OSError, *BROKEN)) or is_unavailable(error)
 
 
 class TransactionRequired(Exception):

@@ -8,7 +8,7 @@ import asyncpg
 
 from common.auth.caller import THE_SERVICE
 from common.database.commits import uncancelled
-from common.database.errors import BROKEN, DatabaseUnavailable, TransactionRequired, is_unavailable
+from common.database.errors import DRIVER_ERRORS, DatabaseUnavailable, TransactionRequired, is_outage_of_statement
 from common.database.late_transactions import FirstWrites
 from common.database.outbox import Writes
 from common.database.unit_of_work import Database, UnitOfWork
@@ -45,8 +45,8 @@ async def commit_alone(database: Database, statement: str, *values: object) -> l
                 lambda timeout: connection.fetch(statement, *values, timeout=timeout),
                 database.limits.commit,
             )
-    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, *BROKEN) as error:
-        if isinstance(error, (OSError, *BROKEN)) or is_unavailable(error):
+    except DRIVER_ERRORS as error:
+        if is_outage_of_statement(error):
             raise DatabaseUnavailable from error
         raise
     if stop is not None:

@@ -374,10 +374,10 @@ class Database:
 
     async def _acquire(self, pool: ConnectionPool, *, is_read: bool = False) -> asyncpg.Connection:
         try:
-            return await pool.acquire(timeout=self.limits.connection_acquire, is_read=is_read)
-        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, *BROKEN) as error:
-            self.outage.failed(error)
-            raise DatabaseUnavailable from error
+            return await pool.acquire_available(timeout=self.limits.connection_acquire, is_read=is_read)
+        except DatabaseUnavailable as error:
+            self.outage.failed(error.__cause__ or error)
+            raise
 
     async def transact(self, *, acting_as: Acting, work: Callable[[UnitOfWork], Awaitable[ResultT]]) -> ResultT:
         """Run `work` in a unit of work, up to three times on serialization failures and deadlocks.
