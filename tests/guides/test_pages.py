@@ -64,15 +64,30 @@ class Visit:
         return sum(max(0, size["responseBodySize"]) for size in sizes)
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def visit(browser: Browser) -> AsyncIterator[Visit]:
-    context = await browser.new_context(viewport=WIDE)
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def only_visit(browser: Browser) -> AsyncIterator[Visit]:
+    """Yield the browser of all these tests, which loads each file each time: in a new one every script is compiled
+    again.
+    """
+    context = await browser.new_context()
     visited = Visit(await context.new_page())
+    devtools = await context.new_cdp_session(visited.page)
+    await devtools.send("Network.enable")
+    await devtools.send("Network.setCacheDisabled", {"cacheDisabled": True})
     visited.page.on("pageerror", lambda error: visited.errors.append(str(error)))
     visited.page.on("requestfinished", lambda request: visited.requests.append(request))
     visited.page.on("console", lambda message: visited.errors.append(message.text) if message.type == "error" else None)
     yield visited
     await context.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def visit(only_visit: Visit, system: System) -> Visit:
+    await only_visit.page.goto(f"{system.base_url}/health/liveness")
+    await only_visit.page.set_viewport_size(WIDE)
+    only_visit.errors.clear()
+    only_visit.requests.clear()
+    return only_visit
 
 
 async def check(visit: Visit, url: str, bytes_max: int) -> None:
