@@ -110,6 +110,9 @@ async def _pale_texts(page: Page) -> list[Fault]:
 class Visitor:
     """One browser context. `errors` collects what the browser reported: script errors and violations of the CSP."""
 
+    blank_page = "/static/-/tokens.css"
+    """A page of the same site, without scripts: another site would start another process."""
+
     def __init__(self, context: BrowserContext, page: Page, console_url: str) -> None:
         self.context = context
         self.page = page
@@ -132,6 +135,17 @@ class Visitor:
     async def fetch(self, path: str) -> APIResponse:
         """Return the response of a page with the browser's session. The browser does not show it."""
         return await self.context.request.get(f"{self.console_url}{path}")
+
+    async def forget(self) -> None:
+        """Forget the person: cookies, permissions, open pages, and the size and colors of the screen."""
+        for page in self.context.pages:
+            if page is not self.page:
+                await page.close()
+        await self.open(self.blank_page)
+        await self.context.clear_cookies()
+        await self.context.clear_permissions()
+        await self.page.emulate_media(media="null", color_scheme="null")
+        await self.page.set_viewport_size(WIDE)  # type: ignore[arg-type]
 
     async def bytes_loaded(self) -> dict[str, int]:
         """Return the bytes that crossed the network for the open page, by address, as the browser counts them."""

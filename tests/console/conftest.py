@@ -4,6 +4,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable
 from typing import Protocol
 
+import pytest
 import pytest_asyncio
 from playwright.async_api import Browser
 
@@ -17,10 +18,12 @@ from tests.running_system import FRESH_SECONDS, Users, everybody, new_market
 
 class Arrival(Protocol):
     """`await visitor("support")` is a browser in which support is signed in (a name of `Users`); `visitor()` has not
-    signed in.
+    signed in. A browser that the test changes for good is not `shared` with other tests.
     """
 
-    def __call__(self, role: str | SignedInUser = "", *, javascript: bool = True) -> Awaitable[Visitor]: ...
+    def __call__(
+        self, role: str | SignedInUser = "", *, javascript: bool = True, shared: bool = True
+    ) -> Awaitable[Visitor]: ...
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -43,20 +46,37 @@ async def _fresh_tokens(users: Users, system: System, responses: Responses) -> N
         vars(users).update(vars(await everybody(system, responses)))
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def visitor(system: System, browser: Browser, users: Users, market: Marketplace) -> AsyncIterator[Arrival]:
-    """Browsers of this test. No page may report an error."""
-    arrived: list[Visitor] = []
+@pytest.fixture(scope="session")
+def free_visitors() -> list[Visitor]:
+    """Return browsers that earlier tests used: in a new one every script is compiled again."""
+    return []
 
-    async def arrive(role: str | SignedInUser = "", *, javascript: bool = True) -> Visitor:
-        one = await new_visitor(browser, system.console_url, javascript=javascript)
-        arrived.append(one)
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def visitor(
+    system: System, browser: Browser, users: Users, market: Marketplace, free_visitors: list[Visitor]
+) -> AsyncIterator[Arrival]:
+    """Browsers of this test. No page may report an error."""
+    arrived: dict[Visitor, bool] = {}
+
+    async def arrive(role: str | SignedInUser = "", *, javascript: bool = True, shared: bool = True) -> Visitor:
+        is_kept = shared and javascript
+        if is_kept and free_visitors:
+            one = free_visitors.pop()
+        else:
+            one = await new_visitor(browser, system.console_url, javascript=javascript)
+        arrived[one] = is_kept
         if role:
             user: SignedInUser = getattr(users, role) if isinstance(role, str) else role
             await adopt_session(one, user, system.secrets)
         return one
 
     yield arrive
-    for one in arrived:
-        await one.context.close()
-    assert [error for one in arrived for error in one.errors] == []
+    errors = [error for one in arrived for error in one.errors]
+    for one, is_kept in arrived.items():
+        if is_kept and not errors:
+            await one.forget()
+            free_visitors.append(one)
+        else:
+            await one.context.close()
+    assert errors == []

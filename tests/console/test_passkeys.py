@@ -16,7 +16,7 @@ async (options) => {
 
 async def visitor_with_authenticator(visitor: Arrival) -> Visitor:
     """Return a browser with a platform authenticator, at a host name: no passkey is bound to an IP address."""
-    one = await visitor()
+    one = await visitor(shared=False)
     one.console_url = one.console_url.replace("127.0.0.1", "localhost")
     devtools = await one.context.new_cdp_session(one.page)
     await devtools.send("WebAuthn.enable")
