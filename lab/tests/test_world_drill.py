@@ -6,8 +6,10 @@ import time
 from pathlib import Path
 
 import httpx
+import pytest
 
-from lab.drills.world.drill import Responses
+from lab.drills.world.drill import Responses, drill_world
+from lab.drills.world.faults import FAULTS
 from lab.drills.world.shim import ALWAYS, Shim
 
 SYNC_TWICE = """
@@ -37,6 +39,14 @@ def test_the_shim_fails_a_disk_and_steps_a_clock(tmp_path: Path) -> None:
     assert output(SYNC_TWICE, "elsewhere") == ["synced", "synced"]
     shim.set(clock_seconds=-86_400)
     assert float(output("import time; print(time.time())", "data")[0]) < time.time() - 86_000
+
+
+async def test_the_drill_ends_before_its_first_fault_without_a_packet_filter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ChildProcessError, match="nft is not installed"):
+        await drill_world(tmp_path, list(FAULTS), 1.0, 1.0, lambda text: None)
 
 
 async def test_a_500_and_a_503_without_retry_after_are_forbidden() -> None:

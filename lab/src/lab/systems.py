@@ -21,6 +21,7 @@ from campus_tools.launcher import System
 from campus_tools.launcher.runtimes import CHECKOUT, Runtime
 from campus_tools.servers import ServerPorts, Servers
 from lab.histories.recording import History, RecordingClient
+from lab.process_logs import unhandled_errors
 from operations.audit import findings_of
 from operations.connecting import connected
 from operations.journey import Marketplace
@@ -150,13 +151,16 @@ async def value_of(system: System, service: str, statement: str, *values: Any) -
 
 
 async def broken_invariants(system: System, market: Marketplace, log: Log, settle_seconds: int = 60) -> tuple[str, ...]:
-    """Return the invariants that the audit finds broken, with their first three rows, and the deadlocks."""
+    """Return the invariants that the audit finds broken, with their first three rows, the deadlocks, and the errors
+    that processes logged with a traceback.
+    """
     log("auditing")
-    deadlocks = await _deadlocks(system)
+    errors = await asyncio.to_thread(unhandled_errors, system.state_dir / "logs")
+    found = (*await _deadlocks(system), *errors)
     if system.runtime is not CHECKOUT:
-        return (*deadlocks, *await _findings_of_the_image(system, settle_seconds))
+        return (*found, *await _findings_of_the_image(system, settle_seconds))
     findings = await findings_of(system.secrets, market.sandbox, settle_seconds=settle_seconds)
-    return (*deadlocks, *(f"{finding.rule}: {finding.rows[:3]}" for finding in findings))
+    return (*found, *(f"{finding.rule}: {finding.rows[:3]}" for finding in findings))
 
 
 async def _deadlocks(system: System) -> tuple[str, ...]:

@@ -106,7 +106,10 @@ def _dropping(port: int) -> tuple[Sequence[Sequence[str]], Sequence[Sequence[str
 
 async def run_as_root(command: Sequence[str]) -> None:
     """Run a command that needs root. Raises ChildProcessError."""
-    ran = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
+    try:
+        ran = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
+    except FileNotFoundError as error:
+        raise ChildProcessError(f"{command[0]} is not installed") from error
     _, errors = await ran.communicate()
     if ran.returncode:
         raise ChildProcessError(f"{' '.join(command)} (it needs root): {errors.decode().strip()}")

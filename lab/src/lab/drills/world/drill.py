@@ -28,7 +28,8 @@ from lab.drills.freeze import FREEZE_SETTINGS, unsent_messages
 from lab.drills.scale.journeys import Journeys
 from lab.drills.scale.outcome import record_outcome
 from lab.drills.world.disks import postgresql_disk, rabbitmq_disk
-from lab.drills.world.faults import FAULTS, World
+from lab.drills.world.faults import FAULTS, NEED_PACKET_FILTER, World
+from lab.drills.world.network import require_packet_filter
 from lab.drills.world.shim import Shim
 from lab.report import Report
 from lab.systems import NO_QUOTA, NO_TRACING, Log, broken_invariants, clients_of, stopped_at_the_end
@@ -80,6 +81,9 @@ async def drill_world(folder: Path, names: Sequence[str], seconds: float, rate: 
         ChildProcessError: the machine cannot do it: no root, no nft, no C compiler.
         ServerUnavailable: a server does not start.
     """
+    if not NEED_PACKET_FILTER.isdisjoint(names):
+        # The first fault that needs it comes after minutes of others.
+        await require_packet_filter()
     report = Report()
     table = Table("fault", "orders, payouts", "what clients saw", "restarts", "normal after")
     report.tables.append(table)

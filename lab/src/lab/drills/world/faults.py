@@ -111,6 +111,16 @@ async def _forgotten(port: Callable[[World], int], world: World) -> AsyncIterato
 
 
 _CLOCKS: Final = ("payouts-worker", "payments-api", "identity-api", "api-gateway")
+_PACKETS: Final[Mapping[str, Fault]] = {
+    "database-requests": _lasting(lambda world: dropped_packets(requests_to(world.postgresql_port))),
+    "database-answers": _lasting(lambda world: dropped_packets(responses_from(world.postgresql_port))),
+    "broker-requests": _lasting(lambda world: dropped_packets(requests_to(world.rabbitmq_port))),
+    "broker-answers": _lasting(lambda world: dropped_packets(responses_from(world.rabbitmq_port))),
+    "provider-answers": _lasting(lambda world: dropped_packets(responses_from(world.provider_port))),
+    "database-forgotten": partial(_forgotten, attrgetter("postgresql_port")),
+    "broker-forgotten": partial(_forgotten, attrgetter("rabbitmq_port")),
+}
+NEED_PACKET_FILTER: Final = frozenset(_PACKETS)
 FAULTS: Final[Mapping[str, Fault]] = {
     "postgresql-full": _lasting(lambda world: world.postgresql.full()),
     "postgresql-full-wal": _full_wal,
@@ -120,13 +130,7 @@ FAULTS: Final[Mapping[str, Fault]] = {
     "rabbitmq-fsync": _restarting_broker(lambda world: world.rabbitmq.failing(syncs=1, writes=0)),
     "rabbitmq-eio": _restarting_broker(lambda world: world.rabbitmq.failing()),
     **{f"clock-{name}": partial(_stepped_clock, name) for name in _CLOCKS},
-    "database-requests": _lasting(lambda world: dropped_packets(requests_to(world.postgresql_port))),
-    "database-answers": _lasting(lambda world: dropped_packets(responses_from(world.postgresql_port))),
-    "broker-requests": _lasting(lambda world: dropped_packets(requests_to(world.rabbitmq_port))),
-    "broker-answers": _lasting(lambda world: dropped_packets(responses_from(world.rabbitmq_port))),
-    "provider-answers": _lasting(lambda world: dropped_packets(responses_from(world.provider_port))),
-    "database-forgotten": partial(_forgotten, attrgetter("postgresql_port")),
-    "broker-forgotten": partial(_forgotten, attrgetter("rabbitmq_port")),
+    **_PACKETS,
     "queue-deleted": _lasting(lambda world: broker_parts.deleted(world.system, world.log, *broker_parts.QUEUE)),
     "exchange-deleted": _lasting(lambda world: broker_parts.deleted(world.system, world.log, *broker_parts.EXCHANGE)),
     "binding-deleted": _lasting(lambda world: broker_parts.deleted(world.system, world.log, *broker_parts.BINDING)),

@@ -28,6 +28,11 @@ async def dropped_packets(*matches: str) -> AsyncIterator[None]:
         await run_as_root(["nft", f"delete table {table}"])
 
 
+async def require_packet_filter() -> None:
+    """Raise ChildProcessError when nft is not there, or this program may not use it."""
+    await run_as_root(["nft", "add table inet campus_world; delete table inet campus_world"])
+
+
 def requests_to(port: int) -> str:
     """Match the packets that clients send to a server."""
     return f"tcp dport {port}"
