@@ -7,9 +7,11 @@ from collections.abc import AsyncIterator
 from decimal import Decimal
 from uuid import UUID
 
+import asyncpg
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from structlog.testing import capture_logs
 
 from common.web.csv_export import INCOMPLETE, csv_head, csv_lines, csv_stream, read_csv
 
@@ -68,6 +70,16 @@ def test_empty_lines_are_empty_rows_and_a_fault_names_its_line() -> None:
     assert list(read_csv('a,"b\nc"\r\n\r\nd,e\n')) == [["a", "b\nc"], [], ["d", "e"]]
     with pytest.raises(ValueError, match="line 2"):
         list(read_csv('a\n"b" c\n'))
+
+
+async def test_an_outage_during_an_export_is_logged_as_no_bug() -> None:
+    async def pages() -> AsyncIterator[str]:
+        yield "first"
+        raise asyncpg.AdminShutdownError
+
+    with capture_logs() as logged:
+        assert len([page async for page in csv_stream(pages())]) == 2
+    assert [(line["log_level"], "exc_info" in line) for line in logged] == [("warning", False)]
 
 
 async def test_an_incomplete_file_ends_with_an_error_line() -> None:

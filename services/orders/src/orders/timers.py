@@ -3,6 +3,7 @@
 from typing import Final
 
 from common.auth.caller import THE_SERVICE
+from common.database.errors import is_unavailable
 from common.observability import telemetry
 from common.observability.logging import get_logger
 from common.primitives.lifecycles import Rejection
@@ -39,7 +40,7 @@ async def fire_timers_once(dependencies: Dependencies) -> int:
     """Fire due timers and return the number of orders whose state changed.
 
     Each timer has its own transaction: releasing the stock of several orders in one would deadlock with checkouts. A
-    failed timer is logged and does not block the others.
+    failed timer is logged and does not block the others; an outage of the database ends the round.
     """
     now = dependencies.clock.now()
     changed = 0
@@ -49,6 +50,8 @@ async def fire_timers_once(dependencies: Dependencies) -> int:
             async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
                 outcome = await fire_timer(uow, order_id, kind, now=now, windows=dependencies.windows)
         except Exception as error:
+            if is_unavailable(error):
+                raise
             log.error("timer failed, retrying in the next round", order_id=str(order_id), timer=kind, exc_info=error)
             continue
         changed += outcome is None

@@ -3,9 +3,12 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+import asyncpg
 import pytest
 
+from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
+from orders import timers
 from orders.timers import fire_timers_once
 from testkit.responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, STEP_UP_REQUIRED, error_of
 from testkit.service_kit import second_factor_at
@@ -139,6 +142,27 @@ async def test_a_cancellation_returns_no_stock_of_dispatched_units(market: Marke
     assert await market.stock_of(product) == 0
     events = await market.published("orders.product_changed.v1")
     assert [event["inStock"] for event in events] == [False]
+
+
+async def test_an_outage_of_the_database_ends_a_round_of_timers(
+    market: Market, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Otherwise each of a hundred orders waits for a connection, and logs a bug.
+    fired: list[UUID] = []
+
+    async def end_connection(uow: UnitOfWork, order_id: UUID, *_: Any, **__: Any) -> None:
+        fired.append(order_id)
+        await uow.fetch("SELECT pg_terminate_backend(pg_backend_pid())")
+
+    for _ in range(2):
+        await market.ordered(await market.sell(stock=1))
+    market.clock.advance(timedelta(minutes=15))
+    with monkeypatch.context() as failing:
+        failing.setattr(timers, "fire_timer", end_connection)
+        with pytest.raises(asyncpg.PostgresConnectionError):
+            await fire_timers_once(market.dependencies)
+    assert len(fired) == 1
+    assert await fire_timers_once(market.dependencies) == 2
 
 
 async def test_the_stock_of_a_late_charge_returns_once(market: Market) -> None:

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Final
 
 from common.observability.logging import get_logger
+from common.web.exception_handlers import problem_of
 
 log = get_logger(__name__)
 
@@ -57,8 +58,11 @@ async def csv_stream(pages: AsyncIterator[str]) -> AsyncIterator[str]:
     try:
         async for page in pages:
             yield page
-    except Exception:
-        log.exception("export ended early")
+    except Exception as error:
+        if problem_of(error) is None:
+            log.exception("export ended early")
+        else:
+            log.warning("export ended early", error=repr(error))
         yield csv_lines([[INCOMPLETE]])
 
 

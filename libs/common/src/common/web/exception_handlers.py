@@ -106,24 +106,25 @@ async def _respond_http_exception(request: Request, error: HTTPException) -> Res
     )
 
 
-async def _respond_database_error(request: Request, error: Exception) -> Response:
-    """Map errors: serialization failures and deadlocks are 409, an unavailable database is 503, any other error is a
-    bug (500).
+def problem_of(error: Exception) -> Problem | None:
+    """Return the problem of an error: a serialization failure or a deadlock is 409, an unavailable database and a wait
+    on another server that reached its limit are 503 (contract section 13). None for a bug, which is 500.
     """
+    if isinstance(error, Problem):
+        return error
     if isinstance(error, asyncpg.SerializationError | asyncpg.DeadlockDetectedError):
-        return problem_response(request, problems.Conflict("A concurrent request changed this resource. Try again."))
-    if is_unavailable(error):
+        return problems.Conflict("A concurrent request changed this resource. Try again.")
+    if isinstance(error, TimeoutError) or is_unavailable(error):
         unavailable = Unavailable()
         unavailable.__cause__ = error
-        return await _respond_problem(request, unavailable)
-    raise error
+        return unavailable
+    return None
 
 
-async def _respond_time_out(request: Request, error: TimeoutError) -> Response:
-    """Return a wait on another server that reached its limit is 503 (contract section 13)."""
-    unavailable = Unavailable()
-    unavailable.__cause__ = error
-    return await _respond_problem(request, unavailable)
+async def _respond_server_error(request: Request, error: Exception) -> Response:
+    if (problem := problem_of(error)) is None:
+        raise error
+    return await _respond_problem(request, problem)
 
 
 async def respond_internal_error(request: Request, error: Exception) -> Response:
@@ -135,7 +136,7 @@ EXCEPTION_HANDLERS: Final[Mapping[Any, Callable[[Request, Any], Coroutine[Any, A
     Problem: _respond_problem,
     RequestValidationError: _respond_invalid,
     HTTPException: _respond_http_exception,
-    asyncpg.PostgresError: _respond_database_error,
-    asyncpg.InterfaceError: _respond_database_error,
-    TimeoutError: _respond_time_out,
+    asyncpg.PostgresError: _respond_server_error,
+    asyncpg.InterfaceError: _respond_server_error,
+    TimeoutError: _respond_server_error,
 }

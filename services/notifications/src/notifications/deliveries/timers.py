@@ -3,6 +3,7 @@
 from typing import Final
 
 from common.auth.caller import THE_SERVICE
+from common.database.errors import is_unavailable
 from common.database.retention import start_of_month
 from common.observability.logging import get_logger
 from notifications.deliveries.clients.delivery_sender import OUTCOME_UNKNOWN
@@ -99,6 +100,8 @@ async def advance_pins_once(dependencies: Dependencies) -> int:
             async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
                 advanced += await advance_pin(uow, delivery_context, notification_id) is not None
         except Exception as error:
+            if is_unavailable(error):
+                raise
             # One failure must not block the other PINs; the next round retries it.
             log.error("PIN not forwarded to its next channel", notification_id=str(notification_id), exc_info=error)
     return advanced

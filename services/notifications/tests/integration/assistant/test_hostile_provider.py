@@ -10,7 +10,9 @@ import pytest
 import pytest_asyncio
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
 
+from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
+from notifications.assistant.use_cases import run_turn
 from testkit.fixtures import DatabaseFactory
 
 from ..conftest import SERVICE_ROLE_KEY
@@ -149,6 +151,18 @@ async def test_a_failure_in_the_stream_is_an_error_event_with_the_problem(assist
     assert problem["instance"] == "/api/assistant/stream"
     assert problem["type"].endswith("/errors/internal-error")
     assert await assistant.conversations(user) == []
+
+
+async def test_a_database_that_ends_during_the_stream_is_an_outage_and_no_bug(
+    assistant: AssistantScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def ended(uow: UnitOfWork, *_: object) -> None:
+        await uow.fetch("SELECT pg_terminate_backend(pg_backend_pid())")
+
+    monkeypatch.setattr(run_turn, "save_turn", ended)
+    assistant.upstream.replies = [replies_with("Hello.")]
+    events = await assistant.stream(new_id(), "hello")
+    assert (events[-1][0], events[-1][1]["status"]) == ("error", 503)
 
 
 async def test_a_provider_without_capacity_sets_retry_after(assistant: AssistantScenario) -> None:

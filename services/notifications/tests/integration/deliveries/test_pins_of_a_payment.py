@@ -5,11 +5,14 @@ from datetime import timedelta
 from itertools import permutations
 from uuid import UUID
 
+import asyncpg
 import pytest
 
+from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
 from contracts.orders import DeliveryPinIssued, OrderDelivered
+from notifications.deliveries import timers
 from notifications.deliveries.domain.pin_texts import PIN_TEXT_ORDERS_MAX, PIN_TEXT_WAIT
 from notifications.deliveries.timers import advance_pins_once
 from testkit.service_kit import OpenService
@@ -156,6 +159,26 @@ async def test_pins_without_a_receipt_use_the_next_channel_one_by_one(
     [forwarded] = [row for row in await scenario.deliveries() if row["channel"] == "messaging"]
     assert forwarded["payload"]["orderNumber"] == NUMBERS[1]
     assert set(forwarded["sealed"]) == {"pin"}
+
+
+async def test_an_outage_of_the_database_ends_a_round_of_pins(
+    full_scenario: Scenario, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario, advanced = full_scenario, list[UUID]()
+
+    async def end_connection(uow: UnitOfWork, _: object, notification_id: UUID) -> None:
+        advanced.append(notification_id)
+        await uow.fetch("SELECT pg_terminate_backend(pg_backend_pid())")
+
+    await scenario.project_users()
+    for place in range(2):
+        await scenario.receive(issued(scenario, place))
+    await scenario.send_queued()
+    clock.advance(timedelta(minutes=2))
+    monkeypatch.setattr(timers, "advance_pin", end_connection)
+    with pytest.raises(asyncpg.PostgresConnectionError):
+        await advance_pins_once(scenario.app.dependencies)
+    assert len(advanced) == 1
 
 
 async def test_the_log_of_each_order_shows_the_text(scenario: Scenario) -> None:

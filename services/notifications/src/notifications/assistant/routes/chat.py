@@ -17,6 +17,7 @@ from common.primitives import problems
 from common.primitives.problems import NotFound, Problem
 from common.web.endpoint_table import KIB, Idempotency, Quota
 from common.web.endpoints import Endpoints
+from common.web.exception_handlers import problem_of
 from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.pages import RequestedPage, cursor_page, respond_page
 from common.web.request_path import client_path
@@ -216,11 +217,10 @@ async def _produce(
 
     try:
         last = _done_event(turn, await _reply(dependencies, request, turn, caller, send))
-    except Problem as problem:
-        last = _error_event(request, problem)
     except Exception as error:
-        log.error("unhandled exception", path=request.url.path, exc_info=error)
-        last = _error_event(request, Problem())
+        if (problem := problem_of(error)) is None:
+            log.error("unhandled exception", path=request.url.path, exc_info=error)
+        last = _error_event(request, problem or Problem())
     await events.put(last)
     await events.put(None)
 
