@@ -73,6 +73,15 @@ async def test_a_request_and_its_response_are_the_ones_of_httpx():
     assert body == b'{"name":"Ada"}'
 
 
+async def test_the_account_of_an_address_is_sent_as_httpx_does():
+    server = Recording(OK)
+    async with serving(server) as url, provider_client(timeout=PATIENT) as client:
+        await client.get(url.replace("://", "://ada:pass%40word@"))
+    [head] = server.heads
+    # Basic, of `ada:pass@word`.
+    assert "authorization: basic ywrhonbhc3nad29yza==\r\n" in head
+
+
 async def test_forms_and_files_have_a_length_and_are_not_chunked():
     server = Recording(OK, OK)
     async with serving(server) as url, provider_client(base_url=url, timeout=PATIENT) as client:

@@ -62,10 +62,12 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
         timeout = request.extensions["timeout"]
         body = await request.aread()
         headers = [(name, value) for name, value in request.headers.multi_items() if name != "transfer-encoding"]
+        # The account of an address is in httpx's header: aiohttp rejects both.
+        url = request.url.copy_with(userinfo=b"") if request.url.userinfo else request.url
         with _errors_of_httpx():
             response = await self._session.request(
                 request.method,
-                URL(str(request.url), encoded=True),
+                URL(str(url), encoded=True),
                 headers=headers,
                 skip_auto_headers=_NO_AUTO_HEADERS,
                 # aiohttp warns of large bytes, which it writes at once.
