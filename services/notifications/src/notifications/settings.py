@@ -301,8 +301,9 @@ class Settings(MediaSettings):
     ai_history_characters: int = Field(
         default=12_000, ge=0, description="Characters of a conversation that the model receives", examples=["12000"]
     )
+    # Not below the quota of a minute (tier 5), which a client may use at once.
     assistant_at_once_max: int = Field(
-        default=3, ge=1, description="Messages of one user in progress at once", examples=["3"]
+        default=20, ge=1, description="Messages of one user in progress at once", examples=["20"]
     )
     assistant_ping_seconds: float = Field(
         default=15, gt=0, le=25, description="Seconds between pings of a streamed reply", examples=["15"]

@@ -275,20 +275,20 @@ async def test_a_conversation_processes_one_message_at_a_time(
     assert texts == ["hello", "one", "two"]
 
 
-async def test_a_user_has_at_most_three_running_messages(assistant: AssistantScenario) -> None:
+async def test_a_user_has_the_whole_quota_of_a_minute_running_and_no_more(assistant: AssistantScenario) -> None:
     user = new_id()
     assistant.upstream.replies = [assistant.upstream.held()]
-    waiting = [asyncio.create_task(assistant.chat(user, f"number {number}")) for number in range(8)]
+    waiting = [asyncio.create_task(assistant.chat(user, f"number {number}")) for number in range(25)]
     refused = await asyncio.gather(*await _finished(waiting, 5))
     assert {response.status_code for response in refused} == {429}
     assert {response.json()["code"] for response in refused} == {"RATE_LIMIT_EXCEEDED"}
     assert all(int(response.headers["Retry-After"]) > 0 for response in refused)
-    await eventually(lambda: assistant.upstream.started == 3)
+    await eventually(lambda: assistant.upstream.started == 20)
     other = asyncio.create_task(assistant.chat(new_id(), "hello"))
-    await eventually(lambda: assistant.upstream.started == 4)
+    await eventually(lambda: assistant.upstream.started == 21)
     assistant.upstream.gate.set()
     assert (await other).status_code == 200
-    assert sorted(response.status_code for response in await asyncio.gather(*waiting)) == [200] * 3 + [429] * 5
+    assert sorted(response.status_code for response in await asyncio.gather(*waiting)) == [200] * 20 + [429] * 5
     assert await assistant.turns(user) == 0
 
 
