@@ -188,6 +188,16 @@ async def test_the_moments_without_a_server_that_accepts_writes_are_an_outage(me
     await pool.close()
 
 
+async def test_a_backend_that_ends_during_a_statement_is_an_outage(mechanisms: Mechanisms) -> None:
+    # Streams and loops know DatabaseUnavailable, and no error of the driver.
+    ending = "SELECT pg_terminate_backend(pg_backend_pid())"
+    with pytest.raises(DatabaseUnavailable):
+        async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            await uow.fetch(ending)
+    with pytest.raises(DatabaseUnavailable):
+        await mechanisms.database.fetch_for(THE_SERVICE, ending)
+
+
 async def test_a_rejected_login_is_an_outage_of_a_single_statement(mechanisms: Mechanisms) -> None:
     # Between the two steps of a rotation, and in the moments of a restore.
     rejected = mechanisms.urls.service.replace("@", "x@", 1)

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from common.auth.caller import ANONYMOUS, THE_SERVICE, Caller
+from common.database.errors import DatabaseUnavailable
 from common.database.outbox import Writes
 from common.database.unit_of_work import POOL_CONNECTIONS_MAX, Database, UnitOfWork
 from common.primitives.ids import new_id
@@ -114,8 +115,9 @@ async def test_settings_of_a_single_statement_end_with_it(mechanisms: Mechanisms
     with pytest.raises(asyncpg.DivisionByZeroError):
         await database.fetch_for(ada, "SELECT 1 / (count(*) - 1) FROM notes")
     assert await remaining_setting() == ""
-    with pytest.raises(asyncpg.QueryCanceledError):
+    with pytest.raises(DatabaseUnavailable) as cancelled:
         await database.fetch_for(ada, "SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(60)")
+    assert isinstance(cancelled.value.__cause__, asyncpg.QueryCanceledError)
     assert await remaining_setting() == ""
     assert database.api.size == 1
 

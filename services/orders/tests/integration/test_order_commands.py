@@ -3,9 +3,9 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-import asyncpg
 import pytest
 
+from common.database.errors import DatabaseUnavailable
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from orders import timers
@@ -159,7 +159,7 @@ async def test_an_outage_of_the_database_ends_a_round_of_timers(
     market.clock.advance(timedelta(minutes=15))
     with monkeypatch.context() as failing:
         failing.setattr(timers, "fire_timer", end_connection)
-        with pytest.raises(asyncpg.PostgresConnectionError):
+        with pytest.raises(DatabaseUnavailable):
             await fire_timers_once(market.dependencies)
     assert len(fired) == 1
     assert await fire_timers_once(market.dependencies) == 2

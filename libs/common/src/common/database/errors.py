@@ -2,6 +2,7 @@
 
 import asyncpg
 
+from common.observability.outages import Outage
 from common.primitives.problems import Unavailable
 
 
@@ -31,8 +32,10 @@ UNAVAILABLE = (
 # an internal one when the server closes at the same moment. No provider is called inside a unit of work.
 BROKEN = (ConnectionError, TimeoutError, asyncpg.InternalClientError)
 
-# Every error of asyncpg: of a connection, of a statement, and of asyncpg itself.
-DRIVER_ERRORS = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+STATEMENT_ERRORS = (*BROKEN, asyncpg.PostgresError, asyncpg.InterfaceError)
+
+# Every error of asyncpg, also while it connects.
+DRIVER_ERRORS = (OSError, *STATEMENT_ERRORS)
 
 
 def is_unavailable(error: BaseException) -> bool:
@@ -46,6 +49,13 @@ def is_unavailable(error: BaseException) -> bool:
 def is_outage_of_statement(error: BaseException) -> bool:
     """Return whether a statement that no provider's call accompanies ended by an outage of the database."""
     return isinstance(error, (OSError, *BROKEN)) or is_unavailable(error)
+
+
+def raise_outage(error: BaseException, outage: Outage) -> None:
+    """Record and raise the outage that ended a statement: the callers of `Database` know no other error of it."""
+    if is_outage_of_statement(error):
+        outage.failed(error)
+        raise DatabaseUnavailable from error
 
 
 class TransactionRequired(Exception):

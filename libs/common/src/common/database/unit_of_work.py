@@ -19,7 +19,15 @@ from common.database.caller_reads import CallerReads
 from common.database.commits import CONFIRM_AND_COMMIT, roll_back, row_count, uncancelled
 from common.database.connecting import pool_of
 from common.database.connection_pool import ConnectionPool
-from common.database.errors import BROKEN, UNAVAILABLE, DatabaseUnavailable, OutcomeUnknown, TransactionRequired
+from common.database.errors import (
+    BROKEN,
+    STATEMENT_ERRORS,
+    UNAVAILABLE,
+    DatabaseUnavailable,
+    OutcomeUnknown,
+    TransactionRequired,
+    raise_outage,
+)
 from common.database.late_transactions import FirstWrites, LateConnection
 from common.database.row_settings import start_as, with_settings
 from common.database.transaction_statements import TransactionStatements
@@ -304,9 +312,9 @@ class Database:
                         commit = CONFIRM_AND_COMMIT if work._confirms_earlier and not appended else "COMMIT"
                         stop = await self._commit(connection, commit)
                     committed = True
-                except BROKEN as error:
-                    self.outage.failed(error)
-                    raise DatabaseUnavailable("The connection to the database was lost. Try again.") from error
+                except STATEMENT_ERRORS as error:
+                    raise_outage(error, self.outage)
+                    raise
                 finally:
                     if not committed and work.is_started:
                         await roll_back(connection)
@@ -340,33 +348,29 @@ class Database:
         The settings of the policies end with the statement, also after an error.
         """
         if not isinstance(acting_as, Caller):
-            return await self._fetch_alone(self.service, statement, values)
+            return await self._fetch_alone(self.service, statement, *values)
         wrapped = with_settings(statement, len(values))
-        return await self._fetch_alone(self.api, wrapped, (*values, *acting_as.row_settings))
+        return await self._fetch_alone(self.api, wrapped, *values, *acting_as.row_settings)
 
     async def fetch_public(self, statement: str, *values: object) -> list[asyncpg.Record]:
         """Return the public rows of one bounded SELECT, in one round trip, for hot reads.
 
         Row policies see no caller, so the API role returns the rows that an anonymous caller may read.
         """
-        return await self._fetch_alone(self.api, statement, values)
+        return await self._fetch_alone(self.api, statement, *values)
 
-    async def _fetch_alone(
-        self, pool: ConnectionPool, statement: str, values: Sequence[object]
-    ) -> list[asyncpg.Record]:
+    async def _fetch_alone(self, pool: ConnectionPool, statement: str, *values: object) -> list[asyncpg.Record]:
         """Run a statement without BEGIN: PostgreSQL commits it alone."""
         connection = await self._acquire(pool, is_read=True)
         try:
-            with database_span("read", self.namespace, BROKEN):
+            with database_span("read", self.namespace, (*BROKEN, *UNAVAILABLE)):
                 rows: list[asyncpg.Record] = await connection.fetch(statement, *values)
-        except asyncio.CancelledError:
-            # PostgreSQL may still be running the statement.
-            connection.terminate()
+        except (asyncio.CancelledError, *STATEMENT_ERRORS) as error:
+            if isinstance(error, (asyncio.CancelledError, *BROKEN)):
+                # PostgreSQL may still be running the statement.
+                connection.terminate()
+            raise_outage(error, self.outage)
             raise
-        except BROKEN as error:
-            connection.terminate()
-            self.outage.failed(error)
-            raise DatabaseUnavailable from error
         finally:
             await pool.release(connection)
         self.outage.ended()

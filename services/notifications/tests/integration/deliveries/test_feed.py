@@ -9,12 +9,14 @@ import httpx
 import pytest
 
 from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import ManualClock, iso
 from common.primitives.ids import new_id
 from common.process.service import http_app
 from contracts.identity import SessionRevoked
 from contracts.orders import OrderDispatched
 from notifications.app import SERVICE
+from notifications.deliveries.streams import feed_streams
 from notifications.streams.event_streams import EventStream
 from testkit.fixtures import eventually
 from testkit.service_kit import served
@@ -121,6 +123,20 @@ async def test_a_stream_ends_with_its_token_session_or_process(open_scenario: Op
                     await events.next()
         rejected = await client.get(STREAM, headers=scenario.headers(scenario.buyer_id))
         assert rejected.status_code == 503
+
+
+async def test_a_stream_ends_where_its_database_ends_and_the_client_reconnects(
+    open_scenario: OpenScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def end_connection(uow: UnitOfWork, *_: object) -> None:
+        await uow.fetch("SELECT pg_terminate_backend(pg_backend_pid())")
+
+    monkeypatch.setattr(feed_streams, "list_feed_after", end_connection)
+    async with open_scenario() as scenario, listening(scenario) as client:
+        await scenario.project_users()
+        async with following(scenario, client) as events:
+            with pytest.raises(StopAsyncIteration):
+                await events.next()
 
 
 async def test_the_streams_of_a_user_are_limited(open_scenario: OpenScenario) -> None:

@@ -5,9 +5,9 @@ from datetime import timedelta
 from itertools import permutations
 from uuid import UUID
 
-import asyncpg
 import pytest
 
+from common.database.errors import DatabaseUnavailable
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
@@ -176,7 +176,7 @@ async def test_an_outage_of_the_database_ends_a_round_of_pins(
     await scenario.send_queued()
     clock.advance(timedelta(minutes=2))
     monkeypatch.setattr(timers, "advance_pin", end_connection)
-    with pytest.raises(asyncpg.PostgresConnectionError):
+    with pytest.raises(DatabaseUnavailable):
         await advance_pins_once(scenario.app.dependencies)
     assert len(advanced) == 1
 
