@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
+from jsonschema_rs import Draft202012, Draft202012Validator, Registry
 
-METHODS = ("get", "put", "post", "delete", "patch")
+DOCUMENT = "urn:openapi"
+"""The address of the document in references of its schemas."""
 
 
 @dataclass
@@ -30,9 +30,10 @@ class Responses:
 
     def __post_init__(self) -> None:
         self.document = closed(self.document)
+        self._registry = Registry([(DOCUMENT, dict(self.document))], draft=Draft202012)
         # Fixed segments win over parameters: /api/wallets/current before /api/wallets/{id}.
-        templates = sorted(self.document["paths"], key=lambda path: (path.count("{"), path))
-        self._paths = [(re.compile(re.sub(r"\{[^}/]+\}", "[^/]+", path)), path) for path in templates]
+        self._templates = sorted(self.document["paths"], key=lambda path: (path.count("{"), path))
+        self._path = re.compile("|".join(re.sub(r"\{[^}/]+\}", "[^/]+", f"({path})") for path in self._templates))
 
     async def compare(self, response: httpx.Response) -> None:
         """Compare the response: an event hook of the client."""
@@ -63,33 +64,32 @@ class Responses:
             return
         schema = content[media_type].get("schema")
         if schema and media_type.endswith("json"):
-            error = best_match(self._validator(schema).iter_errors(response.json()))
-            if error is not None:
-                place = "/".join("*" if isinstance(part, int) else str(part) for part in error.absolute_path)
+            for error in self._validator(schema).iter_errors(response.json()):
+                place = "/".join("*" if isinstance(part, int) else part for part in error.instance_path)
                 self._differs(called, response, f"{place or 'the body'}: {error.message[:300]}")
 
     def _operation(self, method: str, path: str) -> tuple[str, Mapping[str, Any] | None]:
-        for pattern, template in self._paths:
-            if pattern.fullmatch(path):
-                return template, self.document["paths"][template].get(method.lower())
-        return path, None
+        found = self._path.fullmatch(path)
+        if found is None or found.lastindex is None:
+            return path, None
+        template = self._templates[found.lastindex - 1]
+        return template, self.document["paths"][template].get(method.lower())
 
     def _resolved(self, part: Mapping[str, Any]) -> Mapping[str, Any]:
         while "$ref" in part:
             found: Any = self.document
-            for name in part["$ref"].removeprefix("#/").split("/"):
+            for name in part["$ref"].removeprefix(f"{DOCUMENT}#/").split("/"):
                 found = found[name]
             part = found
         return part
 
-    def _validator(self, schema: Mapping[str, Any]) -> Draft202012Validator:
+    def _validator(self, schema: dict[str, Any]) -> Draft202012Validator:
         if id(schema) not in self._validators:
-            whole = {**schema, "components": self.document.get("components", {})}
-            self._validators[id(schema)] = Draft202012Validator(whole)
+            self._validators[id(schema)] = Draft202012Validator(schema, registry=self._registry)
         return self._validators[id(schema)]
 
     def _differs(self, called: str, response: httpx.Response, difference: str) -> None:
-        kind = re.sub(r"'[^']*'|\d+", "*", difference)
+        kind = re.sub(r"""'[^']*'|"[^"]*"|\d+""", "*", difference)
         self.differences.setdefault(f"{called} {response.status_code}: {kind}", difference)
 
     def report(self) -> str:
@@ -97,12 +97,16 @@ class Responses:
 
 
 def closed(schema: Any, *, inside_all_of: bool = False) -> Any:
-    """Return the document with every object closed: what a schema does not name is refused."""
+    """Return the document with every object closed: what a schema does not name is refused. References name the
+    document.
+    """
     if isinstance(schema, list):
         return [closed(part, inside_all_of=inside_all_of) for part in schema]
     if not isinstance(schema, dict):
         return schema
     parts = {name: closed(part, inside_all_of=name == "allOf") for name, part in schema.items()}
+    if isinstance(schema.get("$ref"), str):
+        parts["$ref"] = f"{DOCUMENT}{schema['$ref']}"
     is_object = isinstance(schema.get("properties"), dict) and schema.get("type") in ("object", None)
     if "allOf" in schema and not inside_all_of:
         parts.setdefault("unevaluatedProperties", False)
