@@ -26,7 +26,7 @@ ALLOWED = {
     "letter_id",
     # Columns, tables and fields of the public contract.
     *("acts", "asked_at", "begin", "payout_acts", "payout_exception_acts", "release_statements_begin", "sealed"),
-    *("away", "staff_acts", "standing_alerts", "told_at", "vendor_away"),
+    *("away", "staff_acts", "standing_alerts", "told_at", "vendor_away", "VendorAway"),
     # Documented settings, a callback that httptools names, and the term for HMACs under a secret key.
     *(
         "ai_answer_seconds",

@@ -186,6 +186,23 @@ class VendorChanged(Event, frozen=True, kw_only=True):
     absence_message: str | None = None
 
 
+class VendorAway(Event, frozen=True, kw_only=True):
+    """The owner announced an absence: the shop takes no new orders before `until`."""
+
+    TYPE: ClassVar[str] = "identity.vendor_away.v1"
+    vendor_id: UUID
+    owner_user_id: UUID
+    until: str
+
+
+class VendorReturned(Event, frozen=True, kw_only=True):
+    """The owner ended an absence before its time. One that ends by its time is not published."""
+
+    TYPE: ClassVar[str] = "identity.vendor_returned.v1"
+    vendor_id: UUID
+    owner_user_id: UUID
+
+
 class VendorSuspended(Event, frozen=True, kw_only=True):
     """No new checkout, and payouts are held; open orders finish. The event also creates a vendor that is not yet
     known.

@@ -266,6 +266,15 @@ class ProductRelisted(Event, frozen=True, kw_only=True):
     reason: str
 
 
+class ProductHidden(Event, frozen=True, kw_only=True):
+    """Staff decided on a report that buyers no longer see the product."""
+
+    TYPE: ClassVar[str] = "orders.product_hidden.v1"
+    product_id: UUID
+    vendor_id: UUID
+    report_id: UUID
+
+
 class ProductChanged(Event, frozen=True, kw_only=True):
     """A product was created, changed, removed, sold out or restocked."""
 
@@ -306,6 +315,32 @@ class MessagePosted(Event, frozen=True, kw_only=True):
     vendor_id: UUID
     notifies: bool
     posted_at: str
+
+
+class OfferMade(Event, frozen=True, kw_only=True):
+    """A vendor offered a product to one buyer at a unit price, until `expires_at`."""
+
+    TYPE: ClassVar[str] = "orders.offer_made.v1"
+    offer_id: UUID
+    conversation_id: UUID
+    buyer_id: UUID
+    vendor_id: UUID
+    product_id: UUID
+    quantity: int
+    unit_price_minor: MinorAmount
+    expires_at: str
+    variant_id: UUID | None = None
+
+
+class OfferAccepted(Event, frozen=True, kw_only=True):
+    """The buyer accepted an offer by the checkout of this order."""
+
+    TYPE: ClassVar[str] = "orders.offer_accepted.v1"
+    offer_id: UUID
+    order_id: UUID
+    buyer_id: UUID
+    vendor_id: UUID
+    number: OrderNumber
 
 
 class VendorSuspensionDecided(Event, frozen=True, kw_only=True):

@@ -294,9 +294,8 @@ class ChargeQuarantined(Event, frozen=True, kw_only=True):
 
 
 class PaymentFailed(Event, frozen=True, kw_only=True):
-    """The gateway declined a payment attempt; `failure_reason` is its sanitized reason. A later attempt may succeed.
-
-    The payment of a purchase names it, and the first of its orders.
+    """The gateway declined a payment attempt; `reason` (and `failure_reason`) is its sanitized reason. A later attempt
+    may succeed. The payment of a purchase names it, and the first of its orders.
     """
 
     TYPE: ClassVar[str] = "payments.payment_failed.v1"
@@ -307,6 +306,7 @@ class PaymentFailed(Event, frozen=True, kw_only=True):
     amount_minor: MinorAmount
     currency: str
     failure_reason: str
+    reason: str | None = None
     number: OrderNumber | None = None
     purchase_id: UUID | None = None
 

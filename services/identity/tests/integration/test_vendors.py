@@ -194,6 +194,17 @@ async def test_null_ends_an_absence_at_once(staff: Staff) -> None:
     assert data_of(await staff.patch({"away": None}, "VENDOR"))["away"] is None
     events = await staff.events(CHANGED)
     assert [event.get("absentUntil") for event in events] == [until, None]
+    vendor = {"vendorId": str(demo.ADA.id), "ownerUserId": str(demo.ADA.owner_user_id)}
+    assert await staff.events("identity.vendor_away.v1") == [{**vendor, "until": until}]
+    assert await staff.events("identity.vendor_returned.v1") == [vendor]
+
+
+async def test_the_end_of_an_absence_that_was_over_is_not_published(staff: Staff) -> None:
+    until = iso(staff.app.clock.now() + timedelta(minutes=3))
+    data_of(await staff.patch({"away": {"until": until}}, "VENDOR"))
+    staff.app.clock.advance(timedelta(minutes=3))
+    data_of(await staff.patch({"away": None}, "VENDOR"))
+    assert await staff.events("identity.vendor_returned.v1") == []
 
 
 async def test_opening_hours_need_no_step_up_and_other_fields_do(staff: Staff) -> None:

@@ -90,6 +90,17 @@ async def test_an_offer_is_a_message_of_the_vendor(shop: Market) -> None:
     assert offer["expiresAt"] == iso(shop.clock.now() + OFFER_VALID_MAX)
     [event] = await shop.published("orders.message_posted.v1")
     assert (event["author"], event["readerId"]) == ("vendor", str(shop.buyer_id))
+    [event] = await shop.published("orders.offer_made.v1")
+    assert event == {
+        "offerId": offer["id"],
+        "conversationId": conversation_id,
+        "buyerId": str(shop.buyer_id),
+        "vendorId": str(shop.vendor_id),
+        "productId": str(product_id),
+        "quantity": 2,
+        "unitPriceMinor": PRICE_MINOR,
+        "expiresAt": offer["expiresAt"],
+    }
 
 
 @pytest.mark.parametrize("path", ["/api/orders/checkout", "/api/purchases"])
@@ -103,6 +114,8 @@ async def test_a_checkout_accepts_the_offer_at_its_price(shop: Market, path: str
     [order] = await shop.fetch("SELECT id::text, commission_minor FROM orders")
     assert order["commission_minor"] == total_minor * 5 // 100
     assert await shown(shop, conversation_id) == [("accepted", order["id"])]
+    [event] = await shop.published("orders.offer_accepted.v1")
+    assert (event["offerId"], event["orderId"], event["buyerId"]) == (offer["id"], order["id"], str(shop.buyer_id))
 
 
 async def test_an_order_has_items_with_and_without_an_offer(shop: Market) -> None:

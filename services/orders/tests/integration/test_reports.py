@@ -114,6 +114,8 @@ async def test_a_hidden_product_is_absent_for_all_but_its_vendor_and_staff(marke
     assert (await market.checkout(product)).status_code == 422
     [event] = await market.published("orders.product_changed.v1")
     assert (event["productId"], event["removed"]) == (str(product), True)
+    [event] = await market.published("orders.product_hidden.v1")
+    assert (event["productId"], event["reportId"]) == (str(product), reported["id"])
     # A change by the vendor does not publish it again.
     path = f"/api/products/{product}"
     data_of(await market.client.patch(path, json={"name": "Shoes"}, headers=market.as_merchant()))

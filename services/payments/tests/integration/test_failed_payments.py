@@ -58,6 +58,7 @@ async def test_a_declined_payment_fails_once_with_the_gateways_reason(app: Payme
         "amountMinor": 500_000,
         "currency": "NGN",
         "failureReason": "Insufficient Funds on ...",
+        "reason": "Insufficient Funds on ...",
     }
     assert await app.balances() == {}
     assert await app.order_status(placed.order_id) == "Processing"

@@ -7,9 +7,10 @@ from typing import Any, Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso
 from common.primitives.problems import StaleRevision
-from contracts.identity import VendorChanged
-from identity.domain.vendors import check_absence
+from contracts.identity import VendorAway, VendorChanged, VendorReturned
+from identity.domain.vendors import Vendor, check_absence
 from identity.store import vendors
 
 _COLUMNS: Final = {
@@ -43,3 +44,13 @@ async def change_vendor(
         return
     await vendors.save_vendor(uow, after)
     uow.publish(VendorChanged(**after.event_fields))
+    if after.absent_until != before.absent_until:
+        _publish_absence(uow, after, was_absent=before.absent_until is not None and before.absent_until > now)
+
+
+def _publish_absence(uow: UnitOfWork, vendor: Vendor, *, was_absent: bool) -> None:
+    """Publish the absence that begins or changes, or the end of one that was not over."""
+    if vendor.absent_until is not None:
+        uow.publish(VendorAway(vendor_id=vendor.id, owner_user_id=vendor.owner_user_id, until=iso(vendor.absent_until)))
+    elif was_absent:
+        uow.publish(VendorReturned(vendor_id=vendor.id, owner_user_id=vendor.owner_user_id))

@@ -4,9 +4,11 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso
 from common.primitives.ids import new_id
 from common.primitives.money import format_naira
 from common.primitives.problems import ValidationFailed
+from contracts.orders import OfferMade
 from orders.domain.conversation_errors import VendorMakesOffers
 from orders.domain.conversations import OFFER_VALID_MAX, ConversationOffer, OfferTerms, Participant
 from orders.domain.errors import VariantRequired
@@ -46,4 +48,17 @@ async def make_offer(
         new_id(), terms.product_id, terms.variant_id, terms.quantity, terms.unit_price_minor, until
     )
     await conversation_offers.record_offer(uow, offer, message_id, vendor.parties, now)
+    uow.publish(
+        OfferMade(
+            offer_id=offer.id,
+            conversation_id=vendor.conversation_id,
+            buyer_id=vendor.parties.buyer_id,
+            vendor_id=vendor.parties.vendor_id,
+            product_id=terms.product_id,
+            variant_id=terms.variant_id,
+            quantity=terms.quantity,
+            unit_price_minor=terms.unit_price_minor,
+            expires_at=iso(until),
+        )
+    )
     return message_id

@@ -12,6 +12,7 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.cells import Cells
+from contracts.orders import OfferAccepted
 from orders.domain.checkouts import Checkout, CheckoutRules, Placement, placement_of
 from orders.domain.conversation_errors import OfferNotOpen
 from orders.domain.errors import (
@@ -142,21 +143,32 @@ async def _claim_sale_units(uow: UnitOfWork, placement: Placement, quotes: Seque
 
 
 async def _accept_offers(uow: UnitOfWork, placement: Placement, checkout: Checkout, now: datetime) -> None:
-    """Mark the offers of the lines as accepted. Raises OfferNotOpen (409) after a concurrent withdrawal."""
+    """Mark and publish the accepted offers of the lines. Raises OfferNotOpen (409) after a concurrent withdrawal."""
     offer_of = {
         (item.product_id, item.variant_id): item.offer_id
         for item in checkout.requested_items
         if item.offer_id is not None
     }
     order_of_offer = {
-        offer_of[item.product_id, item.variant_id]: order.id
+        offer_of[item.product_id, item.variant_id]: order
         for order in placement.orders
         for item in order.items
         if (item.product_id, item.variant_id) in offer_of
     }
-    if order_of_offer and not await conversation_offers.accept_offers(uow, order_of_offer, now):
+    ids = {offer_id: order.id for offer_id, order in order_of_offer.items()}
+    if ids and not await conversation_offers.accept_offers(uow, ids, now):
         fields = [f"items.{at}.offerId" for at, item in enumerate(checkout.requested_items) if item.offer_id]
         raise OfferNotOpen(dict.fromkeys(fields, "withdrawn"))
+    for offer_id, order in order_of_offer.items():
+        uow.publish(
+            OfferAccepted(
+                offer_id=offer_id,
+                order_id=order.id,
+                buyer_id=order.buyer_id,
+                vendor_id=order.vendor_id,
+                number=order.number,
+            )
+        )
 
 
 async def _read(uow: UnitOfWork, caller: Caller, checkout: Checkout, key: UUID, now: datetime) -> CheckoutFacts:

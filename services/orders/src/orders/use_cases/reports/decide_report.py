@@ -7,7 +7,7 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound
-from contracts.orders import VendorSuspensionDecided
+from contracts.orders import ProductHidden, VendorSuspensionDecided
 from orders.domain.reports import ReportedSubject, ReportOutcome, check_decision
 from orders.store import reports, reviews
 from orders.use_cases.products.publish_stock_changes import publish_stock_changes
@@ -38,6 +38,10 @@ async def decide_report(
         )
     elif outcome == "hide":
         await _hide(uow, report.subject, caller.id, because, now)
+        if report.subject.kind == "product":
+            uow.publish(
+                ProductHidden(product_id=report.subject.id, vendor_id=report.subject.vendor_id, report_id=report_id)
+            )
     elif report.outcome == "hide":
         await _show(uow, report.subject)
 

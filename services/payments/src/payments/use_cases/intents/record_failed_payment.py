@@ -42,6 +42,7 @@ async def record_failed_payment(uow: UnitOfWork, charge: Charge, *, is_last_atte
             amount_minor=intent.amount_minor,
             currency=intent.currency,
             failure_reason=reason,
+            reason=reason,
             number=intent.order_number,
             purchase_id=intent.purchase_id,
         )
