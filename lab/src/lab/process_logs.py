@@ -1,4 +1,4 @@
-"""Errors that processes logged with a traceback: nobody handled them, whatever the client saw."""
+"""Errors that processes logged with a traceback: unhandled ones, whatever the client saw."""
 
 import json
 from collections import Counter
