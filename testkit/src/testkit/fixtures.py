@@ -30,6 +30,7 @@ import io
 import json
 import os
 import uuid
+import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -39,6 +40,7 @@ import httpx
 import hypothesis
 import pytest
 import pytest_asyncio
+import uvloop
 
 from campus_tools.servers import Server, Servers, held_ports
 from common.observability import access_log
@@ -61,6 +63,10 @@ hypothesis.settings.register_profile(
     "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("unhurried")
+
+# The event loop of the services' processes, for a seventh less CPU.
+with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+    asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
 
 
 DatabaseFactory = Callable[[str], Awaitable[DatabaseUrls]]

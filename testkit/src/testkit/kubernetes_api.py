@@ -234,18 +234,22 @@ class KubernetesApi:
         self.commands.append((pod, *command))
         socket = web.WebSocketResponse(protocols=("v5.channel.k8s.io",))
         await socket.prepare(request)
-        path = f"{self.folder / 'bin'}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        pipe = asyncio.subprocess.PIPE
-        program = await asyncio.create_subprocess_exec(
-            *command, stdin=pipe, stdout=pipe, stderr=pipe, env={**self.environments[pod], "PATH": path}
-        )
         given = b""
         async for message in socket:
             if message.type is not WSMsgType.BINARY or message.data[:2] == bytes((_CLOSED, _STDIN)):
                 break
             if message.data[0] == _STDIN:
                 given += message.data[1:]
-        for channel, content in zip((_STDOUT, _STDERR), await program.communicate(given), strict=True):
+        path = f"{self.folder / 'bin'}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        pipe = asyncio.subprocess.PIPE
+        program = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=pipe if given else asyncio.subprocess.DEVNULL,
+            stdout=pipe,
+            stderr=pipe,
+            env={**self.environments[pod], "PATH": path},
+        )
+        for channel, content in zip((_STDOUT, _STDERR), await program.communicate(given or None), strict=True):
             if content:
                 await socket.send_bytes(bytes((channel,)) + content)
         await socket.send_bytes(bytes((_RESULT,)) + json.dumps(_result(program.returncode or 0)).encode())
