@@ -6,6 +6,7 @@ from tests.architecture.sources import ROOT, dotted, nodes_of, product_files
 
 # Each place that creates an HTTP client, and the source of its addresses.
 CLIENTS = {
+    "common/primitives/http_client.py": "no address of its own: `HttpClient` of those below",
     "common/media/storage.py": "the store of images, by settings",
     "notifications/clients/outbound.py": "addresses that clients gave",
     "common/web/provider_client.py": "no address of its own: see `PROVIDER_CLIENTS`",
@@ -23,7 +24,15 @@ PROVIDER_CLIENTS = {
     "payments/clients/paystack.py": "the payment gateway, by settings",
     "payouts/app.py": "the payment gateway, by settings",
 }
-MADE_BY = {"httpx.AsyncClient", "httpx.Client", "aiohttp.ClientSession", "ClientSession", "OutboundClient"}
+ERRORS_OF_UVLOOP = {"common/primitives/http_client.py", "common/web/provider_client.py"}
+MADE_BY = {
+    "httpx.AsyncClient",
+    "httpx.Client",
+    "aiohttp.ClientSession",
+    "ClientSession",
+    "HttpClient",
+    "OutboundClient",
+}
 
 
 def short(path) -> str:
@@ -34,17 +43,25 @@ def calls(path) -> list[ast.Call]:
     return [node for node in nodes_of(path) if isinstance(node, ast.Call)]
 
 
-def test_every_http_client_declares_its_addresses() -> None:
-    makers = {
+def makers_of(names: set[str]) -> set[str]:
+    """Return the files that call one of these classes, or derive from it."""
+    return {
         short(path)
         for path in product_files()
-        if any(dotted(call.func) in MADE_BY for call in calls(path))
+        if any(dotted(call.func) in names for call in calls(path))
         or any(
-            isinstance(node, ast.ClassDef) and MADE_BY & {ast.unparse(base) for base in node.bases}
+            isinstance(node, ast.ClassDef) and names & {ast.unparse(base) for base in node.bases}
             for node in nodes_of(path)
         )
     }
-    assert makers == set(CLIENTS)
+
+
+def test_every_http_client_declares_its_addresses() -> None:
+    assert makers_of(MADE_BY) == set(CLIENTS)
+
+
+def test_every_asynchronous_client_reports_a_lost_connection_as_an_error_of_httpx() -> None:
+    assert makers_of({"httpx.AsyncClient"}) == ERRORS_OF_UVLOOP
 
 
 def test_every_provider_client_declares_its_addresses() -> None:

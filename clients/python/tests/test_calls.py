@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from campus_client import ApiError, AsyncCampus, Campus, CampusError, Tokens, TransportError, errors, models
+from testkit.lost_connections import losing_transport
 
 from .conftest import NEW_TOKENS, Connect
 from .wire import LOST, Received, Reply, Server, enveloped, problem
@@ -448,3 +449,12 @@ async def test_a_client_leaves_the_httpx_client_of_its_caller_open(server: Serve
         async with AsyncCampus(server.base_url, http=http):
             pass
         assert not http.is_closed
+
+
+async def test_a_connection_that_is_lost_before_its_first_use_is_a_transport_error(server: Server) -> None:
+    async with (
+        httpx.AsyncClient(transport=losing_transport()) as http,
+        AsyncCampus(server.base_url, http=http, retries=0) as campus,
+    ):
+        with pytest.raises(TransportError, match="as soon as it was open"):
+            await campus.auth.list_factors()

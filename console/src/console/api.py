@@ -13,6 +13,7 @@ import msgspec
 
 from common.observability.logging import REQUEST_ID, get_logger
 from common.observability.telemetry import trace_headers
+from common.primitives.http_client import HttpClient
 from console.messages import field_message, plain_message
 from console.session import Session, SessionCookies, Tokens
 from console.settings import Settings
@@ -102,7 +103,7 @@ class ApiConnection:
             trust_env=False,
             local_address=settings.api_source_address or None,
         )
-        self._http = httpx.AsyncClient(
+        self._http = HttpClient(
             base_url=settings.api_address,
             timeout=CALL_SECONDS_MAX,
             transport=transport,

@@ -155,3 +155,8 @@ def _as_transport_errors() -> Generator[None, None, None]:
         raise RequestTimeoutError(f"No response within the time-out ({type(error).__name__}).") from error
     except httpx.RequestError as error:
         raise TransportError(f"No response: {error or type(error).__name__}") from error
+    except AttributeError as error:
+        # On uvloop httpx looks for the peer of a connection that was lost as soon as it was open.
+        if error.obj is None and error.name == "getpeername":
+            raise TransportError("No response: the connection was lost as soon as it was open.") from error
+        raise

@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 
 from campus_tools.servers import held_ports
+from common.primitives.http_client import HttpClient
 from common.primitives.inside_tls import inside_client_tls
 from testkit.fixtures import DatabaseUrls, eventually
 from testkit.service_kit import BASE_URL, Issuer
@@ -95,7 +96,7 @@ async def running_process(
         try:
             await process.start()
             base = f"{process.scheme}://127.0.0.1:{process.port}"
-            async with httpx.AsyncClient(base_url=base, timeout=60, trust_env=False, verify=process.trust) as client:
+            async with HttpClient(base_url=base, timeout=60, trust_env=False, verify=process.trust) as client:
                 yield process, client
         finally:
             await process.stop()

@@ -11,6 +11,7 @@ import msgspec
 from common.auth.issuers import FederatedIdentity
 from common.observability import telemetry
 from common.observability.logging import get_logger
+from common.primitives.http_client import HttpClient
 from common.primitives.limits import WAIT_LIMITS
 from common.primitives.problems import Forbidden, Unauthorized, Unavailable
 from common.primitives.tls import client_tls
@@ -87,7 +88,7 @@ class IdentityUserLookup:
         self, identity_url: str, seconds_max: float = WAIT_LIMITS.identity, tls: ssl.SSLContext | None = None
     ) -> None:
         # An internal service is never called through a proxy.
-        self._client = httpx.AsyncClient(
+        self._client = HttpClient(
             base_url=identity_url, timeout=seconds_max, trust_env=False, verify=tls or client_tls()
         )
 

@@ -15,6 +15,7 @@ from jwt.utils import base64url_encode
 from common.observability.logging import get_logger
 from common.observability.outages import Outage
 from common.primitives.clock import Clock
+from common.primitives.http_client import HttpClient
 from common.primitives.limits import WAIT_LIMITS
 from common.primitives.problems import Unavailable
 from common.primitives.tls import client_tls
@@ -141,7 +142,7 @@ class KeySet:
         self._attempts += 1
         self._attempted_at = self._clock.now()
         try:
-            async with httpx.AsyncClient(timeout=self._seconds_max, verify=self._tls or client_tls()) as client:
+            async with HttpClient(timeout=self._seconds_max, verify=self._tls or client_tls()) as client:
                 response = (await client.get(self._url)).raise_for_status()
             entries = response.json()["keys"][:JWKS_KEYS_MAX]
             self._keys = {

@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 
 from common.media.s3 import NO_SUCH_KEY, S3Client, S3Error, S3Location
 from common.observability.logging import get_logger
+from common.primitives.http_client import HttpClient
 from common.primitives.ids import new_id
 from common.primitives.problems import Unavailable
 from common.primitives.tls import client_tls
@@ -167,7 +168,7 @@ async def open_media_store(settings: MediaSettings, stack: AsyncExitStack, *, un
     """Return the bucket when one is set, else the folder. `under` is a separate subfolder for private files."""
     if not settings.media_s3_endpoint:
         return Folder(settings.media_folder / under)
-    http = await stack.enter_async_context(httpx.AsyncClient(verify=client_tls()))
+    http = await stack.enter_async_context(HttpClient(verify=client_tls()))
     return Bucket(s3_client(settings, http), under)
 
 

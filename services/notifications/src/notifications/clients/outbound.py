@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 
 import httpx
 
+from common.primitives.http_client import HttpClient
 from common.primitives.tls import client_tls
 from notifications.clients.outbound_addresses import OutboundRules
 
@@ -38,7 +39,7 @@ class AddressRefused(httpx.ConnectError):
         self.reason = reason
 
 
-class OutboundClient(httpx.AsyncClient):
+class OutboundClient(HttpClient):
     """An HTTP client for registered addresses. `seconds` bounds a call: resolution, connection, response and body."""
 
     def __init__(

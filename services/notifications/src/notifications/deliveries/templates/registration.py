@@ -13,8 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-import httpx
-
+from common.primitives.http_client import HttpClient
 from common.primitives.json_records import JsonObject
 from common.primitives.tls import client_tls
 from notifications.deliveries.clients.message_templates import MessageTemplates
@@ -89,7 +88,7 @@ def _export(language: str, out: Path | None) -> int:
 
 
 async def _call(account: TemplateAccount, action: str) -> int:
-    async with httpx.AsyncClient(timeout=_TIMEOUT_SECONDS, verify=client_tls()) as http:
+    async with HttpClient(timeout=_TIMEOUT_SECONDS, verify=client_tls()) as http:
         templates = MessageTemplates(http, account.api_url, account.version, account.business_account_id, account.token)
         expected = registrations(account.language)
         if action == "push":
