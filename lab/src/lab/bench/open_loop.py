@@ -7,6 +7,7 @@ included.
 import asyncio
 import time
 from collections.abc import Sequence
+from typing import cast
 
 from lab.bench.programs import BenchFailed
 
@@ -22,8 +23,7 @@ class _Client(asyncio.Protocol):
         self._received = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)
 
     async def send(self, request: bytes) -> bytes:
         self._response = asyncio.get_running_loop().create_future()
