@@ -3,14 +3,18 @@
 import ssl
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
 
-from campus_client import AsyncCampus, Campus, session
+from campus_client import AsyncCampus, Campus, Tokens, models, session
 
 from .wire import AsynchronousCalls, BlockingCalls, Calls, Server, running_server
 
+ORDER = UUID("018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47")
+INTENT = models.CreatePaymentIntentRequest(order_id=ORDER)
+SESSION = Tokens("first", "first-refresh")
 NEW_TOKENS = {
     "accessToken": "second", "refreshToken": "second-refresh", "tokenType": "Bearer", "expiresIn": 900, "aal": "aal1",
     "mfaRequired": False,
