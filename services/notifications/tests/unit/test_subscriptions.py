@@ -1,9 +1,8 @@
 """Subscriptions and work items match the topology."""
 
 from contracts.identity import SessionRevoked
-from contracts.topology import PUBLIC, WORK_QUEUES
 from contracts.topology import SUBSCRIPTIONS as TOPOLOGY
-from contracts.webhook_types import EVENT_TYPES
+from contracts.topology import WORK_QUEUES
 from notifications.consumers import SUBSCRIPTIONS, WORK
 
 
@@ -20,7 +19,3 @@ def test_every_consumer_of_an_event_has_a_unique_name() -> None:
 
 def test_work_items_use_queues_of_the_topology() -> None:
     assert {item.queue for item in WORK} <= set(WORK_QUEUES)
-
-
-def test_webhooks_are_the_public_events_of_other_services() -> None:
-    assert set(EVENT_TYPES) == {event.TYPE for event in PUBLIC if event.publisher() != "notifications"}

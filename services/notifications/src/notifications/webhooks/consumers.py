@@ -5,23 +5,13 @@ from typing import Final
 
 import msgspec
 
-import contracts.orders as orders_events
-import contracts.payments as payments_events
-import contracts.payouts as payouts_events
 from common.database.unit_of_work import UnitOfWork
 from common.messaging.messages import Received, Subscription
 from contracts.event import Event
-from contracts.webhook_types import EVENT_TYPES
+from contracts.topology import WEBHOOK_EVENTS
 from notifications.dependencies import Dependencies
 from notifications.webhooks.domain.webhook_events import webhook_event
 from notifications.webhooks.use_cases.record_event import record_event
-
-_EVENTS: Final[dict[str, type[Event]]] = {
-    value.TYPE: value
-    for module in (orders_events, payments_events, payouts_events)
-    for value in vars(module).values()
-    if isinstance(value, type) and issubclass(value, Event) and hasattr(value, "TYPE")
-}
 
 
 async def record_webhook_event(event: Event, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
@@ -32,5 +22,5 @@ async def record_webhook_event(event: Event, received: Received, uow: UnitOfWork
 
 
 WEBHOOK_SUBSCRIPTIONS: Final[list[Subscription]] = [
-    Subscription(_EVENTS[event_type], record_webhook_event) for event_type in EVENT_TYPES
+    Subscription(event, record_webhook_event) for event in WEBHOOK_EVENTS
 ]
